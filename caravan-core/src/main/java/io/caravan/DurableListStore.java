@@ -25,8 +25,8 @@ public interface DurableListStore extends ListStore {
 
     /**
      * Opens the store in the config's directory. Creates the directory and the store if they are missing. Returns once
-     * the store has recovered. The store then contains every acknowledged write whose {@link Durability} covers the
-     * last crash, and all of its data is durable.
+     * the store has recovered. The store then contains every acknowledged write whose {@link Durability} level survives
+     * a crash like the last one. All data in the store is then durable.
      *
      * @throws StoreLockedException if the store is already open
      * @throws StoreDirectoryException if the directory cannot hold a store, or contains other files

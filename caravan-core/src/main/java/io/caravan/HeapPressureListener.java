@@ -4,8 +4,8 @@ package io.caravan;
  * Receives notifications of heap pressure, so that the application can trim its lists.
  *
  * <p>The store calls the listener on a store thread when heap usage or fragmentation reaches its threshold, and again
- * when both have fallen 10% below their thresholds (hysteresis). A threshold of 1 disables that check. The listener
- * must not block.
+ * when both have fallen 10% below their thresholds (hysteresis). A threshold of 1 disables its check. The listener must
+ * not block.
  */
 @FunctionalInterface
 public interface HeapPressureListener {

@@ -33,21 +33,21 @@ import org.jspecify.annotations.Nullable;
  * <p>At any level, the writes that survive a crash are a prefix of the accepted writes, in the order of acceptance.
  *
  * <p><b>Callbacks</b> run on a store thread, in the order in which the store accepted the writes, and must not block.
- * On a thread of any store, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne}, {@code
- * readNewestFirst}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint}, and {@code close} throws
- * {@link IllegalStateException}, because the method might wait for the thread that calls it. Writes, {@code writable},
- * {@code onWritable}, and {@code stats} are allowed.
+ * On a store thread of any store, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne},
+ * {@code readNewestFirst}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint}, and {@code close}
+ * throws {@link IllegalStateException}, because the method might wait for the thread that calls it. Writes, {@code
+ * writable}, {@code onWritable}, and {@code stats} are allowed.
  *
  * <p><b>Futures.</b> Each kind of write also has a form that returns a future. The future completes with the argument
  * of the callback, or with the exception that the write would have thrown. Only exceptions for invalid arguments, such
  * as a null value or a negative count, are still thrown.
  *
- * <p>Futures complete on {@link #futureExecutor()}, shortly after the callbacks. By default this is one thread of the
- * store, which completes all futures in the order in which the store accepted the writes; {@link
- * StoreConfig.Builder#futureExecutor} sets another executor. Stages that depend on a future may therefore read the
- * store, unlike a callback.
+ * <p>Futures complete on {@link #futureExecutor()}, shortly after the callbacks. By default this is a separate thread,
+ * which completes all futures in the order in which the store accepted the writes; {@link
+ * StoreConfig.Builder#futureExecutor} sets another executor. Unlike a callback, a stage that depends on a future may
+ * read the store.
  *
- * <p>While such a stage runs on the store's thread, no other future of the store completes. The stage should be short,
+ * <p>While such a stage runs on the default thread, no other future of the store completes. The stage should be short,
  * hand longer work to the {@code Async} methods, and compose futures instead of waiting: {@code join} and {@code get}
  * of another future throw {@link IllegalStateException} on that thread.
  *
@@ -135,8 +135,8 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Performs all operations of the batch, in order, or none of them, even if the process crashes. The callback
-     * receives the sequence of the batch's last append, or -1 if it has none. A batch may be empty, or contain only
-     * expectations.
+     * receives the sequence of the batch's last append, or -1 if the batch has no append. A batch may be empty, or
+     * contain only expectations.
      *
      * @throws SequenceConflictException if an expectation of the batch does not hold
      * @throws ValueTooLargeException if a value exceeds the limit, or the batch does not fit a log buffer

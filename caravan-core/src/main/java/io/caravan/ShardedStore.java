@@ -214,7 +214,8 @@ public final class ShardedStore implements ListStore {
     }
 
     /**
-     * An action that records its run, so that its own {@code StoreClosedException} is not taken for that of a shard.
+     * An action that records whether it has run, so that its own {@code StoreClosedException} is not mistaken for that
+     * of a shard.
      */
     private static final class Once implements Runnable {
         private final Runnable action;

@@ -128,8 +128,8 @@ public final class StoreConfig {
     }
 
     /**
-     * Returns the minimum number of log bytes between two checkpoints. A checkpoint that frees needed space starts
-     * earlier.
+     * Returns the minimum number of log bytes between two checkpoints. A checkpoint starts earlier if a write needs the
+     * space that it frees.
      */
     public long checkpointFloorBytes() {
         return set.checkpointFloorBytes;
@@ -137,7 +137,8 @@ public final class StoreConfig {
 
     /**
      * Returns the fraction that determines when a checkpoint starts. The log since the last checkpoint may grow to this
-     * fraction of the size of that checkpoint plus the used bytes of the heap, of which at most 256 MiB count.
+     * fraction of a sum: the size of that checkpoint plus the used bytes of the heap. At most 256 MiB of the heap
+     * count.
      */
     public double checkpointFraction() {
         return set.checkpointFraction;

@@ -5,7 +5,7 @@ package io.caravan;
  * uses; if that is the log file, the store fails permanently. Store threads call foreign code (callbacks, actions,
  * listeners), which may restore an interrupt status that it has caught.
  *
- * <p>An application's thread of this class may flush writes itself; see {@link ListStore.WriteGroup#closeAndFlush()}.
+ * <p>An application thread of this class may flush writes itself; see {@link ListStore.WriteGroup#closeAndFlush()}.
  */
 public class UninterruptibleThread extends Thread {
 

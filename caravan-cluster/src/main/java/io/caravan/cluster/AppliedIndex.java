@@ -31,7 +31,7 @@ final class AppliedIndex {
     private static final long SPACING_BYTES = 64 * 1024;
 
     /**
-     * An entry, and the LSN at which its frame ends in the store's log. Raft treats the store's own files as its
+     * An entry, and the LSN at which its frame ends in the store's log. Raft treats the store's own files as a
      * snapshot.
      */
     record Applied(TermIndex entry, long endLsn) implements SnapshotInfo {
@@ -49,13 +49,13 @@ final class AppliedIndex {
     private final Path file;
     private final Deque<Applied> applied = new ArrayDeque<>();
     private volatile @Nullable Applied durable;
-    /** The same as {@link #durable}, unless Raft has not yet installed a received snapshot. */
+    /** The entry that is reported to Raft: {@link #durable}, unless Raft has not yet installed a received snapshot. */
     private volatile @Nullable Applied reported;
 
     private volatile boolean unreported;
     private int checksWhileUnreported;
 
-    /** Reads the applied index in the directory, if any. */
+    /** Reads the applied index from the directory, if the directory contains one. */
     AppliedIndex(Path directory) throws IOException {
         this.file = directory.resolve("applied");
         this.durable = Files.exists(file) ? read() : null;
@@ -133,7 +133,7 @@ final class AppliedIndex {
         unreported = false;
     }
 
-    /** Records that the store was replaced by a store that is complete up to this entry and fsynced. */
+    /** Records that the store was replaced by another store, which is fsynced and complete up to this entry. */
     void replaced(Applied entry) throws IOException {
         applied.clear();
         write(entry);

@@ -8,18 +8,18 @@ import java.util.zip.CRC32C;
 
 /**
  * A frame as an entry of the Raft log. A header before the frame contains the settings that all nodes of a group share.
- * Entries of earlier builds consist of the frame alone. Numbers are little-endian.
+ * Entries written by earlier builds consist of the frame alone. Numbers are little-endian.
  *
  * @param logSegmentBytes size of the leader's log segments; 0 if the entry does not record it
  */
 record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
-    /** The format level that a node must be able to read: that of the store's files, including its frames. */
+    /** The format level of the store's files, including the frames, which every node must be able to read. */
     static final int FORMAT_LEVEL = FileHeader.NEWEST_VERSION;
 
     private static final int MAGIC_VALUE = 0x3145_5643;
     private static final int LEVEL = Integer.BYTES;
     private static final int SEGMENT_BYTES = LEVEL + Integer.BYTES;
-    /** Formerly the checksum of the previous frame, which the frame itself now contains. */
+    /** The offset of an unused field: earlier builds stored the checksum of the previous frame here. */
     private static final int UNUSED = SEGMENT_BYTES + Integer.BYTES;
 
     private static final int CRC = UNUSED + Long.BYTES;

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *     twice as long. A shorter time detects a failed leader sooner, but more often mistakes a slow leader for a failed
  *     leader
  * @param keptLogBytes the size of the Raft log that a node keeps for nodes that lag, at least 1 MiB. A node that lacks
- *     more when it returns receives a snapshot. The part of the log that this node's own store still needs is kept in
- *     addition
+ *     more entries when it returns receives a snapshot. In addition, a node keeps the part of the log that its own
+ *     store still needs
  * @param start whether this is the node's first start
  * @param tls the files with which nodes authenticate; null to trust every client that can reach the port
  */
@@ -64,7 +64,10 @@ public record GroupConfig(
      */
     public static final int MAX_FRAME_BYTES = 33 << 20;
 
-    /** The default size of the kept Raft log: several minutes of heavy writing, and less to send than a large store. */
+    /**
+     * The default size of the kept Raft log: enough for several minutes of heavy writing, but smaller than a large
+     * store.
+     */
     public static final long DEFAULT_KEPT_LOG_BYTES = 4L << 30;
 
     private static final long LEAST_KEPT_LOG_BYTES = 1 << 20;

@@ -52,8 +52,8 @@ public final class GroupMember implements AutoCloseable {
      */
     private static final Duration CONTACT_TIMEOUT = Duration.ofSeconds(2);
     /**
-     * The timeout of a confirmation, in election timeouts. A leader without a majority detects this after two election
-     * timeouts.
+     * The timeout of a confirmation, in election timeouts. A leader that has lost its majority detects the loss after
+     * two election timeouts.
      */
     private static final int CONFIRMATION_ELECTIONS = 4;
     /** The number of election timeouts after which leadership is offered to the other node again. */
@@ -101,8 +101,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Returns the nodes of a new group, which the Raft log records once the group has its first leader. A node that
-     * joins learns the members only from the log.
+     * Returns the first members of a new group. The Raft log records them once the group has its first leader. A node
+     * that joins learns the members only from the log.
      */
     private static List<RaftPeer> firstNodes(GroupConfig config) {
         return Files.exists(joinedMark(config))
@@ -111,8 +111,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Returns the file whose existence shows that the node joined a group, and so must not vote before the group admits
-     * it.
+     * Returns the file whose existence shows that this node joined a group. Such a node must not vote until the group
+     * admits it.
      */
     private static Path joinedMark(GroupConfig config) {
         return config.raftDirectory().resolve("joined");
@@ -121,9 +121,9 @@ public final class GroupMember implements AutoCloseable {
     /**
      * Starts this node's membership. Returns before the group has a leader.
      *
-     * @throws StoreDirectoryException if the directories are empty and this is not the first start, or not empty and it
-     *     is. Also if they contain files of another group or store, or if, at its first start, this node is already a
-     *     member or its settings differ from those of the other nodes
+     * @throws StoreDirectoryException if the directories are empty and this is not the first start, or if they are not
+     *     empty and it is. Also if the directories contain files of another group or store. At the first start, also if
+     *     this node is already a member, or if its settings differ from those of the other nodes
      * @throws IOException if Raft cannot read its log or listen on its address, or if the node joins and no other node
      *     responds
      */
@@ -304,7 +304,7 @@ public final class GroupMember implements AutoCloseable {
      * durably recorded the new member, which may take as long as copying the store. If leadership is lost before that,
      * call this again.
      *
-     * @throws IllegalArgumentException if a node has this id or address already, or no majority would be reachable
+     * @throws IllegalArgumentException if a node already has this id or address, or no majority would be reachable
      * @throws IOException if the change failed or its outcome is unknown; the message states the reason
      */
     public void add(Node node) throws IOException {
@@ -315,8 +315,8 @@ public final class GroupMember implements AutoCloseable {
      * Removes a stopped node. If the node is started again, it learns of its removal and leaves. Call this on the
      * leader only. In all other respects, this is like {@link #add}.
      *
-     * @throws IllegalArgumentException if the group has no such node, the node has responded within the last seconds,
-     *     it is the leader, or no majority would be reachable
+     * @throws IllegalArgumentException if the group has no such node, the node has responded within the last few
+     *     seconds, it is the leader, or no majority would be reachable
      */
     public void remove(String node) throws IOException {
         membership.make(new MembershipChange(node, null), this::responds);
@@ -354,7 +354,7 @@ public final class GroupMember implements AutoCloseable {
                 : ", and has received " + files.bytes() + " of " + files.total() + " bytes of the snapshot";
     }
 
-    /** Whether the group has removed this node, which no longer participates. Queries the other nodes. */
+    /** Whether this node no longer participates because the group has removed it. Queries the other nodes. */
     public boolean removed() {
         return !takesPart() && membership.continuesWithoutThis();
     }
@@ -396,7 +396,7 @@ public final class GroupMember implements AutoCloseable {
      * @param silent the time since the leader last received anything from the node; null if this node is not the
      *     leader, and for the leader itself
      * @param files the progress of the snapshot that the node receives because it lags behind the retained Raft log;
-     *     null if this node knows of none. Only the leader and the receiving node know of it
+     *     null if this node knows of none. Only the leader and the receiving node know this progress
      */
     public record Progress(
             Node node,
@@ -419,7 +419,7 @@ public final class GroupMember implements AutoCloseable {
      * return stale data.
      *
      * <p>The confirmation waits until a majority has an empty entry of the Raft log on disk. Concurrent calls share
-     * that entry; its cost is about that of a write.
+     * that entry, which costs about as much as a write.
      *
      * <p>The future fails with an {@link IOException} if this node does not lead, leadership is lost, or no majority
      * has responded within four election timeouts. It completes on a Raft thread, which must not be blocked.
@@ -447,8 +447,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Transfers leadership to another node once it has every entry. Call this on the leader only. Returns when the
-     * other node leads.
+     * Transfers leadership to another node once that node has every entry. Call this on the leader only. Returns when
+     * the other node leads.
      *
      * @param timeout the maximum time, counted from the moment when a majority has confirmed that this node leads;
      *     after this time, the group elects a leader, which may be this node again
@@ -456,7 +456,7 @@ public final class GroupMember implements AutoCloseable {
      */
     public void transferLeadership(String node, Duration timeout) throws IOException {
         // Raft requests the transfer on the connection that transmits entries. While the other node was away, gRPC
-        // lengthened its pause before each reconnection, up to two minutes. Only an entry ends the pause.
+        // lengthened the pause before each reconnection, to up to two minutes. Only an entry to send ends the pause.
         Throwable failure = confirmLeadership().handle((done, failed) -> failed).join();
         if (failure == null) {
             failure = offerLeadership(node, System.nanoTime() + timeout.toNanos());
@@ -468,8 +468,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Offers leadership until the other node leads, at most until this time. Raft sends one request for each offer. If
-     * the request is lost, nothing happens until the offer times out.
+     * Offers leadership until the other node leads, or until this time. Raft sends one request for each offer. If the
+     * request is lost, nothing happens until the offer times out.
      *
      * @return null if the other node leads
      */
@@ -490,7 +490,7 @@ public final class GroupMember implements AutoCloseable {
         }
     }
 
-    /** Waits until a node leads, at most until this time. The other node may be winning its election. */
+    /** Waits until a node leads, or until this time. The other node may still be winning its election. */
     private Optional<String> awaitLeader(long end) {
         while (info().getLeaderId() == null && millisUntil(end) > 0) {
             LockSupport.parkNanos(LEADER_PAUSE_NANOS);

@@ -80,8 +80,8 @@ final class GroupReplica {
 
     /**
      * Replays the frame of an entry. Retries until the store contains the frame, because Raft relies on that, and then
-     * returns true. Returns false if the entry is skipped, as on every other node, because another committed frame has
-     * its position.
+     * returns true. Returns false if the entry is skipped, as on every other node, because another committed frame
+     * occupies the position of its frame.
      *
      * @param place a description of the entry's place, for messages
      * @throws IllegalStateException if the store cannot apply the entry, or this node is closing; no later entry may be
@@ -112,7 +112,7 @@ final class GroupReplica {
         }
     }
 
-    /** Encodes a frame of this node's store, the leader, as an entry. */
+    /** Encodes a frame of this node's store, which is the leader, as an entry. */
     static byte[] entry(Replica leader, ByteBuffer frame) {
         return new FrameEntry(frame, leader.logSegmentBytes()).encode();
     }
@@ -162,7 +162,7 @@ final class GroupReplica {
         close();
         while (!closing.getAsBoolean()) {
             try {
-                // A replacement that failed halfway has left no store in its directory.
+                // A replacement that failed halfway has left no store in the store's directory.
                 directories.recover();
                 replica = open();
                 return;
@@ -190,8 +190,8 @@ final class GroupReplica {
 
     /**
      * Verifies received files, and installs them as the store. If they are damaged, the store stays unchanged. After
-     * the installation, the store contains the entry and everything that it contained before. The applied index is
-     * written last.
+     * the installation, the store contains everything up to this entry, including the contents of the previous store.
+     * The applied index is written last.
      *
      * @throws IOException if the files cannot become the store
      */

@@ -64,7 +64,7 @@ final class GroupStateMachine extends BaseStateMachine {
     private final BiConsumer<byte[], Proposal> propose;
     private final BooleanSupplier givesWay;
     private final ExecutorService roles;
-    /** Purges the Raft log. A purge waits for a checkpoint in progress, and a role change must not. */
+    /** Purges the Raft log. A purge waits for a checkpoint in progress, but a role change must not wait. */
     private final ExecutorService purges;
 
     private final SnapshotSender sender;
@@ -105,7 +105,7 @@ final class GroupStateMachine extends BaseStateMachine {
         this.givesWay = givesWay;
         this.roles =
                 Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "caravan-roles " + config.self()));
-        // A purge that has not begun covers all later ones.
+        // A queued purge also does the work of all purges requested after it.
         this.purges = new ThreadPoolExecutor(
                 1,
                 1,
@@ -240,7 +240,7 @@ final class GroupStateMachine extends BaseStateMachine {
             sender.forget(durable, node -> committed.getOrDefault(RaftPeerId.valueOf(node), -1L), known::isGone);
             initialized(keeper).drop(division, durable, sender.firstNeeded());
         } catch (IOException | CaravanException failed) {
-            // A node that closes has closed its replica.
+            // The replica of a closing node is already closed.
             if (!closing) {
                 LOG.warn(
                         "{}: cannot purge its Raft log now, and tries again later: {}",
@@ -303,7 +303,8 @@ final class GroupStateMachine extends BaseStateMachine {
     @Override
     public CompletableFuture<@Nullable TermIndex> notifyInstallSnapshotFromLeader(RoleInfoProto role, TermIndex first) {
         if (first.getIndex() <= 0) {
-            // Raft notifies every node that joins. The leader still has its entire log, so this node replays it.
+            // Raft calls this for every joining node. The leader still has its entire log, so this node replays that
+            // log.
             return CompletableFuture.completedFuture(null);
         }
         RaftPeerProto leader = role.getFollowerInfo().getLeaderInfo().getId();
@@ -403,7 +404,7 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Handles a change of the leader. If this node is the new leader, this is called before it notifies the other
+     * Handles a change of the leader. If this node is the new leader, Raft calls this before it notifies the other
      * nodes.
      */
     @Override
@@ -459,8 +460,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Runs a role change. If it fails, leaves the group: otherwise no other node would take over from a leader that
-     * does not serve.
+     * Runs a role change. If the change fails, this node leaves the group: otherwise no other node would take over from
+     * a leader that does not serve.
      */
     private void guarded(Runnable change) {
         try {
@@ -494,7 +495,7 @@ final class GroupStateMachine extends BaseStateMachine {
             try {
                 leader.lead(term);
             } catch (CaravanException failed) {
-                // The store failed while it followed, and no frame has arrived since then.
+                // The store failed while this node followed, and no frame has arrived since then.
                 initialized(replica).reopenAfter(failed);
                 inTurn(this::becomeLeader);
                 return;
@@ -505,7 +506,7 @@ final class GroupStateMachine extends BaseStateMachine {
         try {
             listener.leads(leader.store());
         } catch (CaravanException failed) {
-            // The store also fails when the term ends. In any other case, another node must take over.
+            // A store also fails when its term ends. After any other failure, another node must take over.
             if (!term.isAbandoned()) {
                 throw failed;
             }
@@ -602,8 +603,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Returns the progress of the group as this node, the leader, sees it. The leader also waits while its store does
-     * not lead, for example because the store cannot be reopened.
+     * Returns the progress of the group as this node, the leader, sees it. The leader also counts as waiting while its
+     * store does not lead, for example because the store cannot be reopened.
      */
     StallDetector.Progress progress(boolean waits) throws IOException {
         RaftServer.Division division = initialized(raft).division();

@@ -4,7 +4,7 @@ import io.caravan.DurableListStore;
 
 /**
  * Receives notifications when this node starts or stops leading its group. Called on one thread, one call at a time. If
- * a method throws an exception, the node leaves the group, as {@link GroupMember#takesPart()} then reports.
+ * a method throws an exception, the node leaves the group; {@link GroupMember#takesPart()} then returns false.
  */
 public interface LeadershipListener {
     /**

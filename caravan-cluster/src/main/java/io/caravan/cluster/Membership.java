@@ -204,7 +204,7 @@ final class Membership {
         }
     }
 
-    /** Whether this leader has received nothing from a majority within the longest election timeout. */
+    /** Whether this leader has had no contact with a majority within the longest election timeout. */
     private boolean hasLostMajority() {
         long timeoutMillis = RaftSettings.longestElectionMillis(config);
         RoleInfoProto role = division().getInfo().getRoleInfoProto();
@@ -316,7 +316,7 @@ final class Membership {
     }
 
     private static void requireFits(GroupConfig config, Node other, NodeFacts facts) throws StoreDirectoryException {
-        // A node that joins votes only once it is a member again; it may have been removed before.
+        // A node that joins may have been removed before. It votes only once it is a member again.
         if (facts.hasSeenSender() && config.start() == GroupConfig.Start.CREATE) {
             throw new StoreDirectoryException(
                     "node " + config.self() + " is already a member of the group, according to node " + other.id()

@@ -29,12 +29,15 @@ public record Node(String id, String address, int port, String note) {
         this(id, address, port, "");
     }
 
-    /** Returns the address and the port, as in {@code 10.0.0.1:7000} and {@code [fd00::1]:7000}. */
+    /** Returns the address and the port, for example {@code 10.0.0.1:7000} or {@code [fd00::1]:7000}. */
     String authority() {
         return (address.contains(":") ? '[' + address + ']' : address) + ':' + port;
     }
 
-    /** Creates a node from its {@link #authority()}. Earlier builds wrote IPv6 addresses without brackets. */
+    /**
+     * Creates a node from its {@link #authority()}. Also accepts IPv6 addresses without brackets, as earlier builds
+     * wrote.
+     */
     static Node of(String id, String authority, String note) {
         int colon = authority.lastIndexOf(':');
         String address = authority.substring(0, colon);

@@ -10,7 +10,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  * A node's response to another node that starts for the first time. Numbers are big-endian.
  *
  * @param formatLevel the format level of the frames that the node writes
- * @param logSegmentBytes the size of the log segments of its store
+ * @param logSegmentBytes the size of the log segments of the node's store
  * @param hasSeenSender whether the requesting node has already received entries of the group
  */
 record NodeFacts(int formatLevel, int logSegmentBytes, boolean hasSeenSender) {

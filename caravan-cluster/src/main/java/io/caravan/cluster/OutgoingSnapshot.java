@@ -59,8 +59,8 @@ final class OutgoingSnapshot {
     }
 
     /**
-     * Returns the entry at which the receiver no longer needs the log since the copy: {@code last} of the first call. A
-     * goal that moved with {@code last} would keep the log while the receiver lags even slightly.
+     * Returns the goal: a receiver that has this entry no longer needs the log since the copy. The goal is {@code last}
+     * of the first call. A goal that moved with {@code last} would keep the log while the receiver lags even slightly.
      */
     synchronized long goal(long last) {
         goal = goal < 0 ? last : goal;
@@ -74,7 +74,7 @@ final class OutgoingSnapshot {
         return ended;
     }
 
-    /** Returns a future that completes with the chunk of this number when it is ready. */
+    /** Returns a future that completes with the chunk of this number when the chunk is ready. */
     synchronized CompletableFuture<ByteString> request(long piece) {
         if (ended.isCompletedExceptionally()) {
             return CompletableFuture.failedFuture(new IOException("the transfer has ended", reason()));

@@ -14,13 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks once per election timeout, on its own thread, whether this node progresses: as the leader, after it has
+ * Checks once per election timeout, on its own thread, whether this node makes progress: as the leader, after it has
  * received a snapshot, and while the group has no leader.
  */
 final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProgressMonitor.class);
     /**
-     * The number of election timeouts without progress after which the term is ended, or {@code STILL} if that is
+     * The term is ended after this number of election timeouts without progress, or after {@code STILL} if that is
      * longer.
      */
     private static final int STILL_ELECTIONS = 10;

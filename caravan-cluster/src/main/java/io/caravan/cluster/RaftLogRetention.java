@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The retention limit of the Raft log for nodes that lag: its newest finished segments, up to a number of bytes. */
+/** The limit on the Raft log kept for nodes that lag: the newest finished segments, up to a number of bytes. */
 final class RaftLogRetention {
     /** The approximate number of segments within the limit. */
     private static final int SEGMENTS = 8;

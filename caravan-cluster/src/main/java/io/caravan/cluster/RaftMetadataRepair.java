@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Repairs Raft's metadata files when a node starts, before Raft reads them. Ratis (3.3.0) writes a new file next to the
  * old file, and renames the new file even if the write has failed. The file is then empty or truncated. With such a
- * {@code raft-meta}, Raft would not start. With such a {@code raft-meta.conf}, it would use the members of the first
+ * {@code raft-meta}, Raft would not start. With such a {@code raft-meta.conf}, Raft would use the members of the first
  * start.
  *
  * <ul>
@@ -92,7 +92,7 @@ final class RaftMetadataRepair {
      * term reached. That skip happened earlier, so its term is lower: the clock advances skipped terms by 1,024 per
      * millisecond, far faster than any node can vote.
      *
-     * @param last the highest of the term of the last start or skip of this node, and the term of its last entry
+     * @param last the higher of two terms: that of this node's last start or skip, and that of its last entry
      */
     static long ahead(long last, long nowMillis) {
         long clock = nowMillis << TERMS_OF_A_MILLISECOND_BITS;
@@ -125,8 +125,8 @@ final class RaftMetadataRepair {
         }
         Newest newest = Newest.of(segments);
         LogEntryProto nodes = newest.nodes;
-        // A log that ends before the store's files is outdated: the files came from another node, with its list of
-        // members.
+        // A log that ends before the store's files is outdated: the files came from another node, with that node's list
+        // of members.
         if (nodes == null || durable != null && newest.index < durable.getIndex()) {
             throw new IOException(file + ": a failed write has lost the members of the group, and the Raft log does not"
                     + " contain them; replace this node with a node that has another id and empty directories");

@@ -69,8 +69,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
     }
 
     /**
-     * Fsyncs the directory of the votes and its parents, so that all votes until now and the directory names are
-     * durable.
+     * Fsyncs the directory of the votes and its parents, so that all votes so far and the directory names are durable.
      */
     static void force(Path votes) throws IOException {
         Path each = votes.toAbsolutePath().normalize();
@@ -122,9 +121,9 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
     }
 
     /**
-     * Waits until the entries that a reply confirms are fsynced, which nearly always is the case at once.
+     * Waits until the entries that a reply confirms are fsynced, as they nearly always already are.
      *
-     * @return false if they are not, because Ratis has truncated the log again or cannot write
+     * @return false if they are not fsynced, because Ratis has truncated the log again or cannot write
      */
     private boolean isFsynced(AppendEntriesReplyProto reply) {
         long start = System.nanoTime();

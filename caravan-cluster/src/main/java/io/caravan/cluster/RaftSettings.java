@@ -56,9 +56,9 @@ final class RaftSettings {
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(election));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Rpc.setRequestTimeout(properties, millis(2 * election));
-        // A leader that lost its majority must start an election no later than the other nodes. If these lack entries,
-        // the group has no leader until then. Ratis also uses this value as the JVM pause after which a leader steps
-        // down.
+        // A leader that lost its majority must start an election no later than the other nodes. If the other nodes lack
+        // entries, the group has no leader until that election. Ratis also uses this value as the JVM pause after which
+        // a leader steps down.
         RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(
                 properties, millis(longestElectionMillis(config)));
 
@@ -95,7 +95,7 @@ final class RaftSettings {
     }
 
     /**
-     * Returns the longest election timeout: after this time without contact to its leader, a node has started an
+     * Returns the longest election timeout: after this time without contact with its leader, a node has started an
      * election.
      */
     static long longestElectionMillis(GroupConfig config) {

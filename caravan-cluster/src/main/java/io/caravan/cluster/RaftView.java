@@ -67,11 +67,11 @@ final class RaftView {
 
     /**
      * Closes this node's connections to other nodes, which a follower does not need. gRPC delays each retry of a failed
-     * connection longer than the last retry. Without this method, a node that has returned would not be asked for its
-     * vote for several seconds.
+     * connection longer than the previous retry. Without this method, a node that has returned would not be asked for
+     * its vote for several seconds.
      *
-     * <p>Returns at once. Ratis lets calls in progress finish, which takes seconds if a node hangs, and the caller may
-     * hold the lock without which this node can neither follow nor vote. A leader keeps its connections.
+     * <p>Returns at once, because the caller may hold the lock without which this node can neither follow nor vote.
+     * Ratis lets calls in progress finish, which takes seconds if a node hangs. A leader keeps its connections.
      */
     void endConnections() {
         if (server.getServerRpc() instanceof RaftServerRpcWithProxy<?, ?> rpc) {

@@ -136,7 +136,7 @@ final class SnapshotSender {
                 .map(OutgoingSnapshot::progress);
     }
 
-    /** Returns the number of bytes sent of each copy in progress. */
+    /** Returns the number of bytes sent for each copy in progress. */
     List<Long> sentBytes() {
         return copies.values().stream()
                 .filter(copy -> !copy.ended().isDone())
@@ -145,7 +145,8 @@ final class SnapshotSender {
     }
 
     /**
-     * Returns the first entry of the Raft log to keep for nodes that are sent files; empty if there are no such nodes.
+     * Returns the first entry of the Raft log to keep for nodes that are receiving files; empty if there are no such
+     * nodes.
      */
     OptionalLong firstNeeded() {
         return copies.values().stream()

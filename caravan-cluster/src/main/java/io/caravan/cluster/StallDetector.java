@@ -43,7 +43,7 @@ final class StallDetector {
      * @param applied index of the last entry that the leader has applied
      * @param last index of the last entry in the leader's log
      * @param followers index of the last entry that each follower has
-     * @param sent bytes sent of each snapshot
+     * @param sent bytes sent for each snapshot
      */
     record Progress(boolean waits, long applied, long last, List<Long> followers, List<Long> sent) {}
 
@@ -51,7 +51,7 @@ final class StallDetector {
     private final Leader leader;
     private final int maxChecks;
     private List<Long> seen = List.of();
-    /** The entry that followers must reach. Entries after it, such as the empty ones, are no progress. */
+    /** The entry that followers must reach. Later entries, such as empty entries, do not count as progress. */
     private long target;
     /** The followers that lacked an entry at the last check, with the last entry of each. */
     private Map<Integer, Long> lagging = Map.of();
@@ -90,7 +90,8 @@ final class StallDetector {
 
     /**
      * Proposes an empty entry if a follower still lacks the same entries as at the last check, but only once. Raft may
-     * have sent an entry on a connection that has ended, and sends it again only when another entry follows.
+     * have sent an entry on a connection that has ended since. It sends this entry again only when another entry
+     * follows.
      */
     private void nudge(Map<Integer, Long> now) {
         if (!now.isEmpty() && now.equals(lagging) && !now.equals(nudged)) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The attributes of a document: a small sorted map from short ASCII keys to byte values. Immutable.
  *
- * <p>They are kept as the bytes of the catalog's entry, because a million documents may each have attributes, of which
- * few are ever read. For each attribute, in the order of the keys:
+ * <p>They are kept in the encoding of the catalog entry, because a million documents may each have attributes, few of
+ * which are ever read. The encoding contains, for each attribute in the order of the keys:
  *
  * <pre>
  *   0             1                   1+k                 3+k
@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>(1) every length lies within the encoding;
- *   <li>(2) every key has 1 to 64 printable ASCII characters;
+ *   <li>(2) every key consists of 1 to 64 printable ASCII characters;
  *   <li>(3) the keys are in ascending order without duplicates;
- *   <li>(4) it has at most {@value #MAX_BYTES} bytes.
+ *   <li>(4) it is at most {@value #MAX_BYTES} bytes long.
  * </ul>
  */
 public final class Attributes {
@@ -136,7 +136,7 @@ public final class Attributes {
     /**
      * Returns a copy in which this attribute is added, or replaces the attribute with the same key.
      *
-     * @throws IllegalArgumentException if the key does not have 1 to 64 printable ASCII characters, or if all
+     * @throws IllegalArgumentException if the key does not consist of 1 to 64 printable ASCII characters, or if all
      *     attributes together would exceed {@value #MAX_BYTES} bytes
      */
     public Attributes with(String key, byte[] value) {

@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * Maps document names to list ids and small attributes. The catalog is kept in one list of the store that also contains
  * the documents.
  *
- * <p><b>Atomicity.</b> A change of the catalog (a document's first value, its removal, its attributes) is recorded as
- * an entry in that list. The entry is written in the same batch as the document's own operation, so a crash keeps both
- * or neither. An id is assigned only once. A reader that has resolved a name can therefore find its document or none,
- * but never another document.
+ * <p><b>Atomicity.</b> A change to the catalog (a document's first value, removal, or attributes) is recorded as an
+ * entry in that list. The entry is written in the same batch as the document's own operation, so a crash keeps both or
+ * neither. An id is assigned only once. A reader that has resolved a name therefore finds that document or none, but
+ * never another document.
  *
  * <p>The removal of a document that has had values needs no entry: the batch deletes its list, and a document whose
  * list is gone does not exist. A full store can therefore still delete documents.
@@ -50,8 +50,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Shards.</b> In a {@link io.caravan.ShardedStore} a document, its list, and its entries are in the shard that
  * the name determines. Each shard has its own list of entries, and an edit affects only one shard.
  *
- * <p>The lists with ids from 1 on belong to the catalog's documents, and must be written only through it. All other
- * lists are available to the store's owner.
+ * <p>The lists with ids from 1 on belong to the catalog's documents, and must be written only through the catalog. All
+ * other lists are available to the store's owner.
  */
 public final class Catalog {
     static final int STRIPE_BITS = 10;
@@ -118,7 +118,7 @@ public final class Catalog {
 
     /**
      * Returns the document with this name, or null if it does not exist. Waits, as a read does, until the result is
-     * durable, except for the sequences, which are those accepted so far.
+     * durable. The sequences are an exception: they include all writes accepted so far.
      */
     public @Nullable DocumentState find(DocumentName name) {
         DocumentTable stripe = stripe(name);
@@ -141,8 +141,8 @@ public final class Catalog {
     }
 
     /**
-     * Returns the document with this name as accepted so far, or null if it does not exist. Waits for no write, so the
-     * result may not be durable yet.
+     * Returns the document with this name as accepted so far, or null if it does not exist. Does not wait for writes,
+     * so the result may not be durable yet.
      */
     public @Nullable DocumentState peek(DocumentName name) {
         DocumentTable stripe = stripe(name);
@@ -157,8 +157,8 @@ public final class Catalog {
 
     /**
      * Returns the documents whose names fall in one stripe, as accepted so far and in no particular order. Callers can
-     * visit a catalog of any size in bounded steps. A document that exists throughout is returned exactly once over all
-     * stripes. Waits for no write, so the result may not be durable until the store is flushed.
+     * visit a catalog of any size in bounded steps. A document that exists until all stripes have been visited is
+     * returned exactly once. Does not wait for writes, so the result may not be durable until the store is flushed.
      *
      * @param stripe from 0, below {@link #STRIPES}
      * @param wanted whether to return a document with these attributes; called under the stripe's lock
@@ -181,7 +181,8 @@ public final class Catalog {
 
     /**
      * Passes the documents whose names fall in one stripe to {@code action}, in no particular order, while no edit of
-     * them is open. The action runs under the stripe's lock, so it must be quick, and must not wait for the store.
+     * these documents is open. The action runs under the stripe's lock, so it must be quick, and must not wait for the
+     * store.
      *
      * @param stripe from 0, below {@link #STRIPES}
      */
@@ -211,8 +212,8 @@ public final class Catalog {
     public record Page(List<NamedDocument> documents, long next) {}
 
     /**
-     * Returns a page of all documents. A document that exists throughout is on exactly one page. Waits for no write,
-     * like {@link #list}.
+     * Returns a page of all documents. A document that exists from the first page to the last is on exactly one page.
+     * Like {@link #list}, does not wait for writes.
      *
      * @param cursor 0 for the first page, then {@link Page#next()}
      * @param limit maximum number of documents, 1 or more; the page may have fewer, or none
@@ -347,7 +348,8 @@ public final class Catalog {
             return;
         }
         if (batch.operations().isEmpty()) {
-            // The barrier changes nothing, but its callback is called after those of all writes accepted before.
+            // The barrier changes nothing, but its callback is called after the callbacks of all writes accepted
+            // earlier.
             log.addBarrier(batch);
         }
         log.write(batch, callback);
@@ -367,7 +369,7 @@ public final class Catalog {
         }
     }
 
-    /** Counts a batch as in flight, in each of its stripes, until its callback is notified. */
+    /** Counts a batch as in flight, in each of its stripes, until its callback is called. */
     private static final class InFlight implements WriteCallback {
         private final List<DocumentEdit> changed;
         private final WriteCallback callback;

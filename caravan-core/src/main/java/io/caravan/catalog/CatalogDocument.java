@@ -15,7 +15,7 @@ final class CatalogDocument {
 
     /** Both. */
     Attributes attributes;
-    /** Both. Whether the store has a list for it; the first value creates the list. */
+    /** Both. Whether the store has a list for the document; the first value creates the list. */
     boolean listed;
 
     /** Stripe. As accepted; may not be durable yet. */

@@ -25,12 +25,12 @@ import java.util.Optional;
  * as described in {@link Attributes}, and take the rest of the entry. The store's checksum covers the entire entry.
  *
  * <p>An entry is valid if, in this order: (1) this release reads the version; (2) the header is complete and the name
- * lies within the entry; (3) the kind is known; (4) the name has 1 to 1,024 bytes; (5) the id is above 0 and below the
- * next id; (6) the attributes are valid.
+ * lies within the entry; (3) the kind is known; (4) the name is 1 to 1,024 bytes long; (5) the id is above 0 and below
+ * the next id; (6) the attributes are valid.
  *
  * @param kind the change that the entry describes
  * @param id the document's id, which is also that of its list
- * @param nextId the lowest id that was never assigned
+ * @param nextId the lowest id that has never been assigned
  */
 record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes attributes) {
     static final int VERSION = 0;

@@ -20,15 +20,15 @@ import org.slf4j.LoggerFactory;
  * The catalog's list: one entry for each change, oldest first.
  *
  * <p><b>Rolling compaction.</b> An entry is live while it is the newest entry of an existing document. If the list
- * retains more than twice as many entries as are live, plus {@code FLOOR_ENTRIES}, each change is followed by a small
- * batch. This batch appends the two oldest live entries again and trims the list to the next live entry.
+ * retains more entries than twice the number of live entries plus {@code FLOOR_ENTRIES}, each change is followed by a
+ * small batch. This batch appends the two oldest live entries again and trims the list to the next live entry.
  *
- * <p>The list therefore never has more than about three times as many entries as are live, every change has about the
+ * <p>The list therefore never has more than about three times as many entries as are live. Every change has about the
  * same cost, and the entries are never all written at once. The newest entry is never trimmed, because it contains the
  * next id.
  *
- * <p>The lock is taken around each write of the list, after the stripes' locks, so the sequence that an entry gets is
- * known beforehand. An expectation in every batch enforces this.
+ * <p>The lock is taken after the stripes' locks and held during each write to the list, so the sequence of each new
+ * entry is known before the write. An expectation in every batch enforces this.
  */
 final class CatalogLog {
     private static final Logger LOG = LoggerFactory.getLogger(CatalogLog.class);
@@ -76,7 +76,7 @@ final class CatalogLog {
     }
 
     /**
-     * Returns an id that was never assigned before, for a list in the log's shard; see {@link io.caravan.ShardedStore}.
+     * Returns an id that has never been assigned, for a list in the log's shard; see {@link io.caravan.ShardedStore}.
      */
     long newId() {
         return nextId.getAndAdd(shards);
@@ -135,9 +135,7 @@ final class CatalogLog {
         }
     }
 
-    /**
-     * Adds an operation that changes nothing, so that the batch's callback has its place in the order of all callbacks.
-     */
+    /** Adds an operation that changes nothing, so that the batch's callback is called in the order of all callbacks. */
     void addBarrier(WriteBatch batch) {
         batch.trimTo(listId, 0);
     }
@@ -157,8 +155,8 @@ final class CatalogLog {
     }
 
     /**
-     * Compacts the list by one batch if compaction is due. If the store rejects the batch, or would have to wait for
-     * it, the next change tries again.
+     * Compacts the list by one batch if compaction is due. If the store rejects the batch, or cannot accept it without
+     * waiting, the next change tries again.
      */
     private void compact() {
         if (nextSequence - firstSequence <= 2 * order.size() + FLOOR_ENTRIES || !store.writable()) {

@@ -141,7 +141,7 @@ public final class DocumentEdit {
     }
 
     /**
-     * Whether the change affects the catalog. A change of only the values of a document that already had values does
+     * Whether the change affects the catalog. A change to only the values of a document that already had values does
      * not.
      */
     boolean changesCatalog() {
@@ -153,8 +153,8 @@ public final class DocumentEdit {
 
     /**
      * Returns the entry that the change needs, or null. A document that had a list needs no entry for its removal,
-     * because its list is then absent, so a removal takes no space. This does not apply to a list that another document
-     * has taken over.
+     * because its list is then absent. Such a removal therefore takes no space. This does not apply if another document
+     * has taken over the list.
      */
     @Nullable
     CatalogEntry entry(long nextId) {
@@ -169,7 +169,7 @@ public final class DocumentEdit {
     }
 
     /**
-     * Publishes an accepted change of the catalog. Called under the stripe's lock and the lock of {@link CatalogLog}.
+     * Publishes an accepted change to the catalog. Called under the stripe's lock and the lock of {@link CatalogLog}.
      *
      * @param entrySequence sequence of {@link #entry}, if the change has one
      */
@@ -197,7 +197,7 @@ public final class DocumentEdit {
         return document;
     }
 
-    /** Publishes an accepted change of values. Called under the stripe's lock, after {@link #publishToCatalog}. */
+    /** Publishes an accepted change to values. Called under the stripe's lock, after {@link #publishToCatalog}. */
     void publishSequences() {
         if (exists) {
             CatalogDocument document = keepsDocument() ? original() : Objects.requireNonNull(stripe.find(name));

@@ -49,8 +49,9 @@ final class DocumentTable {
     }
 
     /**
-     * Returns documents in the order of their places, and those with the same place by their {@linkplain #tie ties}.
-     * Growth splits each bucket into two buckets that are adjacent in this order, so growth does not change the order.
+     * Returns documents in the order of their places; documents with the same place are ordered by their {@linkplain
+     * #tie ties}. Growth splits each bucket into two buckets that are adjacent in this order, so growth does not change
+     * the order.
      *
      * @param place first place to return
      * @param tie first tie to return at that place
@@ -88,7 +89,7 @@ final class DocumentTable {
         return (int) document.id & Integer.MAX_VALUE;
     }
 
-    /** Returns the bucket of a hash, which the high bits select, because the low bits select the stripe. */
+    /** Returns the bucket of a hash. The high bits select it, because the low bits select the stripe. */
     private int bucket(int hash) {
         return (hash >>> Catalog.STRIPE_BITS) & (buckets.length - 1);
     }

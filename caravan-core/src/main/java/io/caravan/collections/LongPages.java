@@ -3,11 +3,11 @@ package io.caravan.collections;
 import java.util.Arrays;
 
 /**
- * An array of longs in pages, which grows and shrinks page by page. Existing pages are never copied; only the short
- * table of pages is copied occasionally. Not thread-safe.
+ * An array of longs in pages, which grows and shrinks page by page. Growth never copies a page; it only occasionally
+ * copies the short table of pages. Not thread-safe.
  *
- * <p>It can be {@linkplain #freeze frozen}: then two arrays share the same pages, and a shared page is copied before it
- * is changed. Another thread can therefore read the frozen contents while this array continues to change.
+ * <p>The array can be {@linkplain #freeze frozen}: then two arrays share the same pages, and a shared page is copied
+ * before it is changed. Another thread can therefore read the frozen contents while this array continues to change.
  */
 public final class LongPages {
     private static final int PAGE_SHIFT = 13;
@@ -30,7 +30,7 @@ public final class LongPages {
     private int releasedCount;
     private final int maxPages;
 
-    /** Creates an array with as many pages as an int can index. */
+    /** Creates an empty array that can have as many pages as an int can index. */
     public LongPages() {
         this(MAX_PAGES);
     }
@@ -70,7 +70,7 @@ public final class LongPages {
         pageToWrite(index >>> PAGE_SHIFT)[index & PAGE_MASK] = value;
     }
 
-    /** Returns the page with this number for reading. It must not have been released. */
+    /** Returns the page with this number for reading. The page must not have been released. */
     long[] page(int number) {
         return pages[number];
     }

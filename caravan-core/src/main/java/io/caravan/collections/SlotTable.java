@@ -180,7 +180,7 @@ public final class SlotTable {
         size--;
     }
 
-    /** Removes a slot below a node. Returns whether that freed memory, so that the node may be worth joining. */
+    /** Removes a slot below a node. Returns whether the removal freed memory; the node may then be worth joining. */
     private boolean remove(@Nullable Object[] node, @Nullable Object frozen, int shift, int slot, long hash) {
         int at = childOf(node, hash, shift);
         Object child = childToChange(node, frozen, at);

@@ -65,8 +65,8 @@ final class Checkpointer {
 
     /**
      * Returns the LSN at which the next checkpoint is due. The distance between checkpoints grows with the size of the
-     * index, which each checkpoint writes, and the used heap. The later a checkpoint runs, the fewer entries survive
-     * and have to be moved.
+     * index, which each checkpoint writes, and with the used bytes of the heap. The later a checkpoint runs, the fewer
+     * entries survive and have to be moved.
      */
     private long dueAt() {
         long heapBytes = Math.min(state.locked(() -> state.heap.usedBytes()), MAX_HEAP_SHARE_BYTES);
@@ -136,7 +136,7 @@ final class Checkpointer {
         if (state.failure() != null || !due()) {
             return Worker.UNTIL_WOKEN;
         }
-        // A checkpoint frees the space that a write waits for even if a part of the log is unreadable.
+        // Even if a part of the log is unreadable, a checkpoint frees the space that a write waits for.
         long pauseNanos = unreadable && checkpoints.wanted() ? 0 : retryPauseNanos();
         if (pauseNanos > 0) {
             return pauseNanos;
@@ -178,7 +178,8 @@ final class Checkpointer {
      * until then. A checkpoint is also due if a write waits for it.
      *
      * <p>If the log cannot grow, a checkpoint is due at any log size, provided the next two checkpoints would free log
-     * segments, heap segments, or heap places. Otherwise the log would stay full regardless of trims and deletes.
+     * segments, heap segments, or heap places. Without this rule, the log would stay full regardless of trims and
+     * deletes.
      */
     private boolean due() {
         long position = state.committed.position();

@@ -261,8 +261,8 @@ final class Checkpoints {
     }
 
     /**
-     * Checks that no region refers to the log before the checkpoint's start, which will not be retained. Throws an
-     * error rather than an exception, because the store must fail while its log is still complete.
+     * Checks that no region refers to the log before the checkpoint's start, because that part of the log will not be
+     * retained. Throws an error rather than an exception, because the store must fail while its log is still complete.
      */
     private void requireKept(long id, int count, long startLsn, long frozenLsn) {
         for (int i = 0; i < count; i++) {
@@ -282,7 +282,7 @@ final class Checkpoints {
         try {
             writeBack();
         } catch (IOException notOpened) {
-            // The flusher's fsync does all the work then. It must not be skipped, because a close depends on it.
+            // The flusher's fsync then does all the work. The fsync must not be skipped, because a close depends on it.
         }
         awaitForced(lsn);
     }

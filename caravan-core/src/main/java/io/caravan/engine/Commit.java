@@ -13,7 +13,10 @@ import java.util.Arrays;
  */
 final class Commit {
     private static final int FIRST_CAPACITY = 64;
-    /** Bound on the number of callbacks, because some have no records, such as those of trims that change nothing. */
+    /**
+     * Bound on the number of callbacks. A bound on records is not enough: some callbacks have none, such as those of
+     * trims that change nothing.
+     */
     private static final int MAX_CALLBACKS = 1 << 18;
 
     /**
@@ -162,7 +165,7 @@ final class Commit {
         }
     }
 
-    /** Calls the failure method of every callback that was not called yet, in order. */
+    /** Calls the failure method of every callback that has not been called yet, in order. */
     void fail(StoreFailedException problem) {
         while (notified < count) {
             int next = notified++;

@@ -12,9 +12,9 @@ import java.util.function.LongSupplier;
  * space.
  */
 final class DiskReserve {
-    /** The part of a log segment reserved for file system overhead beyond the bytes of files. */
+    /** The divisor of the log segment size that yields the space reserved for the overhead of the file system. */
     private static final int SLACK_SHARE = 32;
-    /** An entry's record in the log takes at least four times its region in the index. */
+    /** The minimum ratio of the size of an entry's record in the log to the size of its region in the index. */
     private static final int RECORD_TO_REGION = 4;
 
     private final StoreState state;
@@ -67,8 +67,8 @@ final class DiskReserve {
 
     /**
      * Returns how many bytes of disk space are missing for the growth of the heap; zero or less if the space suffices.
-     * The remaining space must exceed what the log needs to recycle a segment, so that the log can continue once
-     * documents are deleted.
+     * The remaining space must exceed the space that the log needs to recycle a segment, so that the log can continue
+     * once documents are deleted.
      *
      * @param takes number of bytes that the heap would take
      */

@@ -56,7 +56,8 @@ public final class Engine implements DurableListStore, Replica {
     /**
      * Opens or creates a replica of the store with this id. The replica is a follower until {@link #lead} is called.
      *
-     * @param fsyncedLsn the position up to which its log was fsynced; after it, a power failure may have left a gap
+     * @param fsyncedLsn the position up to which the replica's log was fsynced; a power failure may have left a gap
+     *     after this position
      */
     public static Engine openReplica(
             StoreConfig config, Storage storage, LongSupplier clock, Scheduler scheduler, long storeId, long fsyncedLsn)

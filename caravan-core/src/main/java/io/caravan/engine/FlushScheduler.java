@@ -16,14 +16,14 @@ import java.util.concurrent.TimeUnit;
  */
 final class FlushScheduler {
     /**
-     * The size at which a commit no longer waits for groups: an fsync of this many bytes hardly takes longer than an
+     * The size at which a commit no longer waits for groups: an fsync of this many bytes takes hardly longer than an
      * fsync of one block.
      */
     private static final int GATHERED_BYTES = 64 * 1024;
 
     /**
-     * The largest commit that a writer flushes itself. During a larger flush, the writer could fill the next commit
-     * instead.
+     * The maximum size of a commit that a writer flushes itself. During a larger flush, the writer could fill the next
+     * commit instead.
      */
     private static final int FLUSHED_HERE_BYTES = 16 * 1024;
 
@@ -53,7 +53,7 @@ final class FlushScheduler {
     private int awaitedGroups;
     /** Number of times that the open groups were abandoned. A group of an earlier generation no longer counts. */
     private long generation;
-    /** Whether a group was opened since the flusher was last idle. */
+    /** Whether a group has been opened since the flusher was last idle. */
     private boolean groupsCome;
     /** Whether the flusher will check again soon without being woken. */
     private boolean flusherChecks;

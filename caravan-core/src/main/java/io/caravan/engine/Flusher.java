@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 final class Flusher {
     private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);
     /**
-     * Bound on the bytes that a {@code SYNC} store leaves for the next fsync after writes with weaker durability. A
-     * writer that waits for that fsync waits for all of these bytes.
+     * Bound on the bytes of writes with weaker durability that a {@code SYNC} store leaves for the next fsync. A writer
+     * that waits for that fsync waits for all of these bytes.
      */
     private static final long MAX_UNFORCED_BYTES = 8L << 20;
 
@@ -265,7 +265,7 @@ final class Flusher {
         return commitLog == FrameReplicator.LOCAL && !state.follows();
     }
 
-    /** Replicates all later frames through this log. Called when every earlier frame is written. */
+    /** Replicates all later frames through this replicator. Called once every earlier frame has been written. */
     void commitTo(FrameReplicator log) {
         commitLog = log;
     }

@@ -281,7 +281,7 @@ final class HeapSpace {
         state.signalChange();
         demand.wakeFlusher();
         if (failure != null) {
-            // The log may have taken the space that the checkpoint lacked, and must give it back.
+            // The log may have taken the space that the checkpoint lacked, and must release it.
             state.wakes.provisioner().run();
         }
     }
@@ -291,7 +291,10 @@ final class HeapSpace {
         return !checkpointWanted && (hasRoomFor(0) || reclaims.isEmpty());
     }
 
-    /** Requests the fsync for which the first queued regions wait. Otherwise the flusher frees them. */
+    /**
+     * Requests the fsync for which the first queued regions wait. If they wait for no fsync, the flusher frees them
+     * anyway.
+     */
     void requireReclaim() {
         if (!reclaims.isEmpty() && state.forced.position() <= reclaims.first(2)) {
             demand.requireForce();

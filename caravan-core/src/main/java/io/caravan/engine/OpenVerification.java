@@ -63,7 +63,7 @@ final class OpenVerification {
         }
     }
 
-    /** Runs a read, and records its failure as a fault. */
+    /** Runs a read, and records a failure of the read as a fault. */
     private void attempt(Engine.FileTask reading) {
         try {
             reading.run();

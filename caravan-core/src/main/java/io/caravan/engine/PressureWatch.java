@@ -17,7 +17,7 @@ final class PressureWatch {
     private final double usedThreshold;
     private final double fragmentationThreshold;
     private final long maxHeapBytes;
-    /** Number of checks that were requested since a thread began to check; 0 if no thread is checking. */
+    /** Number of checks that have been requested since a thread began to check; 0 if no thread is checking. */
     private final AtomicInteger requested = new AtomicInteger();
     /** Used only by the thread that is checking. */
     private boolean high;
@@ -34,8 +34,8 @@ final class PressureWatch {
     }
 
     /**
-     * Checks the heap use. One thread at a time does so, so that the listener is notified of every crossing in order. If
-     * another thread is checking, that thread checks again.
+     * Checks the heap use. Only one thread checks at a time, so that the listener is notified of every crossing in
+     * order. If another thread is checking, that thread checks again.
      */
     void check(Supplier<HeapUse> use) {
         if (requested.getAndIncrement() > 0) {

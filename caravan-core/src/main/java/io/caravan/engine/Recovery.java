@@ -206,7 +206,7 @@ public final class Recovery {
         return problem;
     }
 
-    /** Rebuilds the state from one checkpoint and the log after it, which must reach at least this position. */
+    /** Rebuilds the state from one checkpoint and the log after it. The log must reach at least this position. */
     public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
         CheckpointHeader header = reader.header();
         requireOurPartitions(reader);
@@ -326,7 +326,7 @@ public final class Recovery {
 
     /**
      * Checks that no segment is missing. Segments are added at the end and removed at the beginning, one by one, and
-     * each change is durable before the next change. No crash therefore leaves a gap.
+     * each change is durable before the next change. Therefore no crash leaves a gap.
      */
     private void requireSegments(long first) {
         long expected = first;
@@ -373,8 +373,8 @@ public final class Recovery {
 
     private static IndexedHeap rebuildFreeSpace(ListIndex index, PendingFrees freed, HeapFile heapFile) {
         IndexedHeap heap = new IndexedHeap();
-        // A store must open in the JVM memory in which it ran: this takes at most one byte for each entry in addition
-        // to the index.
+        // A store must open with a JVM heap of the size with which it ran: this takes at most one byte for each entry
+        // in addition to the index.
         long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
         try {
             Consumer<LongConsumer> used = action -> {

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 
 /**
  * Provides the workers, the waits, and the store ids of an engine. With {@link #THREADS}, the workers are threads. A
- * simulator runs one worker at a time, and chooses the next worker by seed. It may switch whenever a worker waits, does
- * I/O, takes or releases a lock, wakes a worker, or reads a value that another worker has published.
+ * simulator runs one worker at a time, and a seed determines which worker is next. The simulator may switch whenever a
+ * worker waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that another worker has published.
  */
 public interface Scheduler {
 

@@ -268,7 +268,7 @@ final class StoreState {
      * Waits until the state of the store changes, for example because space was freed, and checks that the store still
      * accepts writes. Called under the lock, which is released during the wait.
      *
-     * @throws NotWritableException if the caller may not wait; a store thread never may
+     * @throws NotWritableException if the caller may not wait; a store thread may never wait
      */
     void awaitRoom(boolean mayWait) {
         lacksSpace = true;

@@ -5,7 +5,7 @@ package io.caravan.engine;
  * the step, so the {@link Scheduler} implementation decides when each worker runs.
  */
 public interface Worker {
-    /** The result of a step that has no work until it is woken. */
+    /** The result of a step that has no work until the worker is woken. */
     long UNTIL_WOKEN = Long.MAX_VALUE;
 
     @FunctionalInterface

@@ -48,7 +48,10 @@ final class Writability {
         action.run();
     }
 
-    /** Requests the flush or fsync for which the actions wait, if any. No other event may make the store writable. */
+    /**
+     * Requests the flush or fsync for which the actions wait, if any. Without this, the store might never become
+     * writable.
+     */
     private void requestSpace() {
         if (!queue.active().roomy()) {
             demand.requireFlush();

@@ -30,8 +30,8 @@ public final class FsyncedLsnLayout {
     }
 
     /**
-     * Returns the position up to which the readable log of a store is on the disk; {@link Long#MAX_VALUE} if the entire
-     * log is.
+     * Returns the LSN up to which the log is known to be on disk, or {@link Long#MAX_VALUE} if everything that can be
+     * read is on disk.
      */
     public static long lsn(ByteBuffer buffer, long storeId, UUID bootId) {
         boolean inMemory = buffer.getInt(CRC) == Checksums.crc32c(buffer, 0, CRC)

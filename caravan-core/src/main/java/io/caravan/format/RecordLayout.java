@@ -31,7 +31,7 @@ public final class RecordLayout {
     /** Writes an append's record without the value, which belongs at {@code at + ENTRY + EntryLayout.VALUE}. */
     public static void putAppend(ByteBuffer buffer, int at, long id, long sequence, int sum, int length) {
         int bytes = appendBytes(length);
-        // Zeros the padding after the value, which may contain bytes of an earlier frame.
+        // Fills the padding after the value with zeros, because it may contain bytes of an earlier frame.
         buffer.putLong(at + bytes - Long.BYTES, 0);
         putHead(buffer, at, APPEND, bytes, id);
         buffer.putLong(at + SEQUENCE, sequence);

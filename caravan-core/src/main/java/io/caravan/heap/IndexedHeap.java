@@ -15,8 +15,8 @@ import io.caravan.format.Blocks;
  * <p>This is the two-level segregated fit of Masmano, Ripoll, Crespo and Real (TLSF, ECRTS 2004). The cost of
  * allocating and freeing does not depend on the number of holes.
  *
- * <p>A hole is a slot of three longs: start, size, and its neighbors in its bin's list. Sizes are stored in units of 8
- * bytes.
+ * <p>A hole is a slot of three longs: its start, its size, and its neighbors in the list of its bin. Sizes are stored
+ * in units of 8 bytes.
  *
  * <p>One hole is in no index: the frontier, the large hole that was split last. Allocations use its front while no
  * smaller hole fits. Such an allocation changes two numbers instead of three indexes.
@@ -39,7 +39,7 @@ public final class IndexedHeap {
     private static final int LINKS = 2;
     private static final int SLOT_LONGS = 3;
 
-    /** The size from which holes are always kept: 1 MiB. The address space has space for 2^21 such holes. */
+    /** The size from which holes are always kept: 1 MiB. The address space can contain 2^21 such holes. */
     private static final long ALWAYS_KEPT_UNITS = 1 << 17;
 
     /** The maximum number of holes, which leaves space for all holes that are always kept. */
@@ -278,7 +278,7 @@ public final class IndexedHeap {
         return freeUnits << UNIT_SHIFT;
     }
 
-    /** Returns the approximate size of the largest hole, which may be up to a sixteenth larger. */
+    /** Returns the approximate size of the largest hole. The actual size may be up to a sixteenth larger. */
     public long largestHoleBytes() {
         int bin = bins.lastFilled();
         long largest = 0;

@@ -93,7 +93,7 @@ public final class ListIndex {
         table.thaw();
     }
 
-    /** Returns the number of appends, to any lists, for which there is certainly space. */
+    /** Returns the number of appends, across all lists, for which space is guaranteed. */
     public int appendsLeft() {
         return Math.min(listsLeft(), chunks.left());
     }
@@ -208,7 +208,7 @@ public final class ListIndex {
         records.mark(list, ListRecords.REMOVED);
     }
 
-    /** Retains the regions of the list's entries from a held sequence until {@link #unpin}. */
+    /** Retains the regions of the list's entries until {@link #unpin}, starting at a sequence that is not freed yet. */
     public Pin pin(int list, long from) {
         return pins.add(list, from);
     }
@@ -226,7 +226,7 @@ public final class ListIndex {
 
     /**
      * Records that the list was added to the reclaim queue once more. The record is not freed while the list has a
-     * place.
+     * place in the queue.
      */
     public void queued(int list) {
         records.addPlaces(list, 1);
@@ -396,7 +396,7 @@ public final class ListIndex {
         return pins.first(list);
     }
 
-    /** Copies {@code count} regions, which must be held and pinned, and moves the cursor past them. */
+    /** Copies {@code count} regions, which must be pinned and not freed yet, and moves the cursor past them. */
     public void copyRegions(ListCursor cursor, long[] target, int targetAt, int count) {
         int copied = 0;
         while (copied < count) {

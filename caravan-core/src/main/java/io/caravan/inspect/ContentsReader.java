@@ -22,8 +22,8 @@ import java.nio.file.Path;
  * checkpoint and the log after it. It takes no lock and writes nothing. In memory, it holds at most the regions of one
  * list (8 bytes each), one frame, and one value.
  *
- * <p>In an open store, a value that fails its check may have moved. This happens only after another checkpoint was
- * published; the reader then searches the list again. Not thread-safe.
+ * <p>In an open store, a value that fails its check may have moved. This happens only after another checkpoint has been
+ * published; the reader then searches for the list again. Not thread-safe.
  */
 public final class ContentsReader {
     private final Storage storage;
@@ -156,7 +156,7 @@ public final class ContentsReader {
     }
 
     /**
-     * Visits the state of one list, and each value that it had when this method was called and still has.
+     * Visits the state of one list, and each value that the list had when this method was called and still has.
      *
      * @return false if the list does not exist
      * @throws StoreIoException if the store changes faster than it can be read

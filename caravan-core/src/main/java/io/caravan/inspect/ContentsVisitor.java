@@ -29,7 +29,7 @@ public interface ContentsVisitor {
     /** Visits a value and its place. The bytes of the value have been checked. */
     void value(long id, long sequence, ValueLocation place, ByteBuffer value);
 
-    /** Reports damage. The contents after it follow. */
+    /** Reports damage. The contents after the damage are visited next. */
     void damaged(CorruptStoreException damage);
 
     /**

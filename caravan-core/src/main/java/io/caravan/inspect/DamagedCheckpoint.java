@@ -47,7 +47,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
         return checkpoint;
     }
 
-    /** Reads the header. Returns whether the file is shorter than the header says. */
+    /** Reads the header. Returns whether the file is shorter than the header states. */
     private boolean readHeader(StoreFile file, long number) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(CheckpointLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         file.read(bytes, 0);

@@ -48,7 +48,7 @@ final class ListSearch {
         return new StoreIoException(message, new IOException(message));
     }
 
-    /** Returns the file of the newest checkpoint when the list was found. */
+    /** Returns the file of the checkpoint that was the newest when the list was found. */
     String checkpoint() {
         return newest < 0 ? "" : FileNames.CHECKPOINT.of(newest);
     }

@@ -76,8 +76,8 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Skips to the start of the oldest intact checkpoint if it lies in this segment and no frame precedes it. In a
-     * backup, zeros are in place of these frames.
+     * Skips to the start of the oldest intact checkpoint if it lies in this segment and no frame precedes it. A backup
+     * has zeros in place of these frames.
      */
     private void skipToCheckpoint() throws IOException {
         for (long number : FileNames.CHECKPOINT.numbers(storage.list())) {
@@ -129,8 +129,7 @@ public final class LogReader implements AutoCloseable {
             searched = true;
             return false;
         }
-        // The expected frame may have been written in the meantime, together with the later frame, or both are being
-        // recycled.
+        // Both the expected frame and the later frame may have been written in the meantime, or may have been recycled.
         if (readNext(visitor) || passMissingSegments(visitor)) {
             return true;
         }

@@ -10,7 +10,7 @@ public interface LogVisitor {
 
     /**
      * Visits a value that the next frame appends. Called for all values of the frame before any of its records is
-     * visited, because the entry with a document's name follows its first value.
+     * visited, because the catalog entry with a document's name follows the document's first value.
      */
     default void ahead(long id, ByteBuffer value) {}
 

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Cuts a log off before its first damaged frame. A store that could not be opened can then be opened, but without the
- * writes after the cut. This is done only on request, never by opening a store. Every file that it changes or removes
- * is first copied to a separate directory.
+ * writes after the cut. A repair is made only on request, never by opening a store. Every file that the repair changes
+ * or removes is first copied to a separate directory.
  */
 public final class Repairer {
     private static final int COPY_BYTES = 1 << 20;

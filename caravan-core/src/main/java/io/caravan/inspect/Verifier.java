@@ -72,8 +72,8 @@ public final class Verifier {
     /**
      * Verifies a store that another process has open, without writing. The log grows in the meantime, and data that is
      * trimmed, moved or recycled during a read looks damaged. The store is therefore verified several times, each time
-     * from the checkpoint that is newest by then. Only findings that every pass repeats are faults. A pass that recovers
-     * from no checkpoint reads no entry, and therefore counts only if every pass is like that.
+     * from the checkpoint that is newest by then. Only findings that every pass repeats are faults. A pass that cannot
+     * recover from any checkpoint reads no entries, and therefore counts only if every pass is like this.
      *
      * @throws StoreIoException if the store changed so fast that no pass was complete
      */
@@ -158,7 +158,7 @@ public final class Verifier {
 
     /**
      * Recovers from one checkpoint. The log was fsynced up to the newest checkpoint's end before that checkpoint was
-     * published, so every recovery must reach it.
+     * published, so every recovery must reach that end.
      */
     private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number, @Nullable Recovered newest)
             throws IOException {
@@ -231,7 +231,7 @@ public final class Verifier {
         /** Returns the id of a list that differs between the indexes, or null. */
         static @Nullable Long firstDifference(ListIndex one, ListIndex other) {
             Long difference = firstDifferent(one, other);
-            // A list that only the other index has is found by comparing them in reverse.
+            // A list that only the other index has is found by comparing the indexes in reverse.
             return difference == null && one.listCount() != other.listCount() ? firstDifferent(other, one) : difference;
         }
 

@@ -10,8 +10,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
 /**
- * Ensures that only one store opens a directory. A file lock excludes other processes, and a registry excludes other
- * stores of this process, because the operating system's locks do not work within a process.
+ * Ensures that only one store opens a directory. A file lock excludes other processes. A registry excludes other stores
+ * of this process, because the operating system's locks do not work within a process.
  *
  * <p>The lock file contains its owner's process id, for information only. The operating system holds the lock itself,
  * so a killed process leaves no lock.

@@ -75,7 +75,7 @@ public final class NewDirectory implements AutoCloseable {
 
     /**
      * Returns all files and directories in this directory except its own lock file. The contents of a directory precede
-     * it.
+     * the directory.
      */
     private static List<Path> contents(Path directory) throws IOException {
         try (Stream<Path> all = Files.walk(directory)) {
@@ -96,7 +96,10 @@ public final class NewDirectory implements AutoCloseable {
         }
     }
 
-    /** Removes an existing empty directory at once, because a mount point can be neither removed nor replaced. */
+    /**
+     * Removes an existing empty directory before any file is created, to detect a mount point, which can be neither
+     * removed nor replaced.
+     */
     private static void removeEmpty(Path name) throws IOException {
         if (Files.isSymbolicLink(name)) {
             throw new StoreDirectoryException(name + " is a symbolic link; name the directory that is to be created");

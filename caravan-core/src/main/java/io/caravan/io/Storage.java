@@ -12,7 +12,7 @@ import java.util.UUID;
  *       may lose or keep each 512-byte sector of the content.
  *   <li>A file's name (its creation, renaming, or deletion) is durable once a later {@link #forceDirectory()} has
  *       returned. Until then, a power failure may undo it.
- *   <li>A rename replaces an existing target atomically: afterwards the old or the new file exists, never neither.
+ *   <li>A rename replaces an existing target atomically: the old file or the new file always exists.
  * </ul>
  *
  * <p>Only the threads of one store use a storage. Names are plain file names.
@@ -42,7 +42,7 @@ public interface Storage extends FileTarget, AutoCloseable {
     /** Returns the file's path, for messages. */
     String describe(String name);
 
-    /** Releases the directory's lock. Does not close the opened files. */
+    /** Releases the directory's lock. Does not close open files. */
     @Override
     void close() throws IOException;
 }

@@ -13,7 +13,7 @@ public final class LogBuffer {
     private static final long UNPLACED = -1;
 
     private final ByteBuffer own;
-    /** {@link #own}, or a larger buffer while it holds a leader's frame that does not fit there. */
+    /** The memory in use: {@link #own}, or a larger buffer for a leader's frame that does not fit there. */
     private ByteBuffer memory;
 
     private long baseLsn = UNPLACED;

@@ -75,7 +75,7 @@ public final class LogFrames {
         return (int) (lsn - windowLsn);
     }
 
-    /** Whether a valid frame starts here. If so, the window contains all of it. */
+    /** Whether a valid frame starts at this LSN. If so, the window contains the entire frame. */
     public boolean validAt(long lsn) throws IOException {
         if (!begunAt(lsn)) {
             return false;
@@ -87,7 +87,7 @@ public final class LogFrames {
                 && FrameLayout.valid(window, at(lsn), storeId, lsn);
     }
 
-    /** Whether a frame header with this LSN starts here. If so, the window contains the header. */
+    /** Whether the header of a frame with this LSN starts at this position. If so, the window contains the header. */
     public boolean begunAt(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
                 && FrameLayout.magicAt(window, at(lsn))
@@ -96,7 +96,7 @@ public final class LogFrames {
 
     /**
      * Returns the position of the frame that follows another frame, directly or at the start of the next segment;
-     * {@link #NOWHERE} if no frame does.
+     * {@link #NOWHERE} if no frame follows.
      */
     public long following(long position, Link previous) throws IOException {
         if (followsAt(position, previous)) {
@@ -151,8 +151,8 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the number of payload bytes that the frame header here claims, if the header is right and the bytes
-     * exist; otherwise 0.
+     * Returns the number of payload bytes that the frame header at this LSN claims, if the header is right and the
+     * bytes exist; otherwise 0.
      */
     int claimedBytesAt(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The scan stops at the first position at which no valid frame follows the previous frame. The bytes from there on
  * are a torn tail, which a crash may leave, only if no valid frame of this log exists after them. Otherwise a complete
- * frame has been damaged. The log is then refused, because opening it would lose the later frames, with two exceptions:
+ * frame has been damaged. The log is then refused, because opening it would lose the later frames. There are two
+ * exceptions:
  * <ul>
  *   <li>None of the later frames records that the earlier frames were fsynced. Then a power failure has removed a frame
  *       written after the last fsync, and the log ends before that frame.
@@ -49,8 +50,8 @@ public final class LogScanner {
      * @param position the position of the next frame
      * @param last the last frame
      * @param frames the number of valid frames
-     * @param torn whether a crash cut off a frame at the position; its header may be lost, so a torn tail is not always
-     *     detected
+     * @param torn whether a crash cut off a frame at the position; the header of that frame may be lost, so a torn tail
+     *     is not always detected
      * @param gap whether valid frames that are no longer part of the log exist after the position
      * @param term the highest term of all frames from the start, including those after the position
      */

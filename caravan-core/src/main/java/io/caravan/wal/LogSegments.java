@@ -364,8 +364,8 @@ public final class LogSegments implements AutoCloseable {
     /**
      * The position up to which the log was fsynced when the process ended. It is written to a file after each fsync and
      * before any write is acknowledged, but the file is never fsynced: the page cache outlives the process. If the page
-     * cache is lost as well, the readable log comes from the disk anyway. {@link FsyncedLsnLayout} distinguishes the
-     * two cases.
+     * cache is lost, everything in the log that can be read comes from the disk anyway. {@link FsyncedLsnLayout}
+     * distinguishes the two cases.
      */
     private static final class FsyncedLsn implements AutoCloseable {
         private final StoreFile file;
@@ -396,7 +396,7 @@ public final class LogSegments implements AutoCloseable {
             }
         }
 
-        /** Returns the position up to which the readable log was on disk when the file was opened. */
+        /** Returns the LSN up to which the log was known to be on disk when the file was opened. */
         long lsn() {
             return lsn;
         }

@@ -93,7 +93,8 @@ public final class LogWriter {
 
     /**
      * Records that an fsync of the log's files failed, on this or another thread. Frames that this writer has not
-     * fsynced may never reach the disk, so its later fsyncs fail with the same error. May be called on any thread.
+     * fsynced may never reach the disk, so later fsyncs of this writer fail with the same error. May be called on any
+     * thread.
      */
     public void forceFailed(IOException failure) {
         forceFailure = failure;

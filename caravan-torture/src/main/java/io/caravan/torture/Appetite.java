@@ -11,7 +11,7 @@ enum Appetite {
     final int trims;
     /** The number of deletes in a thousand changes. */
     final int deletes;
-    /** The length above which the next change of a list is a trim. */
+    /** The length above which the next change to a list is a trim. */
     final int longList;
 
     private final int longestTrim;

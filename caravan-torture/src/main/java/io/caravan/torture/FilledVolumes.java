@@ -32,7 +32,7 @@ final class FilledVolumes {
     private static final int DOCUMENTS = 10;
     private static final int IN_FLIGHT = 64;
     private static final long TIMEOUT_SECONDS = 30;
-    /** An append that waits for longer than this counts as rejected. */
+    /** The time after which a waiting append counts as rejected. */
     private static final long APPEND_SECONDS = 10;
 
     private final Path work;

@@ -8,7 +8,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** A fault of nodes of a Raft group, produced while clients write to the group. */
+/** A fault that affects nodes of a Raft group, produced while clients write to the group. */
 enum GroupFault {
     KILL_LEADER,
     KILL_FOLLOWER,

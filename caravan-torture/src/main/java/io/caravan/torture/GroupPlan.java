@@ -24,7 +24,7 @@ record GroupPlan(Path directory, UUID group, List<Node> nodes) {
     /** Election timeout: short, so that leadership changes often, on a busy machine even without a fault. */
     static final Duration ELECTION = Duration.ofMillis(300);
 
-    /** Small, so that a node that was down sometimes receives a snapshot. */
+    /** The size of the retained Raft log: small, so that a node that was down sometimes receives a snapshot. */
     static final long KEPT_LOG_BYTES = 1 << 20;
 
     /** Creates a plan for a new group of three, and its directory. */

@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 abstract class IntentGenerator {
     private static final int SHORT_BYTES = 24;
     private static final int USUAL_BYTES = 400;
-    /** Small enough for an entire batch to fit into the log buffer. */
+    /** The length of large values: small enough for an entire batch to fit into the log buffer. */
     private static final int LARGE_BYTES = 4 * 1024;
 
     final SplittableRandom random;

@@ -13,15 +13,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * All possible contents of a list to which one writer has made one change after another. Each change whose outcome is
  * unknown doubles the number of possibilities. Each acknowledgement, which reports a sequence, and each check of the
- * list reduces the number. An empty {@code Optional} is a missing list. Used by one thread at a time, except for {@link
- * #shown}.
+ * list reduces the number. An empty {@code Optional} represents a missing list. Used by one thread at a time, except
+ * for {@link #shown}.
  */
 final class ListHistory {
     /** The result of a change that the group has not acknowledged. */
     static final long UNKNOWN = Long.MIN_VALUE;
 
     private static final int CALLS_SHOWN = 12;
-    /** The number of possibilities at which a list receives no further changes in the round. */
+    /** The number of possibilities at which a list stops receiving changes for the rest of the round. */
     private static final int MANY = 64;
 
     private final long id;

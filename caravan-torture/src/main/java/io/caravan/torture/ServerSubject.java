@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** The server in its own process, with RESP clients in this one. */
 final class ServerSubject implements TortureSubject {
-    /** The lowest limit for the length of values that a server accepts. */
+    /** The lowest maximum value length that a server can be configured with. */
     private static final int MAX_VALUE_BYTES = 64 * 1024;
 
     private final TortureOptions options;

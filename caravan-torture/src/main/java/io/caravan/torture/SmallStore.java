@@ -3,13 +3,15 @@ package io.caravan.torture;
 import io.caravan.StoreConfig;
 import java.nio.file.Path;
 
-/** Settings of a store with small segments, so that rotations, checkpoints and recycling happen in every round. */
+/** Settings of a store with small segments, so that rotations, checkpoints, and recycling happen in every round. */
 final class SmallStore {
     static final long CHECKPOINT_FLOOR_BYTES = 256 * 1024;
 
     private static final int LOG_BUFFER_BYTES = 128 * 1024;
     private static final int SEGMENT_BYTES = 256 * 1024;
-    /** Low, so that checkpoints occur every few segments regardless of the size of the index. */
+    /**
+     * The checkpoint fraction: low, so that checkpoints occur every few segments regardless of the size of the index.
+     */
     private static final double CHECKPOINT_FRACTION = 0.1;
 
     private SmallStore() {}

@@ -12,13 +12,13 @@ import java.util.SplittableRandom;
 import java.util.function.Function;
 
 /**
- * The supervisor. In each round it starts a process that works on the store, ends it, usually with SIGKILL, and checks
- * the remaining contents against its own record. All rounds use the same directory.
+ * The supervisor. In each round, the supervisor starts a process that works on the store, ends the process (usually
+ * with SIGKILL), and checks the remaining contents against its own record. All rounds use the same directory.
  *
  * <p>One round: a process works, undergoes some {@link Hardships}, and ends ({@link RoundReport.Fate}); sometimes the
  * recovery is also killed. A second process opens the store and reads all its contents, and the {@link Checker} checks
  * them. The second process is killed or closes the store, and the store is verified. The next round therefore starts
- * from a store that was closed, recovered or both.
+ * from a store that was closed, recovered, or both.
  */
 final class Torture {
     private static final double KILL_AT_START = 0.15;

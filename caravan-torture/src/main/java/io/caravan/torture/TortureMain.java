@@ -301,7 +301,8 @@ public final class TortureMain implements Callable<Integer> {
     }
 
     /**
-     * Simulates power failures of stores, thousands per second and reproducible, instead of killing processes.
+     * Simulates power failures of stores instead of killing processes: thousands of failures per second, all of them
+     * reproducible.
      *
      * @param time time limit after which the run ends even with fewer cuts
      */

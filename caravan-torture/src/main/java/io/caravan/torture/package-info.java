@@ -22,9 +22,9 @@
  * intents may be rejected for lack of space, the workers wait for each result before the kill, because a rejection
  * without a result would leave a gap.
  *
- * <p>A Raft group has its own harness, {@link io.caravan.torture.GroupTorture}, because other changes may follow a
- * change whose outcome is unknown there. {@link io.caravan.torture.ListHistory} therefore keeps all possible contents
- * of a list. Each {@link io.caravan.torture.GroupNodeProcess} is a process that makes the changes requested by {@link
+ * <p>A Raft group has its own harness, {@link io.caravan.torture.GroupTorture}, because there, other changes may follow
+ * a change whose outcome is unknown. {@link io.caravan.torture.ListHistory} therefore keeps all possible contents of a
+ * list. Each {@link io.caravan.torture.GroupNodeProcess} is a process that makes the changes requested by {@link
  * io.caravan.torture.GroupWriter}s.
  *
  * <p>{@code hostloss} destroys hosts and restores them from the archive, and {@code replay} replays recorded editing

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A server's {@code /metrics} at one moment. */
+/** The metrics of a server at one moment, read from {@code /metrics}. */
 public final class ScrapedMetrics {
     private final String text;
 

@@ -35,7 +35,7 @@ record ClusterContestant(
     private static final String WAIT_MILLIS = "60000";
     private static final int WARM_UP_CONNECTIONS = 50;
     private static final int WARM_UP_DEPTH = 16;
-    /** Long enough for three JVMs on a few cores to compile their code. */
+    /** The warm-up time, long enough for three JVMs on a few cores to compile their code. */
     private static final Duration WARM_UP = Duration.ofSeconds(20);
 
     private static final Duration QUICK_WARM_UP = Duration.ofMillis(200);

@@ -23,8 +23,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Measures the time that a node takes to rejoin after it was down during many writes. For comparison, copies as many
- * bytes twice, because the node writes the bytes to its Raft log and to its store.
+ * Measures the time that a node takes to rejoin after it was down during many writes. For comparison, copies the same
+ * number of bytes twice, because the node writes the bytes to its Raft log and to its store.
  */
 final class Rejoins implements Measure {
     private static final Figure REPLIES_AFTER = new Figure("replies after, seconds", "%,.1f");
@@ -37,8 +37,8 @@ final class Rejoins implements Measure {
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     /**
-     * The divisor for the retained Raft log: other nodes retain this fraction of the missing bytes, so the node must
-     * receive a snapshot.
+     * The divisor for the size of the retained Raft log: the other nodes retain only a fraction of the missing bytes,
+     * so the node must receive a snapshot.
      */
     private static final int PARTS_KEPT = 16;
 

@@ -44,7 +44,7 @@ final class AppendLoop {
      * @param startNanos start time
      */
     record Pace(int appends, long longestNanos, Histogram batchNanos, long startNanos) {
-        /** Adds the longest stall and the 99th percentile of the batches. */
+        /** Adds the longest stall and the 99th percentile of the batch times. */
         Measurement addTo(Measurement measurement) {
             return measurement
                     .longestAppend(longestNanos)

@@ -58,7 +58,7 @@ public final class ShardsCommand implements Callable<Integer> {
 
     /**
      * Measures writers that each wait for an acknowledgement, on stores with several shards. For comparison, also
-     * measures plain fsyncs of as many files.
+     * measures plain fsyncs of the same number of files.
      */
     private static final class ShardedWriters implements Measure {
         private static final int WRITERS = 64;

@@ -3,11 +3,11 @@
  *
  * <p>It reproduces the usual comparisons of embedded append-only stores: many small appends by one producer that does
  * not wait ({@link io.caravan.bench.engine.StreamedAppends}), writers that wait for each acknowledgement ({@link
- * io.caravan.bench.engine.WaitingWriters}), and reads of complete lists ({@link io.caravan.bench.engine.ListReads}).
- * It adds large values ({@link io.caravan.bench.engine.LargeValues}).
+ * io.caravan.bench.engine.WaitingWriters}), and reads of complete lists ({@link io.caravan.bench.engine.ListReads}). It
+ * adds large values ({@link io.caravan.bench.engine.LargeValues}).
  *
  * <p>Every row states the guarantee of an acknowledgement. The tables also show the machine's limits: the same bytes
- * written and fsynced by hand, fsyncs of the disk, copies in memory and wake-ups of threads.
+ * written and fsynced by hand, fsyncs of the disk, copies in memory, and wake-ups of threads.
  *
  * <p>A {@link io.caravan.bench.engine.Contestant} is one system at one level. A {@link io.caravan.bench.engine.Contest}
  * runs contestants one after another, in an order that changes from run to run, so that disturbances affect all alike.

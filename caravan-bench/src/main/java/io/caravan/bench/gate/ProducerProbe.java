@@ -15,8 +15,8 @@ import java.nio.file.Path;
  * a Chronicle Queue with the same values and no fsync. Caravan's store is filled and emptied before each measurement,
  * so that it has already reached its final size.
  *
- * <p>Only Caravan waits for the disk, so other disk activity would affect only its time. Both stores therefore take
- * several turns in each round, and the shortest time of each store counts.
+ * <p>Only Caravan waits for the disk, so other disk activity would affect only the time of Caravan. Both stores
+ * therefore take several turns in each round, and the shortest time of each store counts.
  */
 final class ProducerProbe implements Probe {
     private static final int ATTEMPTS = 3;

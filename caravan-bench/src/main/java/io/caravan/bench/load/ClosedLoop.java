@@ -32,9 +32,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
      * @param nanos time from the first request to the last reply
      */
     public record Outcome(Histogram waits, long errors, long nanos) {
-        /**
-         * Returns the latencies, and the requests per second if each append counts as {@code requestsEach} requests.
-         */
+        /** Returns the latencies and the requests per second; each append counts as {@code requestsEach} requests. */
         public Measurement measurement(int requestsEach) {
             double seconds = nanos / (double) TimeUnit.SECONDS.toNanos(1);
             return new Measurement()
@@ -72,8 +70,8 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
     }
 
     /**
-     * Runs the same load on a server within this process that does nothing. The result shows the cost of the client and
-     * the machine alone.
+     * Runs the same load on a server that runs in this process and does nothing. The result shows the cost of the
+     * client and the machine alone.
      */
     public Outcome runOnEcho(BooleanSupplier mayContinue) throws IOException {
         try (Echo echo = Echo.start(protocol)) {

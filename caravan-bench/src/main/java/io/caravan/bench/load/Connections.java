@@ -50,7 +50,7 @@ final class Connections implements AutoCloseable {
     }
 
     /**
-     * Reads the replies that have arrived, and sends the bytes that the sockets did not accept before.
+     * Reads the replies that have arrived, and sends the bytes that the sockets have not accepted yet.
      *
      * @param waitMillis maximum wait for a reply; 0 for no wait
      * @throws IOException if the server closes a connection

@@ -89,7 +89,7 @@ public final class OpenLoop {
     }
 
     /**
-     * Runs a similar plan on a server within this process that does nothing, so that the client's code is compiled
+     * Runs a similar plan on a server that runs in this process and does nothing, so that the client's code is compiled
      * before later runs. The result shows the cost of the client and the machine alone.
      *
      * @throws IOException if the run fails

@@ -50,7 +50,7 @@ public final class Timeline {
         return seconds;
     }
 
-    /** Returns the counts after the last second of the load, when no request was due. */
+    /** Returns the counts for the time after the last second of the load, in which no request was due. */
     public Second afterEnd() {
         return afterEnd;
     }

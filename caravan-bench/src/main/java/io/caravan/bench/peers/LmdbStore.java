@@ -16,8 +16,8 @@ import org.lmdbjava.Txn;
  * LMDB with a key for each entry, written through its memory map ({@code MDB_WRITEMAP}), which is its fastest mode.
  *
  * <p>A batch is one write transaction. When synced, its commit waits for the disk; otherwise {@code MDB_NOSYNC} is set.
- * The map is 8 GiB large, but its file occupies only the pages in use. A reader keeps one read transaction and renews
- * it for every list.
+ * The map is 8 GiB in size, but its file occupies disk space only for the pages in use. A reader keeps one read
+ * transaction and renews it for every list.
  */
 final class LmdbStore implements PeerStore {
     private static final long MAP_BYTES = 8L << 30;

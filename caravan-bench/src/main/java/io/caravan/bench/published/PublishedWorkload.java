@@ -177,7 +177,8 @@ interface PublishedWorkload {
      * Returns a workload of one producer that writes to the lists in turn at full speed. The measured time ends when
      * the last write has reached the durability level.
      *
-     * @param warm whether to make as many writes to the same lists first, so that the store has reached its final size
+     * @param warm whether to first make the same number of writes to the same lists, so that the store has reached its
+     *     final size
      */
     static PublishedWorkload streamed(int count, int lists, int valueBytes, boolean warm) {
         return onStore((store, directory) -> {

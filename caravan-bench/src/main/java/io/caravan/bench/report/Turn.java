@@ -15,8 +15,8 @@ import java.util.List;
 public record Turn(Path work, int number, String title) {
 
     /**
-     * Rotates the order from run to run, so that each item is first in one run: a machine's speed may drift during the
-     * runs.
+     * Rotates the order from run to run, so that consecutive runs start with different items, because a machine's speed
+     * may drift during the runs.
      */
     public <T> List<T> inTurn(List<T> all) {
         List<T> rotated = new ArrayList<>(all);

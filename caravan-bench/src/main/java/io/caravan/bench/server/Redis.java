@@ -23,8 +23,8 @@ public record Redis(String name, String durability, List<String> options) implem
     }
 
     /**
-     * Returns Redis with the default for append-only files, with which a power failure may lose the writes of the last
-     * second.
+     * Returns Redis with the default setting for append-only files. With this setting, a power failure may lose the
+     * writes of the last second.
      */
     public static Redis everySecond() {
         return new Redis(

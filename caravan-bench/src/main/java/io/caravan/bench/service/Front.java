@@ -49,7 +49,8 @@ record Front(String name, String request, Plan plan, Protocol protocol, List<Mea
     }
 
     /**
-     * Prepares a server for the first append. The first value of a list creates the list, but streams must be created.
+     * Prepares a server for the first append. The first value of a list creates the list, but streams must be created
+     * explicitly.
      */
     void prepare(RunningServer server) throws IOException {
         if (protocol instanceof HttpAppends appends) {

@@ -1,5 +1,5 @@
 /**
- * Measures a live service, second by second. Deltas (appended changes of documents) arrive at a fixed rate from the
+ * Measures a live service, second by second. Deltas (appended changes to documents) arrive at a fixed rate from the
  * first moment of a fresh server, regardless of its replies, and each delta is timed from when it was due. Caravan's
  * first design was measured in this way, at 16,000 deltas per second.
  *

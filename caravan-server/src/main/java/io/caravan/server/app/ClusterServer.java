@@ -34,8 +34,8 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterServer.class);
 
     /**
-     * The time that clients get to receive their replies after this node has lost leadership. From then on, every
-     * request fails fast.
+     * The time that clients get to receive their replies after this node has lost leadership. Every request fails fast
+     * during this time.
      */
     private static final Duration TIMEOUT = Duration.ofMillis(500);
 

@@ -151,7 +151,7 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Serves no documents, because another node of the cluster leads, and redirects clients there. Replaces
+     * Serves no documents, because another node of the cluster leads, and redirects clients to that node. Replaces
      * {@link #serve}.
      *
      * @throws IOException if it cannot listen on the address
@@ -282,16 +282,16 @@ public final class Server implements AutoCloseable {
         return network;
     }
 
-    /** Stops, with enough time for a healthy store. */
+    /** Stops the server, with time limits that suffice for a healthy store. */
     @Override
     public void close() {
         stop(CLOSE_TIMEOUT, CLOSE_TIMEOUT);
     }
 
     /**
-     * Accepts no more requests, replies to those already accepted, and closes the connections. Closes those of slow
-     * clients when the time limit expires. Abandons a backup in progress. Then archives changed documents, if
-     * configured.
+     * Accepts no more requests, replies to those already accepted, and closes the connections. Connections of slow
+     * clients are closed when the time limit expires. Abandons a backup in progress. Then archives changed documents,
+     * if configured.
      *
      * @param connections the time limit for clients
      * @param all the time limit for clients and archive together

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * The state of a backup at one point in time.
  *
  * @param path its directory, which may not exist yet
- * @param atMillis start time, in milliseconds since 1970; unless this is the server's latest attempt, the time at which
- *     its directory was last modified
+ * @param atMillis time in milliseconds since 1970: the start time of the server's latest attempt; for any other backup,
+ *     the time at which its directory was last modified
  * @param bytes length of its files; while it is being made, the bytes copied so far
  * @param totalBytes bytes to copy, while it is being made; 0 until that is known
  * @param report the report of the copy, if this is the server's latest attempt and is complete; otherwise null

@@ -69,7 +69,7 @@ public final class Main {
     private static final Set<String> PARTS_OF_ADDRESSES =
             Set.of("--port", "-p", "--host", "--address", "--listen", "--bind", "--url");
 
-    /** The message of picocli if a command needs a subcommand. */
+    /** The message with which picocli reports a missing subcommand. */
     private static final String MISSING_SUBCOMMAND = "Missing required subcommand";
 
     private static final Set<String> ADDRESSES = Set.of("HOST:PORT", "ADDRESS", "PORT");
@@ -86,8 +86,9 @@ public final class Main {
     }
 
     /**
-     * Builds the command line for this console. To start sooner, it has only the command that the arguments name. If
-     * they name none, for example because it is mistyped, or need all commands, as help does, it has all.
+     * Builds the command line for this console. To start faster, it contains only the command that the arguments name.
+     * It contains all commands if the arguments name none of them, for example because of a typing error, or need all
+     * of them, as help does.
      */
     public static CommandLine commandLine(Map<String, String> environment, Console console, String... args) {
         Settings settings = new Settings(environment);
@@ -141,9 +142,9 @@ public final class Main {
     }
 
     /**
-     * Runs the last subcommand and checks that its result was written. A {@link PrintWriter} does not throw exceptions,
-     * so its error flag is checked. Other commands write to the console's stream, which throws them. The messages of a
-     * running server are not a result.
+     * Runs the last subcommand, and checks that its result was written. Some commands write to a {@link PrintWriter},
+     * which sets an error flag instead of throwing an exception. The others write to the console's stream, which throws
+     * exceptions. The messages of a running server do not count as a result.
      */
     private static int run(CommandLine.ParseResult parsed) {
         int exitCode = new CommandLine.RunLast().execute(parsed);
@@ -172,7 +173,10 @@ public final class Main {
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
-    /** Returns a phrase that names the source of the wrong value, or an empty text if it is on the command line. */
+    /**
+     * Returns a phrase that names the source of the wrong value, or an empty string if the value is on the command
+     * line.
+     */
     private static String source(ParameterException wrong, String[] args, Settings settings) {
         if (!(wrong.getArgSpec() instanceof OptionSpec option)
                 || Stream.of(args).anyMatch(arg -> arg.startsWith(option.longestName()))) {
@@ -217,7 +221,7 @@ public final class Main {
         return similar.isEmpty() ? "" : "; did you mean '" + similar.get(0) + "'?";
     }
 
-    /** Escapes a message, which may quote a document name or another argument that contains any characters. */
+    /** Escapes a message, because it may quote arbitrary characters from a document name or another argument. */
     private static String printable(Exception problem) {
         return DocumentName.printable(String.valueOf(problem.getMessage()));
     }

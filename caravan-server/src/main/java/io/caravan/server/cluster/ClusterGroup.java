@@ -33,7 +33,8 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> nodes) {
 
     /**
      * Returns the current members of the group, sorted by id. The file may be older than the group's membership, or
-     * newer than its members' addresses for clients: an entry of the file applies if its id and peer address match.
+     * contain newer client addresses than the members. An entry of the file applies to a member if both have the same
+     * id and peer address.
      */
     List<ClusterNode> described(List<Node> members) {
         return members.stream()
@@ -43,8 +44,8 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> nodes) {
     }
 
     /**
-     * Returns one member as {@link #described(List)} does; empty if neither the file nor the member itself contains its
-     * address for clients.
+     * Returns one member as {@link #described(List)} does; empty if neither the file nor the member itself contains the
+     * member's client addresses.
      */
     Optional<ClusterNode> described(Node member) {
         return nodes.stream()

@@ -34,7 +34,7 @@ public record ClusterStatus(
         }
     }
 
-    /** A node of the same Raft group. What the reporting node does not know is null. */
+    /** A node of the same Raft group. Values that the reporting node does not know are null. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Node(
             String id,

@@ -103,7 +103,7 @@ public final class GroupView {
         return seen.since();
     }
 
-    /** Returns the time since the last change of the leader. */
+    /** Returns the time since the last change of {@link #leader()}. */
     public Duration unchangedFor() {
         return Duration.between(since(), clock.instant());
     }

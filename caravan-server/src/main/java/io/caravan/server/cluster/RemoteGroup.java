@@ -52,8 +52,8 @@ final class RemoteGroup implements AutoCloseable {
     }
 
     /**
-     * Polls once. Does not throw, because the scheduler would then not run it again: certificates that are being
-     * replaced, for example, can be read a moment later.
+     * Polls once. Does not throw, because the scheduler would then stop polling, although a problem may be temporary:
+     * certificates that are being replaced, for example, can be read a moment later.
      */
     void query(LeaderLookup lookup) {
         boolean led = false;

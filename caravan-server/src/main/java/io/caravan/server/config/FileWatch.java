@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  * Reloads an object when its files have changed. Checks their times and sizes every {@value #PERIOD_SECONDS} seconds.
  * It reloads when two consecutive checks see the same change, so that files are not read while they are being written.
  *
- * <p>A failed reload is retried at each check, because a change of permissions affects neither time nor size. Polling
- * works on every file system, and for files that are replaced, such as those mounted into containers.
+ * <p>A failed reload is retried at each check, because a change to a file's permissions affects neither its time nor
+ * its size. Polling works on every file system, and for files that are replaced, such as those mounted into containers.
  */
 public final class FileWatch {
     private static final Logger LOG = LoggerFactory.getLogger(FileWatch.class);
@@ -45,7 +45,7 @@ public final class FileWatch {
     private record Stamp(
             FileTime modified, long bytes, @Nullable Object key) {}
 
-    /** Creates a watch of files in their current state, from which the object was just read. */
+    /** Creates a watch that starts from the current state of the files, from which the object was just read. */
     public FileWatch(Reloadable reloadable) {
         this.reloadable = reloadable;
         this.inUse = stamps();

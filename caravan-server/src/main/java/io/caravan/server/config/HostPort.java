@@ -64,7 +64,7 @@ public record HostPort(String host, int port) {
         return host + ":" + port;
     }
 
-    /** Formats an address, if it is one of the Internet, in the form that {@link #parse} reads. */
+    /** Formats an Internet address in the form that {@link #parse} reads, and any other address as a string. */
     public static String format(@Nullable SocketAddress address) {
         return address instanceof InetSocketAddress internet
                 ? new HostPort(internet.getAddress().getHostAddress(), internet.getPort()).toString()

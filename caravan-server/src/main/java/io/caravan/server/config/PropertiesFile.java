@@ -51,9 +51,7 @@ public final class PropertiesFile {
 
         private final transient Map<String, String> values = new LinkedHashMap<>();
 
-        /**
-         * Adds a value. The error message contains no name: it may be a secret, on a line that contains nothing else.
-         */
+        /** Adds a value. The error message omits the name, which may be a secret on a line of its own. */
         @Override
         public synchronized Object put(Object name, Object value) {
             if (values.put((String) name, ((String) value).strip()) != null) {

@@ -40,7 +40,7 @@ final class Ages {
         return sequence;
     }
 
-    /** Whether a mark is due: none exists, or values have arrived since the last one, which is old enough. */
+    /** Whether a mark is due: either none exists, or the last one is old enough and values have arrived since. */
     boolean lacks(long nextSequence, long nowMillis, long ageMillis) {
         if (marks.length == 0) {
             return true;
@@ -51,8 +51,8 @@ final class Ages {
     }
 
     /**
-     * Returns a copy with a mark for all current values, which must be due, and without marks that are no longer needed.
-     * Marks in the future stay as they are: the clock may have been set back only for a moment.
+     * Returns a copy with a mark for all current values, which must be due, and without marks that are no longer
+     * needed. Marks whose time is in the future stay as they are: the clock may have been set back only for a moment.
      */
     Ages with(long nextSequence, long nowMillis, long ageMillis) {
         int old = 0;

@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
  * rules are checked in the protocol's order: whether the document is closed, the content type, whether the producer
  * repeats an append, and the writer's sequence.
  *
- * @param values the values to append; may be empty only to close the document; if a JSON content type is given, as
- *     {@link JsonMessages#forEach} passes them on
+ * @param values the values to append; may be empty only to close the document; with a JSON content type, the messages
+ *     that {@link JsonMessages#forEach} passes on
  * @param close whether these are the document's last values
- * @param contentType the values' type, which must be the document's; null if it is not given
+ * @param contentType the type of the values, which must match that of the document; null if it is not given
  * @param streamSeq the writer's own sequence, which must be greater than the last one, compared byte by byte; or null
- * @param producer the append's producer and its number, or null
+ * @param producer the producer of the append and the number that it assigned, or null
  * @param sequence required sequence of the first value, if given; checked last, so that a repeated append of a producer
  *     still succeeds
  */
@@ -102,7 +102,9 @@ public record AppendRequest(
         return new Added(info, Result.REPEATED, producer);
     }
 
-    /** Whether the append repeats an earlier one; throws if its epoch is too old or if it skips a sequence. */
+    /**
+     * Whether the append repeats an earlier one; throws if the producer's epoch is too old or a sequence is missing.
+     */
     private static boolean repeats(DocumentName name, Producer producer, @Nullable Producer known) {
         if (known == null || producer.epoch() > known.epoch()) {
             checkFirst(name, producer, known);

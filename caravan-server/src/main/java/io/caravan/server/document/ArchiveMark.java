@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
  *
  * @param incarnation distinguishes this document from earlier and later ones of its name
  * @param generation the last archived generation; 0 if none exists
- * @param firstSequence sequence of its first value
- * @param nextSequence the sequence after its last value
+ * @param firstSequence sequence of the document's first value
+ * @param nextSequence the sequence after the document's last value
  * @param takenAtMillis when the generation was taken, in milliseconds since 1970
  * @param attributesHash the {@link DocumentAttributes#portableHash()} at that time
  */

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.function.Function;
 
 /**
- * A kind of attribute: its key in the catalog, and the encoding of its values. Numbers take 8 bytes, big-endian, and
- * text is in UTF-8.
+ * A kind of attribute: its key in the catalog, and the encoding of its values. Numbers take 8 bytes, big-endian; text
+ * is encoded in UTF-8.
  */
 record Attribute<T>(String key, Function<T, byte[]> encoding, Function<ByteBuffer, T> decoding) {
 
@@ -19,7 +19,7 @@ record Attribute<T>(String key, Function<T, byte[]> encoding, Function<ByteBuffe
         return new Attribute<>(key, number -> encode("", number), ByteBuffer::getLong);
     }
 
-    /** Returns the encoding of numbers, followed by a text. */
+    /** Returns the encoding of numbers, followed by a string. */
     static byte[] encode(String text, long... numbers) {
         return encode(text.getBytes(UTF_8), numbers);
     }
@@ -38,7 +38,7 @@ record Attribute<T>(String key, Function<T, byte[]> encoding, Function<ByteBuffe
         return numbers;
     }
 
-    /** Decodes the remaining bytes as a text. */
+    /** Decodes the remaining bytes as a string. */
     static String text(ByteBuffer encoded) {
         return UTF_8.decode(encoded).toString();
     }

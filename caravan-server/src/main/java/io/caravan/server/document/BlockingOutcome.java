@@ -14,7 +14,7 @@ public final class BlockingOutcome {
      * Performs a write and returns its result.
      *
      * @param change starts the write with this outcome
-     * @throws RuntimeException the failure, usually a {@link CaravanException}
+     * @throws RuntimeException if the write fails; usually a {@link CaravanException}
      */
     public static <T> T to(Consumer<Outcome<T>> change) {
         CompletableFuture<T> outcome = new CompletableFuture<>();

@@ -23,7 +23,7 @@ final class ChangeListeners {
         return subscription;
     }
 
-    /** Runs the actions that wait for one of these documents: all of them, even if one throws. */
+    /** Runs all actions that wait for any of these documents, even if one of the actions throws. */
     void changed(Collection<DocumentName> names) {
         if (waiting.isEmpty()) {
             return;

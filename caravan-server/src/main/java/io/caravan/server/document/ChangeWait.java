@@ -16,11 +16,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's wait for changes of documents. It checks the documents, one check at a time, and again after each change,
- * until the wait expires or is closed. It begins to observe a document before it checks the document, so that it misses
- * no change.
+ * A client's wait for changes to documents. It checks the documents, one check at a time, and again after each change,
+ * until the wait expires or is closed. It begins to observe a document before checking it, so that it misses no change.
  *
- * <p>Used only on one event loop. Between checks, it is only a timer and an entry in the list of waiting readers.
+ * <p>Used only on one event loop. Between checks, it consumes only a timer and an entry in the list of waiting readers.
  */
 public final class ChangeWait {
     private final ScheduledExecutorService loop;
@@ -36,7 +35,7 @@ public final class ChangeWait {
 
     private enum Stage {
         WAITING,
-        /** Released, and still to be checked for the last time. */
+        /** Released; the last check has not started yet. */
         EXPIRED,
         OVER
     }
@@ -44,11 +43,12 @@ public final class ChangeWait {
     /**
      * Creates a wait that has not started.
      *
-     * @param most maximum number of documents of one check; the next check includes the others
+     * @param most maximum number of documents in one check; the next check includes the others
      * @param observe {@link DocumentService#onChange}
      * @param check begins a check of these documents, or, without documents, the last check; calls {@link #checked} or
      *     {@link #close} when it is done
-     * @param release releases what the client holds while it waits; runs once, when the wait expires or is closed
+     * @param release releases the resources that the client holds while it waits; runs once, when the wait expires or
+     *     is closed
      */
     public ChangeWait(
             ScheduledExecutorService loop,
@@ -64,7 +64,7 @@ public final class ChangeWait {
     }
 
     /**
-     * Begins to wait, with a check of these documents.
+     * Begins the wait by checking these documents.
      *
      * @param limit maximum time, or null
      * @param atLimit runs after that time, and calls {@link #expire}

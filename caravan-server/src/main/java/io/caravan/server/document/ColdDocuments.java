@@ -9,7 +9,7 @@ import io.caravan.catalog.DocumentName;
 public interface ColdDocuments {
 
     /**
-     * Whether the archive may have a document that the store does not. Fast; may be called on any thread. False for a
+     * Whether the archive may contain a document that the store lacks. Fast; may be called on any thread. False for a
      * document that was deleted here, even if the deletion is not archived yet.
      */
     boolean mayHave(DocumentName name);
@@ -22,8 +22,8 @@ public interface ColdDocuments {
 
     /**
      * Fetches the document, once for all callers, and notifies them when it is in the store or known not to exist.
-     * Callers for one document are notified in the order of their calls, on a thread that may wait; {@link #fetching}
-     * returns true until the last caller has been notified. A failure means that the archive failed.
+     * Callers that request the same document are notified in the order of their calls, on a thread that may wait;
+     * {@link #fetching} returns true until the last caller has been notified. A failure means that the archive failed.
      */
     void fetch(DocumentName name, Outcome<DocumentName> known);
 

@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param contentType null for the type of the fork's source or, without a fork, the default type
  * @param ttlSeconds duration of a sliding expiry
- * @param expiresAtMillis time of expiry, in milliseconds since 1970; not together with {@code ttlSeconds}
+ * @param expiresAtMillis time of expiry, in milliseconds since 1970; cannot be combined with {@code ttlSeconds}
  * @param closed whether no value can be appended after {@code values}
- * @param values its first values; if a JSON content type is given, as {@link JsonMessages#forEach} passes them on
- * @param fork the point of another document from which to fork it, or null
+ * @param values the first values; with a JSON content type, the messages that {@link JsonMessages#forEach} passes on
+ * @param fork the point of another document at which to fork it, or null
  */
 public record CreateRequest(
         @Nullable String contentType,
@@ -29,7 +29,7 @@ public record CreateRequest(
         boolean closed,
         List<byte[]> values,
         @Nullable ForkPoint fork) {
-    /** Maximum length of a chain of forks: a read follows the entire chain. */
+    /** Maximum length of a chain of forks; limited because a read follows the entire chain. */
     static final int MAX_FORK_DEPTH = 64;
     /** Maximum length of a content type, in characters. */
     public static final int MAX_CONTENT_TYPE_CHARS = 256;
@@ -50,9 +50,10 @@ public record CreateRequest(
      * The point at which to fork a document.
      *
      * @param source the document to fork
-     * @param sequence the sequence of the first value that the fork does not share; if empty, it shares all values
-     * @param part amount of additional data of the fork: messages of a JSON document, or bytes of the next value of any
-     *     other document
+     * @param sequence the sequence of the first value that the fork does not share; if empty, the fork shares all
+     *     values
+     * @param part amount of additional data that the fork includes: messages of a JSON document, or bytes of the next
+     *     value of any other document
      */
     public record ForkPoint(DocumentName source, OptionalLong sequence, long part) {}
 
@@ -79,7 +80,7 @@ public record CreateRequest(
     /**
      * Creates the document.
      *
-     * @param boundary the source's value from which the fork gets its first bytes, or null if it needs none
+     * @param boundary the source value whose first bytes the fork copies, or null if the fork does not need one
      */
     Created applyTo(DocumentEdits edits, DocumentName name, @Nullable SourceValue boundary) {
         EditedDocument document = edits.document(name);
@@ -102,7 +103,7 @@ public record CreateRequest(
             fork(edits, document, fork, boundary);
         }
         if (!values.isEmpty()) {
-            // Values without a given type are unchecked, and a fork of a JSON document requires JSON.
+            // Values without a given type have not been checked, but a fork of a JSON document accepts only JSON.
             document.append(values, contentType != null);
         }
         DocumentInfo made = DocumentReads.required(name, document.info());

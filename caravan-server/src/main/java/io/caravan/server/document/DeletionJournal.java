@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Locks.</b> The list lock is acquired after the locks of document names, around each write to the list, so that
  * the order of its entries is known; such a write may wait for space. This object's monitor guards the fields in
- * memory. It is never held during a wait, because store threads acquire it too.
+ * memory. It is never held during a wait, because store threads also acquire it.
  */
 final class DeletionJournal {
     /** The id of the list that contains the journal. */
@@ -72,7 +72,7 @@ final class DeletionJournal {
      * Commits an edit that makes these deletions (at least one) in the journal's shard. If {@link Edit#commit} throws,
      * nothing has changed.
      *
-     * @param record whether to write an entry for each deletion; without entries, for a store that has no space, the
+     * @param record whether to write an entry for each deletion; if false, because the store has no space, the
      *     deletions are kept only in memory
      */
     void commit(Edit edit, List<DeletionRecord> deletions, boolean record, WriteCallback callback) {

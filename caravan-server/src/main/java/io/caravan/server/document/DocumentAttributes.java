@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A document's attributes: a typed view of the catalog's {@link Attributes}, which are written in the same batch as the
- * values they belong to. Immutable; every {@code with} method returns a copy. A value is decoded when it is used,
- * because few attributes of a document are.
+ * values they belong to. Immutable; every {@code with} method returns a copy. A value is decoded only when it is used,
+ * because most operations need few of the attributes.
  */
 public final class DocumentAttributes {
-    /** No attributes: those of a document that was created by its first append. */
+    /** No attributes, as in a document that was created by its first append. */
     public static final DocumentAttributes NONE = new DocumentAttributes(Attributes.EMPTY);
 
-    /** The content type of a document that was never given one. */
+    /** The content type of a document for which none was given. */
     public static final String DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
     static final Attribute<String> CONTENT_TYPE = Attribute.text("content-type");
@@ -80,7 +80,7 @@ public final class DocumentAttributes {
     private static final List<Attribute<?>> OF_THE_STORE =
             List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED, AGES, TIMESTAMPS, ORIGIN, FENCE, MOVED);
 
-    /** The value of an attribute that has no other. */
+    /** The value of an attribute whose presence is its only information. */
     static final String PRESENT = "";
     /** The value of {@link #RESTORING} if a client imports the document in parts ({@link DocumentImport}). */
     static final String BY_A_CLIENT = "\u0001";
@@ -194,8 +194,8 @@ public final class DocumentAttributes {
 
     /**
      * Returns the difference between the sequences of the document's values and those of its own list. A fork's own
-     * values begin at the fork point, those of a restored or imported document at their first sequence in the archive
-     * or at the origin.
+     * values begin at the fork point. The values of a restored or imported document begin at the first sequence that
+     * they had in the archive or at the origin.
      */
     public long base() {
         Fork fork = get(FORK);

@@ -12,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One atomic write to one or several documents, while no other write changes them. Used on the thread of {@link
+ * One atomic write to one or several documents, during which no other write changes them. Used on the thread of {@link
  * DocumentService#write}, and only during the call.
  */
 public final class DocumentEdits {
@@ -20,7 +20,7 @@ public final class DocumentEdits {
     private final Edit edit;
     private final Set<DocumentName> names;
     private final @Nullable Prefetch preparation;
-    /** The documents used. Most writes use only one: the others are also in the map. */
+    /** The documents that the write has used. Most writes use only one; all others are also in the map. */
     private final List<EditedDocument> documents = new ArrayList<>(1);
 
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);

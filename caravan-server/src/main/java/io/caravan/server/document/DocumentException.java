@@ -20,13 +20,13 @@ public class DocumentException extends CaravanException {
         EXISTS,
         /** The document is closed: {@code actual} is its next sequence. */
         CLOSED,
-        /** The content type is not the document's. */
+        /** The content type does not match that of the document. */
         CONTENT_TYPE_MISMATCH,
         /** A value is not one JSON text, and the document accepts only JSON. */
         NOT_JSON,
         /** The writer's own sequence is not greater than the last one. */
         STREAM_SEQ_REGRESSION,
-        /** The document's next sequence is not the {@code expected} one, but {@code actual}. */
+        /** The document's next sequence is {@code actual}, not {@code expected}. */
         SEQUENCE_CONFLICT,
         /**
          * The producer's epoch is below {@code actual}, its latest epoch: a newer instance of the producer is writing.
@@ -52,14 +52,15 @@ public class DocumentException extends CaravanException {
         MOVING,
         /** The document was moved to another server: see {@link MovedException}. */
         MOVED,
-        /** A value, or the document with it, would exceed a limit of its space. */
+        /** A value, or the document with it, would exceed a limit of the document's space. */
         TOO_LARGE,
         /** The document's space would exceed its quota of documents or bytes. */
         OVER_QUOTA,
         /** Writes to the document's space exceed its rate limit: retry in {@code expected} milliseconds. */
         RATE_LIMITED,
         /**
-         * The document is in another shard than another document of the same write, or in another group of the cluster.
+         * The document is in a different shard from another document of the same write, or in a different Raft group of
+         * the cluster.
          */
         CROSS_SLOT
     }

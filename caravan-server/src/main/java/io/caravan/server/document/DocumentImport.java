@@ -10,13 +10,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Imports documents from other stores, with their original sequences. An import is one write or several parts; the
- * document is invisible until the last part. Each method is part of a write, and checks that the document it continues
- * is unchanged. If the client disconnects, the unfinished document stays invisible until another import of the name
- * begins, or the server restarts.
+ * Imports documents from other stores, with their original sequences. An import consists of one write or of several
+ * parts; the document is invisible until the last part arrives. Each method is part of a write, and checks that the
+ * document it continues is unchanged. If the client disconnects, the unfinished document stays invisible until another
+ * import of the name begins, or the server restarts.
  */
 public final class DocumentImport {
-    /** Maximum first sequence: HTTP offsets have enough digits for all later appends. */
+    /** Maximum first sequence, so that HTTP offsets have enough digits for all later appends. */
     public static final long MAX_FIRST_SEQUENCE = 1_000_000_000_000_000L;
 
     private DocumentImport() {}
@@ -36,7 +36,7 @@ public final class DocumentImport {
      *
      * @param attributes the portable attributes
      * @param firstSequence sequence of the first value
-     * @param replaced the document that it may replace
+     * @param replaced the existing document that the new one may replace
      * @return the sequence after that of the last value
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code NOT_JSON}
      * @throws IllegalArgumentException when the sequence is out of range
@@ -89,7 +89,7 @@ public final class DocumentImport {
         return info != null && info.attributes().visible();
     }
 
-    /** Frees the name. Returns the target of the redirect that had it, or null. */
+    /** Frees the name, and returns the target of the redirect that occupied the name, or null. */
     private static @Nullable RedirectTarget freeName(EditedDocument document, long firstSequence, Replaced replaced) {
         requireFirst(firstSequence);
         DocumentInfo unfinished = document.evenDeleted();
@@ -111,7 +111,7 @@ public final class DocumentImport {
     }
 
     /**
-     * Appends to a document whose import has requireImporting.
+     * Appends to a document whose import has begun.
      *
      * @param sequence the sequence of the first value
      * @return the sequence after that of the last value
@@ -145,12 +145,12 @@ public final class DocumentImport {
     }
 
     /**
-     * Updates a document that was imported, after values were appended or trimmed, or attributes changed, at its
-     * source.
+     * Updates an imported document after its source has changed: values were appended or trimmed, or attributes were
+     * modified.
      *
      * @param sequence the sequence of the first value
-     * @param firstSequence earlier values are trimmed
-     * @param portable its attributes, of which only the portable ones and the origin are used
+     * @param firstSequence the first sequence to retain; earlier values are trimmed
+     * @param portable the source's attributes, of which only the portable ones and the origin are used
      * @return the sequence after that of the last value
      * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code
      *     HAS_FORKS}
@@ -187,7 +187,7 @@ public final class DocumentImport {
     }
 
     /**
-     * Deletes a document whose import has requireImporting and not ended.
+     * Deletes a document whose import has begun but not ended.
      *
      * @return whether it existed
      */

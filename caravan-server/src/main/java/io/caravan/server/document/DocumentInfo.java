@@ -6,7 +6,7 @@ import io.caravan.catalog.DocumentState;
  * The state of a document at one point in time.
  *
  * @param id unique, and not reused after a deletion
- * @param firstSequence sequence of the first retained value; equal to {@code nextSequence} if it retains none
+ * @param firstSequence sequence of the first retained value; equal to {@code nextSequence} if no value is retained
  * @param nextSequence sequence of the next value
  * @param attributes all its attributes
  */

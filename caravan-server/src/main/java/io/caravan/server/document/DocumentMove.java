@@ -47,7 +47,7 @@ public final class DocumentMove {
     /**
      * Removes the fence, so that a document can change again.
      *
-     * @param holder the run that has fenced it; empty for any
+     * @param holder the run that has fenced the document; empty for any run
      * @return whether such a fence existed
      */
     public static boolean abandon(EditedDocument document, OptionalLong holder) {
@@ -64,8 +64,8 @@ public final class DocumentMove {
      * Deletes a fenced document, and leaves a redirect in its place.
      *
      * @return the target of the redirect
-     * @throws DocumentException {@code CHANGED} when this run did not fence it, or another run has since
-     *     fenced it
+     * @throws DocumentException {@code CHANGED} when this run did not fence the document, or another run has fenced it
+     *     since
      */
     public static RedirectTarget redirect(EditedDocument document, long holder) {
         DocumentInfo info = document.info();

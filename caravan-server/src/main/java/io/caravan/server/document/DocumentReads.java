@@ -28,7 +28,7 @@ abstract class DocumentReads {
     final ListStore store;
     final Catalog catalog;
     final Expiry expiry;
-    /** The archive in which to find documents that the store does not have. */
+    /** The archive in which to find documents that the store lacks. */
     volatile ColdDocuments cold = ColdDocuments.NONE;
 
     /** Whether the store may lack documents that only the archive has. */
@@ -81,7 +81,7 @@ abstract class DocumentReads {
 
     /**
      * Returns the document as the store has accepted it, without checking the archive: it may not be durable yet, and
-     * may have expired. Null if it does not exist, is deleted, or is being restored. Waits for no write.
+     * may have expired. Null if it does not exist, is deleted, or is being restored. Does not wait for writes.
      */
     public @Nullable DocumentInfo peek(DocumentName name) {
         DocumentState state = catalog.peek(name);
@@ -189,12 +189,13 @@ abstract class DocumentReads {
      * Scans all documents, page by page. A document that exists during the entire scan is on exactly one page.
      *
      * @param cursor 0 to begin, then {@link ScanPage#next()}
-     * @param limit maximum number of documents of the page, 1 or more; a page may have fewer, even none
+     * @param limit maximum number of documents on the page, at least 1; a page may contain fewer, or none
      * @throws IllegalArgumentException when the cursor is below zero
      */
     public ScanPage scan(long cursor, int limit) {
         if (incomplete) {
-            // The state of a running store can only change to complete, when it claims an archive of its own.
+            // While a store runs, its state can change only to complete, which happens when it claims an archive of its
+            // own.
             incomplete = StoreIdentity.incomplete(store) || store.info(StoreIdentity.ARCHIVE_LIST_ID) == null;
         }
         Catalog.Page page = catalog.page(cursor, limit);
@@ -205,8 +206,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the documents of one stripe, as accepted and in no order, without those that are deleted, expired, or
-     * being restored. They may not be durable yet.
+     * Returns the documents of one stripe, as accepted and in no particular order, without those that are deleted,
+     * expired, or being restored. They may not be durable yet.
      *
      * @param stripe from 0, below {@link DocumentService#STRIPES}
      */
@@ -293,8 +294,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the length of the values that the document's own list retains, in bytes, without those that a fork
-     * shares.
+     * Returns the length of the values that the document's own list retains, in bytes. Excludes the values that a fork
+     * shares with its source.
      */
     public long bytes(DocumentName name, DocumentInfo info) {
         ListInfo list = store.info(info.id());
@@ -329,9 +330,9 @@ abstract class DocumentReads {
      * The part of a document that lies in one list.
      *
      * @param listId the list
-     * @param shift the difference between the document's sequences and the list's
-     * @param range the document's sequences
-     * @param timestamps the ranges of its values that have a time
+     * @param shift the difference between the document's sequences and those of the list
+     * @param range the document's sequences in this part
+     * @param timestamps the ranges of the document's values that are stored with a time
      */
     private record Part(long listId, long shift, SequenceRange range, Timestamps timestamps) {}
 
@@ -367,8 +368,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Passes a range of a document to a reader. If its first value is present, all are: a read sees a list as of one
-     * moment.
+     * Passes a range of a document to a reader. If the first value of the range is present, all are: a read sees a list
+     * as of one moment.
      */
     private final class RangeStream {
         private final SequenceRange range;

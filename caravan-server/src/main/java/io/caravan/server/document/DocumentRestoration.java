@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The restoration of a document that is too large for one write. The document is invisible until {@link #finish}; if
- * the server ends earlier, it deletes the document at its next start. Used by one thread, which may wait. Each method
+ * the server stops earlier, it deletes the document at the next start. Used by one thread, which may wait. Each method
  * returns when its write is durable, and throws the failure that a write's {@link Outcome} would receive.
  */
 public final class DocumentRestoration {
@@ -16,7 +16,7 @@ public final class DocumentRestoration {
     private final DocumentName name;
     private final long id;
 
-    /** Continues the restoration that created the document of this id. */
+    /** Continues the restoration that created the document with this id. */
     DocumentRestoration(DocumentService documents, DocumentName name, long id) {
         this.documents = documents;
         this.name = name;

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Writes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when they
  * are durable. They wait while the store has no space: a thread that must not wait checks {@link #writable()} first. A
- * write to a document's values and attributes is one batch: a crash keeps all of it or nothing.
+ * write to a document's values and attributes is one batch: a crash preserves all of the write or none of it.
  *
  * <p><b>Reads</b> wait until the data that they return is durable, so they are for threads that may wait. A read that
  * starts after a write was accepted sees the write.
@@ -86,7 +86,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     /**
      * Creates a service in which documents expire by these clocks.
      *
-     * @param nanoTime as {@link System#nanoTime()}, for sliding expiries, which setting the wall clock must not change
+     * @param nanoTime a clock like {@link System#nanoTime()}, for sliding expiries, which must not depend on the wall
+     *     clock
      * @param sweepCycle approximate maximum time after its expiry until the space of a document is free again
      */
     DocumentService(ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
@@ -144,7 +145,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     /**
      * Returns a name for the document that is unique among all stores, and among all earlier and later documents of
-     * this store; null if the store has no identity and cannot get one now. Waits like a read, or, once, like a write.
+     * this store; null if the store has no identity and cannot get one now. Waits like a read; the first call may wait
+     * like a write.
      */
     public @Nullable String identity(DocumentInfo document) {
         UUID identity = storeIdentity;
@@ -164,7 +166,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         }
     }
 
-    /** Sets the archive in which to look up documents that the store does not have. */
+    /** Sets the archive in which to look up documents that the store lacks. */
     public void coldDocuments(ColdDocuments documents) {
         cold = documents;
         incomplete = documents != ColdDocuments.NONE;
@@ -237,7 +239,9 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return new DocumentRestoration(this, name, id);
     }
 
-    /** Returns the durable deletions that are not archived yet; those of one name, oldest first. */
+    /**
+     * Returns the durable deletions that are not archived yet. Deletions of the same name are in order, oldest first.
+     */
     public List<DeletionRecord> pendingDeletions() {
         return deletions.stream().flatMap(journal -> journal.pending().stream()).toList();
     }
@@ -263,13 +267,13 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return catalog.size();
     }
 
-    /** Returns the number of documents whose next write an action waits for. */
+    /** Returns the number of documents for which at least one action waits for the next write. */
     public int tailedDocuments() {
         return listeners.documents();
     }
 
     /**
-     * Returns the reason why the store rejects writes, or null if it seems to accept them: a {@link
+     * Returns the reason why the store rejects writes, or null if it appears to accept them. The reason is a {@link
      * io.caravan.StoreFailedException}, or an {@link io.caravan.OutOfSpaceException} after which no write succeeded.
      */
     public @Nullable CaravanException problem() {

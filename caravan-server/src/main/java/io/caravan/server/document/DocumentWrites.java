@@ -34,21 +34,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The writes of {@link DocumentService}: fetches documents that only the archive has, locks the names, runs the change,
- * passes it to the store as one batch, and notifies the caller and the tails.
+ * passes it to the store as one batch, and notifies the caller and the change subscriptions.
  */
 abstract class DocumentWrites extends DocumentReads {
     /** Maximum number of bytes of a document's name in the name of its replacement. */
     private static final int MAX_REPLACED_BYTES = DocumentName.MAX_BYTES - 64;
 
-    /** The number of tries, which other writes may overtake, before a write reserves its names. */
+    /** The number of attempts during which other writes may overtake a write. It then reserves its names. */
     private static final int TRIES = 3;
 
     final Spaces spaces;
     final SpaceRules rules;
     final ChangeListeners listeners = new ChangeListeners();
-    /** The deletions that are not archived yet, of each shard. */
+    /** The journals of deletions that are not archived yet, one for each shard. */
     final List<DeletionJournal> deletions;
-    /** One for each shard: if one has no space, the others may still have some. */
+    /** One for each shard: if one shard is out of space, the others may not be. */
     final List<WriteProblem> problems;
 
     private final Reservations reservations = new Reservations();
@@ -97,8 +97,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Restricts the documents that may be here, in a cluster of several Raft groups, to those of this group's slots;
-     * call this once, before any write. Writes to other documents are rejected, {@code CROSS_SLOT}.
+     * In a cluster of several Raft groups, restricts this store to documents in the slots of this group; call this
+     * once, before any write. Writes to other documents are rejected with {@code CROSS_SLOT}.
      */
     public void keepTo(Predicate<DocumentName> names) {
         here = names;
@@ -189,7 +189,7 @@ abstract class DocumentWrites extends DocumentReads {
                 outcome.failure(problem);
             }
         });
-        // The fetch refers to the write only through the rest.
+        // The fetch references the write only through {@code rest}, which drops the write if it is abandoned.
         cold.fetch(missing.get(at), Outcome.of(name -> rest.run(), problem -> {
             failure.set(problem);
             rest.run();
@@ -258,8 +258,8 @@ abstract class DocumentWrites extends DocumentReads {
 
     /**
      * Returns these documents and their sources, which a deletion of the documents would change. They are looked up
-     * before any lock is acquired, because a write that finds a name unlocked must start again. A single name rarely
-     * needs this, and the lookup would cost more than the retries.
+     * before any lock is acquired, because a write that needs a name that is not locked must start again. A single name
+     * rarely needs this, and the lookup would cost more than the retries.
      */
     private Set<DocumentName> withSources(Collection<DocumentName> names) {
         if (names.size() == 1) {
@@ -333,8 +333,9 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Sets the strongest durability of the documents' spaces, and their shortest flush delay, or the server's if a
-     * document has no delay of its own. Not used for migration steps: later steps rely on them.
+     * Sets the durability of a write to the strongest one of the documents' spaces. Sets the flush delay to the
+     * shortest one of these spaces, unless a document has no delay of its own: the server's delay then applies. Not
+     * called for migration steps, because later steps rely on their durability.
      */
     private void setTerms(Edit edit, Set<DocumentName> names) {
         if (spaces.isEmpty()) {
@@ -396,7 +397,7 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Checks that documents of these names may be here.
+     * Checks that documents of these names may be in this store.
      *
      * @throws DocumentException {@code CROSS_SLOT}
      */
@@ -413,8 +414,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Returns the name that an import has until it replaces a document. It begins with the document's name, and is
-     * therefore usually in the same space.
+     * Returns the name of an imported document until it replaces the existing one. The name begins with the existing
+     * document's name, and is therefore usually in the same space.
      */
     DocumentName replacementName(DocumentName name) {
         byte[] whole = name.toBytes();
@@ -431,7 +432,7 @@ abstract class DocumentWrites extends DocumentReads {
         }
     }
 
-    /** Returns the shard of the first name, which is that of all names that can be written together. */
+    /** Returns the shard of the first name. All names that can be written together are in one shard. */
     int groupOf(Collection<DocumentName> names) {
         return catalog.shards() == 1 || names.isEmpty()
                 ? 0
@@ -454,8 +455,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Whether a rejection reveals the state of documents. Rejections because of a limit of the store or a space, or the
-     * group of a name, do not.
+     * Whether a rejection reveals the state of documents. Rejections that are caused by a limit of the store or of a
+     * space, or by the Raft group of a name, do not.
      */
     private static boolean revealsState(RuntimeException rejected) {
         if (rejected instanceof DocumentException about) {
@@ -513,10 +514,10 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * The reason why the store rejects writes, derived from the exceptions of those it rejected: it has failed, which
-     * is final, or it is out of space. The latter ends with the next successful write, or 10 s after the last such
-     * rejection: clients that stopped writing because of it would otherwise never learn that space is available again.
-     * Thread-safe.
+     * The reason why the store rejects writes, derived from the exceptions of rejected writes: the store has failed,
+     * which is permanent, or is out of space. The out-of-space state ends with the next successful write, or 10 s after
+     * the last such rejection. Otherwise, clients that stopped writing because of this state would never learn that
+     * space is available again. Thread-safe.
      */
     static final class WriteProblem {
         private static final long OUT_OF_SPACE_NANOS = TimeUnit.SECONDS.toNanos(10);

@@ -267,8 +267,8 @@ public final class EditedDocument {
     /**
      * Checks that no document needs the values of this one.
      *
-     * @param done the participle of the operation that requires this
-     * @param instead what a user must do with the forks first
+     * @param done the operation that requires this, as a past participle for the message
+     * @param instead the operation that a user must first apply to the forks, as a verb for the message
      */
     void requireNoForks(DocumentAttributes attributes, String done, String instead) {
         if (attributes.forks() > 0) {
@@ -467,7 +467,7 @@ public final class EditedDocument {
 
     /**
      * Returns the document into which a replacement of this one is imported. Its name is derived from this document's
-     * name, and is in the same shard. It is invisible until it replaces this document.
+     * name, and is in the same shard. The replacement is invisible until it replaces this document.
      */
     EditedDocument replacement() {
         return edits.replacement(name);

@@ -37,7 +37,7 @@ final class Expiry {
                 : OptionalLong.of(clock.millis() + leftMillis(id, ttl.getAsLong()));
     }
 
-    /** Returns the remaining time of a sliding expiry; zero or less once it is over. */
+    /** Returns the remaining time of a sliding expiry; zero or less once it has passed. */
     private long leftMillis(long id, long ttlSeconds) {
         long unusedNanos = nanoTime.getAsLong() - lastUse.getOrDefault(id, startedNanos);
         return Math.min(ttlSeconds, Integer.MAX_VALUE) * 1000 - TimeUnit.NANOSECONDS.toMillis(unusedNanos);

@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes expired documents, which are already invisible, to free their space. Also trims values that are older than
- * their document's space retains, as appends do. It repeatedly sweeps all documents, in short steps of one stripe each.
+ * Deletes expired documents, which are already invisible, to free their space. Also trims values that exceed the
+ * maximum age in their document's space, as appends do. It repeatedly sweeps all documents, in short steps of one
+ * stripe each.
  */
 final class ExpirySweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExpirySweeper.class);

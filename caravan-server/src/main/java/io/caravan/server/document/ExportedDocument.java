@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param bytes the length of all values; null for a fork, which shares values with its source
  * @param moving whether the document is fenced or has a redirect
  * @param identity an id that is unique among the documents of all servers
- * @param origin the identity of the document of which this is a copy; null if it is none
- * @param copiedTo the sequence up to which the values were copied from the origin; null if there is none
+ * @param origin the identity of the document of which this is a copy; null if this is not a copy
+ * @param copiedTo the sequence up to which the values were copied from the origin; null if there is no origin
  * @param attributes the attributes by name: each is a {@link Long} or an array of bytes
  */
 public record ExportedDocument(

@@ -4,8 +4,8 @@ import io.caravan.catalog.DocumentName;
 
 /**
  * The point at which a document was forked from another one. The fork shares the source's values before {@code
- * sequence}, which stay in the source's list, and has its own values from there on. While a source has forks, it cannot
- * be trimmed and keeps its values.
+ * sequence}, which stay in the source's list. The fork's own values start at {@code sequence}. While a source has
+ * forks, it cannot be trimmed and keeps its values.
  *
  * @param sequence sequence of the first value that the fork does not share
  * @param part requested additional data: messages of a JSON document, which {@code sequence} already includes, or bytes

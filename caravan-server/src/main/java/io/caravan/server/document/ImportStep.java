@@ -75,7 +75,7 @@ public record ImportStep(
     }
 
     /**
-     * Makes the step as part of a write.
+     * Performs the step as part of a write.
      *
      * @return a sequence or an id, or whether a document was deleted
      */

@@ -60,7 +60,7 @@ public final class JsonMessages {
 
     /**
      * Passes the messages of a body to an action: the elements of an array, or the single value of any other body. If
-     * the body turns out not to be JSON, the messages before the error have been passed.
+     * the body turns out not to be JSON, the messages before the error have already been passed.
      *
      * @param action may throw to stop
      * @throws DocumentException {@link Reason#NOT_JSON}
@@ -113,7 +113,7 @@ public final class JsonMessages {
             throw new IllegalArgumentException("it ends before a value");
         }
         parser.skipChildren();
-        // Makes the parser read the rest of a string, number, or word, and find its errors, now.
+        // Makes the parser read the rest of a string, number, or word now, so that it detects errors.
         parser.finishToken();
     }
 

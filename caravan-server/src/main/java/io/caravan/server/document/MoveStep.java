@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A step of the migration of a document to another server, as a client requests it over any protocol.
  *
- * @param holder the number of the run that makes the move, if the step takes one
+ * @param holder the number of the run that performs the move, if the step takes one
  * @param to the target of the fence; null for other steps
  */
 public record MoveStep(
@@ -24,7 +24,7 @@ public record MoveStep(
     public record Fenced(long id, long first, long next) {}
 
     /**
-     * Makes the step as part of a write.
+     * Performs the step as part of a write.
      *
      * @return for {@code FENCE}, a {@link Fenced}; for {@code REDIRECT}, the target as text; otherwise whether
      * something was removed

@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 
 /**
  * Receives the result of a write, exactly once unless the write is {@linkplain #untilAbandoned abandoned}: on a store
- * thread, or, when the store rejected it, on the thread that made it. It must be quick, must not block, and must not
- * read from the store.
+ * thread, or, when the store rejected the write, on the thread that made it. An outcome must be quick, must not block,
+ * and must not read from the store.
  *
  * @param <T> the type of the result
  */
@@ -26,8 +26,8 @@ public interface Outcome<T> {
 
     /**
      * Wraps the rest of a write that waits, for example for a document from the archive. The wrapper runs the rest at
-     * most once. If the outcome belongs to a client that may disconnect, the wrapper drops the rest then, so that the
-     * wait does not retain the memory of the write.
+     * most once. If the outcome belongs to a client that may disconnect, the wrapper drops the rest on a disconnect, so
+     * that the wait does not retain the memory of the write.
      */
     default Runnable untilAbandoned(Runnable rest) {
         return rest;

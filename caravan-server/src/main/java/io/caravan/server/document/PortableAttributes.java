@@ -17,7 +17,7 @@ import java.util.Map;
 /**
  * A document's attributes in a form for other servers, limited to those that are meaningful there: names mapped to
  * numbers or bytes. Input is validated, because any client with write permission can send it. No attribute may be
- * longer than other writes can make it, which leaves space for the attributes that the store and the archive add.
+ * longer than other writes can make it. This leaves space for the attributes that the store and the archive add.
  */
 public final class PortableAttributes {
     private static final String BASE64 = "Base64";
@@ -46,8 +46,8 @@ public final class PortableAttributes {
     }
 
     /**
-     * Returns the attributes as JSON fields: numbers, texts, and Base64 in a field {@code nameBase64} if the bytes are
-     * not text.
+     * Returns the attributes as JSON fields: numbers, strings, and Base64 in a field {@code nameBase64} if the bytes
+     * are not text.
      */
     public static Map<String, Object> asJson(Map<String, Object> portable) {
         Map<String, Object> fields = new LinkedHashMap<>();
@@ -66,7 +66,7 @@ public final class PortableAttributes {
     /**
      * Returns the attributes that JSON fields represent, by name: each is a {@link Long} or an array of bytes.
      *
-     * @throws IllegalArgumentException when a field is neither a number nor a text
+     * @throws IllegalArgumentException when a field is neither a number nor a string
      */
     public static Map<String, Object> ofJson(Map<String, Object> fields) {
         Map<String, Object> portable = new LinkedHashMap<>();

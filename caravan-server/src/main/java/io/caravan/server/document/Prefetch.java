@@ -13,16 +13,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data that a write needs before its names are locked, because it takes time to get: values that it reads, and
- * whether long values are JSON.
+ * The data that a write needs before its names are locked, because obtaining it takes time: values that the write
+ * reads, and whether long values are JSON.
  *
- * <p>The write is tried. Data that it lacks is recorded, and the try is abandoned ({@link UnpreparedException}). {@link
- * #prepare} gets the recorded data, on a thread that may wait, and the write is tried again. A document's values never
- * change while it keeps its id, so copies stay valid, and the next try lacks only values appended since. Used by one
- * thread at a time.
+ * <p>The write is attempted. Data that it lacks is recorded, and the attempt is abandoned ({@link
+ * UnpreparedException}). {@link #prepare} gets the recorded data, on a thread that may wait, and the write is attempted
+ * again. A document's values never change while it keeps its id, so copies stay valid, and the next attempt lacks only
+ * values appended since. Used by one thread at a time.
  */
 public final class Prefetch {
-    /** JSON of up to this total length is parsed immediately, wherever the write is tried. */
+    /** JSON of up to this total length is parsed immediately, wherever the write is attempted. */
     static final int SHORT_JSON_BYTES = 16 * 1024;
     /** The approximate memory overhead of a value. */
     private static final int VALUE_OVERHEAD_BYTES = 24;
@@ -37,7 +37,7 @@ public final class Prefetch {
 
     private final List<Range> missingValues = new ArrayList<>(0);
     private final List<Unchecked> unchecked = new ArrayList<>(0);
-    // Counters of the current try.
+    // Counters of the current attempt.
     private long readBytes;
     private long shortJsonBytes;
 
@@ -47,7 +47,9 @@ public final class Prefetch {
     /** Values that must be JSON. */
     private record Unchecked(DocumentName name, List<byte[]> values) {}
 
-    /** Thrown when a write is abandoned because it needs more than its preparation has. Nothing has changed. */
+    /**
+     * Thrown when a write is abandoned because it needs more data than its preparation contains. Nothing has changed.
+     */
     public static final class UnpreparedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -72,7 +74,7 @@ public final class Prefetch {
     }
 
     /**
-     * Tries the write.
+     * Attempts the write.
      *
      * @throws UnpreparedException when the write needs more data, even if it succeeded
      */
@@ -196,7 +198,7 @@ public final class Prefetch {
         }
     }
 
-    /** Gets the data that the last try lacked; for a thread that may wait. */
+    /** Gets the data that the last attempt lacked; for a thread that may wait. */
     void prepare(DocumentReads reads) {
         if (copiedBytes > maxBytes) {
             // Some values have been trimmed since; the remaining ones are copied again.

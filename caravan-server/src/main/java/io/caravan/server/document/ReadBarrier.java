@@ -26,7 +26,7 @@ public interface ReadBarrier {
     /**
      * Creates a barrier that waits for a confirmation.
      *
-     * @param confirmation begins one; its failure is the reason for a rejection
+     * @param confirmation begins a confirmation, whose failure is the reason for a rejection
      */
     static ReadBarrier of(Supplier<? extends CompletionStage<?>> confirmation) {
         return (read, rejected) -> {

@@ -53,7 +53,7 @@ public record RedirectTarget(
         return resp == null ? String.valueOf(http) : http == null ? resp : resp + " " + http;
     }
 
-    /** Returns a text for messages. */
+    /** Returns a description for messages. */
     @Override
     public String toString() {
         return text().replace(" ", " (") + (resp != null && http != null ? ")" : "");

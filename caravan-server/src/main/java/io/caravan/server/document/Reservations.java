@@ -21,7 +21,7 @@ final class Reservations {
     private final Condition released = lock.newCondition();
     /** The deferred writes, by the reserved name that they wait for. */
     private final Map<DocumentName, List<Runnable>> waiting = new HashMap<>();
-    /** Whether any names are reserved; most writes need not acquire the lock. */
+    /** Whether any names are reserved. If none are, writes need not acquire the lock. */
     private volatile boolean any;
 
     /** Defers a write if one of its names is reserved, and returns whether it did. */
@@ -72,7 +72,7 @@ final class Reservations {
         runAll(changes);
     }
 
-    /** Runs all actions. If some of them throw, throws what the first of these has thrown, after the last action. */
+    /** Runs all actions. If any of them throws, rethrows the first exception after the last action. */
     static void runAll(Collection<? extends Runnable> actions) {
         Throwable first = null;
         for (Runnable action : actions) {

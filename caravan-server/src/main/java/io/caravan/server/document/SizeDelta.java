@@ -57,7 +57,7 @@ final class SizeDelta {
      * Records values that the write appends.
      *
      * @param values as they are stored
-     * @param moreBytes bytes of each value that are not the client's
+     * @param moreBytes number of bytes that the server has added to each value
      */
     void appended(List<byte[]> values, int moreBytes) {
         everAppended = true;
@@ -143,7 +143,7 @@ final class SizeDelta {
         return after == null ? 0 : kept(after) + appendedFrom(after);
     }
 
-    /** Returns the change in that length, in bytes. */
+    /** Returns the change in the length of the list's values that the write causes, in bytes. */
     private long moreBytes() {
         DocumentState after = edit.state();
         if (before == null || after != null && keeps(after) && after.firstSequence() == before.firstSequence()) {
@@ -213,7 +213,7 @@ final class SizeDelta {
     }
 
     /**
-     * Returns the lowest sequence such that the values from it to the end of the list have at most {@code mostBytes}
+     * Returns the lowest sequence such that the values from it to the end of the list take at most {@code mostBytes}
      * bytes; the sequence of the last value if that value alone is longer.
      *
      * @param after the list after the write

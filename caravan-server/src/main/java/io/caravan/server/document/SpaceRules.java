@@ -16,11 +16,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Applies the settings of spaces to a write of any protocol, between its edits and its commit. Values that are no
+ * Applies the settings of spaces to a write from any protocol, between its edits and its commit. Values that are no
  * longer retained are trimmed first, in the same batch. Then the remaining sizes are checked, then quotas, and finally
  * rates. A write that appends nothing and creates nothing is never rejected.
  *
- * <p>A document that has forks cannot be trimmed: it grows, and its first append without forks trims it.
+ * <p>A document that has forks cannot be trimmed, so it keeps growing. The first append after its last fork is deleted
+ * trims it.
  */
 final class SpaceRules {
     private final LongSupplier nanoTime;
@@ -156,7 +157,7 @@ final class SpaceRules {
 
     /**
      * Takes the amounts of the write from the rates of each space in one step. A write of more than one second's worth
-     * therefore passes, as a single value does.
+     * therefore passes, as a single large value does.
      */
     private void takeRates(List<SizeDelta> sizes, Reservation reserved) {
         Map<Space, List<SizeDelta>> growing = new LinkedHashMap<>();
@@ -196,7 +197,7 @@ final class SpaceRules {
 
         /** The documents of the write that are in spaces. */
         private final List<SizeDelta> sizes;
-        /** Refund the amounts taken from rates. */
+        /** Actions that refund the amounts taken from rates. */
         private final List<Runnable> refunds = new ArrayList<>(1);
 
         private boolean accepted;

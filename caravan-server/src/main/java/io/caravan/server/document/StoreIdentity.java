@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The identity of a store, which it shares only with stores restored from its archive, and a note of whether the store
+ * The identity of a store, which it shares only with stores restored from its archive, and a note on whether the store
  * is complete.
  *
  * <p>Stored in a list of the store. The first value is the identity: a version (1) in one byte, and 16 bytes. Any
@@ -24,7 +24,10 @@ import org.jspecify.annotations.Nullable;
 public final class StoreIdentity {
     /** The id of the list that contains the identity. */
     static final long LIST_ID = -2;
-    /** The id of the list that records the store's archive. It exists once the store has tried to claim an archive. */
+    /**
+     * The id of the list that records the store's archive. The list exists once the store has tried to claim an
+     * archive.
+     */
     public static final long ARCHIVE_LIST_ID = -3;
 
     private static final byte VERSION = 1;
@@ -73,7 +76,7 @@ public final class StoreIdentity {
         }
     }
 
-    /** Whether documents that are in the archive may be missing. Waits like a read. */
+    /** Whether documents that are in the archive may be missing from the store. Waits like a read. */
     public static boolean incomplete(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
         return entries.size() > 1 && decodeNote(entries.get(entries.size() - 1)) == INCOMPLETE;

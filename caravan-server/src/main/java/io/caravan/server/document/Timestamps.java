@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The ranges of a document's values that are stored with their arrival time. Such a value has {@value #BYTES} more
- * bytes in the store, after its own: milliseconds since 1970, big-endian. The time is therefore written, trimmed,
- * shared with forks, and replicated with the value, and costs no lookup. Immutable.
+ * The ranges of a document's values that are stored with their arrival time. In the store, such a value is followed by
+ * {@value #BYTES} more bytes: milliseconds since 1970, big-endian. The time is therefore written, trimmed, shared with
+ * forks, and replicated with the value, and costs no lookup. Immutable.
  *
  * <p>Encoded as the sequences at which timestamps were turned on or off, oldest first, 8 bytes each, big-endian. For
  * example, 10 and 20 mean that the values 10 to 19 have a time.
@@ -18,8 +18,9 @@ final class Timestamps {
     static final int BYTES = Long.BYTES;
 
     /**
-     * Maximum number of times that timestamps are turned on or off, because each change of a document's attributes
-     * rewrites all of them. The number is even, so new values of a document that has reached it have no time.
+     * Maximum number of times that timestamps can be turned on or off; limited because each change to a document's
+     * attributes rewrites the sequences of all these times. The number is even, so new values of a document that has
+     * reached it have no time.
      */
     static final int MOST_CHANGES = 16;
 

@@ -211,7 +211,7 @@ public final class ServerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Adds the number of a protocol's open connections. */
+    /** Registers the number of a protocol's open connections. */
     public void connections(String protocol, Supplier<Number> open) {
         connections.put(protocol, open);
     }

@@ -40,7 +40,7 @@ public record Statistic<T>(
     /**
      * A field of {@code INFO}. If the statistic has several values, the field is their sum.
      *
-     * @param open whether clients without the permission {@code ADMIN} get it
+     * @param open whether clients without the permission {@code ADMIN} see the field
      * @param shown converts the value
      */
     public record Field(String section, String name, boolean open, Function<Number, Object> shown) {}

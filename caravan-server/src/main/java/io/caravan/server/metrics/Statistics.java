@@ -516,7 +516,9 @@ public final class Statistics {
         });
     }
 
-    /** Returns a statistic with a value for each current member of the group; 0 if the progress is not known. */
+    /**
+     * Returns a statistic with a value for each current member of the group; 0 for a member whose progress is unknown.
+     */
     private static Statistic<Cluster> node(
             String name, String unit, String text, Function<Cluster, Function<Progress, Number>> value) {
         return several(Type.GAUGE, "caravan.cluster.node." + name, unit, text, "node", cluster -> {

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * The network by which limits identify a client: its IPv4 address, or the first 64 bits of its IPv6 address, which
  * usually belong to one customer.
  *
- * @param loopback whether the client is on this machine. Such clients have no limits: users of the machine could harm
- *     the server by other means, and a proxy on the machine represents many clients
+ * @param loopback whether the client is on this machine. Such clients are exempt from the limits: users of the machine
+ *     could harm the server by other means, and a proxy on the machine represents many clients
  */
 public record ClientSubnet(ByteBuffer address, boolean loopback) {
     private static final int IPV6_NETWORK_BYTES = 8;

@@ -6,8 +6,9 @@ public interface Connection {
     boolean idle();
 
     /**
-     * Returns the number of the unfinished request: the request that has arrived in part, or the first request of a new
-     * connection. Each request of a connection has a different number. Returns 0 if no request is unfinished.
+     * Returns the number that identifies the unfinished request: the request that has arrived in part, or the first
+     * request of a new connection. Each request of a connection has its own number. Returns 0 if no request is
+     * unfinished.
      */
     long unfinishedRequest();
 

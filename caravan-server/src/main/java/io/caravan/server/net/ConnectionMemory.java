@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accounts for the memory of one connection: requests from when they are read until they have replies, replies until
- * the client has received them, and waits of the client. This handler counts the bytes that are read and written; the
+ * Accounts for the memory of one connection: requests until they have replies, replies until the client has received
+ * them, and the registrations of a waiting client. This handler counts the bytes that are read and written; the
  * protocol reports the additional memory that it uses.
  *
  * <p>The protocol reports when a request has arrived completely ({@link #requestArrived}), and when all requests have
@@ -31,8 +31,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     /** A client that sends fewer bytes within {@link NetworkLimits#fullIdleTimeout} counts as idle. */
     private static final int PROGRESS_BYTES = 8 * 1024;
     /**
-     * A connection with fewer bytes of replies than this may create small replies even without space, so that its
-     * writes continue.
+     * A connection that holds fewer reply bytes than this may create small replies even when there is no space, so that
+     * its client can continue to write.
      */
     private static final int LITTLE_REPLY_BYTES = 4 * 1024;
     /** Approximate memory that the replies of a connection may take before the connection stops running requests. */
@@ -77,7 +77,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     // Guarded by this.
     private long replyBytes;
     private long pushedBytes;
-    /** The time at which bytes of replies were last released, or since which there are any. */
+    /** The time at which reply bytes were last released or, if later, at which the connection began to hold any. */
     private long repliesProgressNanos;
 
     private long waitBytes;
@@ -106,9 +106,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets the source of the time, in nanoseconds, for which a request has waited whose client chooses the waiting
-     * time, such as a blocking pop. Later requests of the connection wait for that request. The source is called on any
-     * thread, and returns 0 if there is no such request.
+     * Sets the source of a waiting time in nanoseconds: the time for which a blocking pop, or another request whose
+     * client chooses the waiting time, has waited. Later requests of the connection wait for that request. The source
+     * is called on any thread, and returns 0 if there is no such request.
      */
     public void waitingFor(LongSupplier nanos) {
         waitingNanos = nanos;
@@ -180,7 +180,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         }
     }
 
-    /** Returns a number that changes whenever bytes are read or have been written. Call this only on the event loop. */
+    /** Returns a number that changes whenever bytes have been read or written. Call this only on the event loop. */
     long transfers() {
         return received + sent;
     }
@@ -248,7 +248,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /**
      * Whether more may be read. A request that has begun may be completed, up to its maximum length, regardless of the
-     * connection's limit. While all connections together are at their limit, only one connection at a time may do so.
+     * connection's limit. While all connections together are at their limit, only one connection at a time may complete
+     * its request.
      */
     public boolean mayRead() {
         boolean begun = begun();
@@ -349,8 +350,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /**
      * Whether the connection waits for the rest of a request, and the client has made no progress since the given time.
-     * A connection whose complete request waits, or whose client receives no replies, counts only if it holds much
-     * memory. Callable on any thread.
+     * A connection whose complete request waits, or whose client receives no replies, counts as idle only if it holds
+     * much memory. Callable on any thread.
      */
     boolean idleSince(long nanos, long littleBytes) {
         long held = requestBytes;
@@ -365,7 +366,10 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return !clientsTurn && requestBytes <= littleBytes;
     }
 
-    /** Whether a request whose client chooses the waiting time has waited for {@link NetworkLimits#fullIdleTimeout}. */
+    /**
+     * Whether a request whose client chooses the waiting time has waited for at least {@link
+     * NetworkLimits#fullIdleTimeout}.
+     */
     private boolean waitsLong() {
         return waitingNanos.getAsLong() >= budget.limits.fullIdleTimeout().toNanos();
     }

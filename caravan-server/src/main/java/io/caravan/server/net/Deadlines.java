@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Closes connections whose request does not arrive in time, whose client receives nothing of a reply, or which are idle
- * for too long. One task of each event loop checks all its connections, {@value #CHECKS} times within the shortest
- * timeout, so a timeout may be detected late by up to a quarter of the shortest timeout.
+ * for too long. One task of each event loop checks all connections of the loop, {@value #CHECKS} times within the
+ * shortest timeout, so a timeout may be detected up to a quarter of the shortest timeout late.
  */
 final class Deadlines {
     private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
@@ -68,7 +68,7 @@ final class Deadlines {
             long unfinished = connection.unfinishedRequest();
             ChannelOutboundBuffer output = channel.unsafe().outboundBuffer();
             boolean unsent = output != null && output.totalPendingWriteBytes() > 0;
-            // The time in which the server does not read from the connection does not count.
+            // Time during which the server does not read from the connection is not counted.
             if (request.over(unfinished, unfinished != 0, channel.config().isAutoRead())) {
                 LOG.debug("closing {}: no complete request arrived in time", channel.remoteAddress());
                 connection.requestTimedOut();

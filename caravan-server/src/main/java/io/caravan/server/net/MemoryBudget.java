@@ -27,16 +27,16 @@ import org.jspecify.annotations.Nullable;
  * small requests are read while large ones fill the memory. A connection that finds no space stops reading.
  *
  * <p>One connection at a time is the exception: it may complete the request that it has begun. It remains the exception
- * until that request has its reply, or has arrived, is small, and waits for a time. Without this rule, connections that
- * each hold part of a request would wait for each other. Connections become the exception in the order in which they
- * began to wait.
+ * until that request has its reply, or until the request has arrived, is small, and has waited for some time. Without
+ * this rule, connections that each hold part of a request would wait for each other. Connections become the exception
+ * in the order in which they began to wait.
  *
  * <p><b>Replies.</b> When the replies reach their limit, the budget is spent: commands that read data wait until an
  * eighth of the limit is free.
  *
  * <p><b>Waits</b> are the registrations of waiting clients: subscriptions to channels and patterns, places in the
- * queues for values, and documents that are tailed. A connection may use a quarter of the limit. An address may use
- * half of it, except for loopback addresses.
+ * queues for values, and documents that are tailed. A connection may use a quarter of the limit. An address other than
+ * a loopback address may use half of the limit.
  *
  * <p>While large requests or replies have no space, the budget closes connections whose clients have made no progress
  * for a time, starting with the connections that hold the most.
@@ -44,9 +44,9 @@ import org.jspecify.annotations.Nullable;
 final class MemoryBudget {
     /** The maximum time for which a client may receive nothing while replies are at their limit. */
     static final Duration FULL_STALL_TIMEOUT = Duration.ofSeconds(5);
-    /** The maximum bytes of requests of a connection that holds little; less if the limit is small. */
+    /** The maximum number of request bytes of a connection that holds little; lower if the limit is small. */
     private static final int LITTLE_BYTES = 16 * 1024;
-    /** The divisor that yields the limit of waits from the limit of replies. */
+    /** The ratio of the limit on replies to the limit on waits. */
     private static final int WAITS_PART = 4;
 
     private static final int CONNECTION_PART = 4;
@@ -274,7 +274,8 @@ final class MemoryBudget {
                     ConnectionMemory::requestBytes,
                     closedForRequests,
                     ConnectionMemory::closeIdle);
-            // A complete request may wait for as long as its client wants. If it is small, others may exceed the limit.
+            // A complete request may wait for as long as its client wants. If the request is small, another connection
+            // may become the exception.
             ConnectionMemory exception = excepted;
             if (exception != null && exception.waitsWithLittle(littleBytes)) {
                 settled(exception);

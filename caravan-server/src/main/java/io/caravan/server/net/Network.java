@@ -256,7 +256,7 @@ public final class Network implements AutoCloseable {
 
     /**
      * Stops accepting connections and requests, and waits until all received requests have replies, or until the
-     * timeout. Closes connections whose TLS handshake is not complete.
+     * timeout expires. Closes connections whose TLS handshake is not complete.
      */
     public void drain(Duration timeout) {
         draining = true;

@@ -16,7 +16,7 @@ public record NetworkConfig(
         NetworkLimits limits,
         @Nullable Tls tls) {
 
-    /** Returns the default configuration, sized to the machine, without TLS. */
+    /** Returns the default configuration, sized for the machine, without TLS. */
     public static NetworkConfig defaults() {
         return new NetworkConfig(Transport.best(), defaultLoops(), NetworkLimits.defaults(), null);
     }

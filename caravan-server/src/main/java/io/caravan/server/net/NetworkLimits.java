@@ -30,7 +30,7 @@ public record NetworkLimits(
         @Nullable Duration idleTimeout) {
     private static final int MAX_CONNECTIONS = 10_000;
     private static final long MIN_TOTAL_BYTES = 64L << 20;
-    /** The divisor that yields {@link #timeout} from the request timeout. */
+    /** The ratio of the request timeout to {@link #fullIdleTimeout}. */
     private static final int FULL_IDLE_PART = 15;
 
     /**
@@ -62,7 +62,7 @@ public record NetworkLimits(
 
     /**
      * Returns the same limits with this maximum number of connections. If the limit for one address was the default
-     * half, it becomes half of the new number; otherwise, it is lowered to the new number if it is higher.
+     * half, it becomes half of the new number; otherwise, a limit above the new number is lowered to that number.
      */
     public NetworkLimits withConnections(int connections) {
         boolean isShare = maxConnectionsPerAddress == shareOf(maxConnections);

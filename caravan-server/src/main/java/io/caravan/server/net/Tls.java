@@ -77,8 +77,8 @@ public final class Tls implements FileWatch.Reloadable {
     }
 
     /**
-     * Creates a handler. The threads of {@code signers} compute its signatures, because a signature takes as long as
-     * many requests.
+     * Creates a handler. The threads of {@code signers} compute its signatures, because computing a signature takes as
+     * long as processing many requests.
      */
     SslHandler newHandler(ByteBufAllocator allocator, Executor signers) {
         return context.newHandler(allocator, signers);

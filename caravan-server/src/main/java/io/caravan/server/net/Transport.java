@@ -65,7 +65,7 @@ public enum Transport {
     private final Supplier<IoHandlerFactory> handlers;
     private final Class<? extends ServerChannel> listenerType;
     private final Class<? extends Channel> clientType;
-    /** The options for the idle time, the interval of probes, and their number; empty if the JDK lacks them. */
+    /** The options for the idle time, the probe interval, and the number of probes; empty if the JDK lacks them. */
     final List<ChannelOption<Integer>> keepaliveOptions;
 
     Transport(

@@ -9,12 +9,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds the principal of a secret; logs and counts failures, and limits those of each address. Never blocks, so event
- * loops may call it. Its duration depends neither on how much of a secret is correct nor on the secret's user.
+ * Finds the principal of a secret, logs and counts failures, and limits the failures of each address. Never blocks, so
+ * event loops may call it. Its duration depends neither on how much of a secret is correct nor on the secret's user.
  * Thread-safe.
  */
 public class Authenticator {
-    /** The user that matches any user with the secret; Redis clients send it if no user is configured. */
+    /** The user name that matches every user; Redis clients send it if no user name is configured. */
     public static final String DEFAULT_USER = "default";
 
     private static final Logger LOG = LoggerFactory.getLogger(Authenticator.class);
@@ -45,14 +45,15 @@ public class Authenticator {
         credentials = old == null ? changed : changed.replacing(old);
     }
 
-    /** Whether clients must authenticate first; if not, each is {@link Principal#ANYONE}. */
+    /** Whether clients must authenticate first; if not, each client is {@link Principal#ANYONE}. */
     public final boolean required() {
         return credentials != null;
     }
 
     /**
      * Returns the principal of this user with this secret. Returns null if the secret is wrong, or was not checked
-     * because the client's address had presented too many wrong secrets. {@link #DEFAULT_USER} matches any user.
+     * because clients had presented too many wrong secrets from the same address. {@link #DEFAULT_USER} matches any
+     * user.
      */
     public final @Nullable Principal authenticate(SocketAddress peer, String user, byte[] secret) {
         Credentials valid = credentials;
@@ -80,7 +81,8 @@ public class Authenticator {
     }
 
     /**
-     * Logs each secret once. The user's name is not logged: the client chooses it, and it may be a misplaced secret.
+     * Logs a failure, once for each wrong secret. Omits the user name, which the client chooses: it may be a misplaced
+     * secret.
      */
     private static void log(SocketAddress peer, Cost cost, boolean limited) {
         if (cost != Cost.NONE) {
@@ -97,7 +99,8 @@ public class Authenticator {
     }
 
     /**
-     * Returns how many secrets were not checked because the clients' addresses had presented too many wrong secrets.
+     * Returns how many secrets were not checked because clients had presented too many wrong secrets from the same
+     * address.
      */
     public final long rejections() {
         return rejections.sum();

@@ -53,8 +53,8 @@ final class Credentials {
     }
 
     /**
-     * Returns these credentials as the replacement of others: unchanged ones keep their principals, and principals that
-     * no longer occur are revoked.
+     * Returns these credentials as a replacement for others: unchanged credentials keep their principals, and
+     * principals that no longer occur are revoked.
      */
     Credentials replacing(Credentials others) {
         Credentials merged = new Credentials(all.stream().map(others::sameOr).toList());

@@ -40,8 +40,8 @@ public final class FileAuthenticator extends Authenticator implements FileWatch.
     }
 
     /**
-     * Reads a file whose only line is a secret that grants every permission. Throws {@link IOException} if it cannot be
-     * read, or contains none.
+     * Reads a file whose only line is a secret that grants every permission. Throws {@link IOException} if the file
+     * cannot be read or contains no secret.
      */
     public static FileAuthenticator ofPassword(Path file) throws IOException {
         return new FileAuthenticator(file, SecretsFile::readPassword);

@@ -1,6 +1,6 @@
 package io.caravan.server.security;
 
-/** The permissions of a principal. None includes another. */
+/** The permissions of a principal. No permission includes another. */
 public enum Permission {
     /** To read documents: their values, attributes, and names. */
     READ,

@@ -66,7 +66,7 @@ public final class Principal {
                 && Arrays.equals(beginning, 0, prefix.length, prefix, 0, prefix.length);
     }
 
-    /** Whether the principal has a permission, regardless of any document. */
+    /** Whether the principal has a permission, regardless of the documents to which it applies. */
     public boolean may(Permission permission) {
         return !revoked && permissions.contains(permission);
     }

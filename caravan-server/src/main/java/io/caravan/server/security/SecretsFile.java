@@ -135,7 +135,7 @@ final class SecretsFile {
         return permissions;
     }
 
-    /** Rejects an entry without prefixes, which would otherwise grant access to every document. */
+    /** Parses a list of prefixes. Rejects an empty list, which would otherwise grant access to every document. */
     private List<String> prefixes(String key, String value) throws IOException {
         List<String> prefixes = words(value);
         check(!prefixes.isEmpty(), key, "names no prefix: add one, or remove the line to grant every document");

@@ -12,7 +12,7 @@ final class ReplayReport {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** Latencies are recorded with three significant digits. */
+    /** The number of significant digits with which latencies are recorded. */
     private static final int DIGITS = 3;
 
     final Histogram ackNanos = new ConcurrentHistogram(DIGITS);

@@ -136,7 +136,7 @@ final class RestoreReport extends RestoreProgress {
     /**
      * Prints the faults and the totals.
      *
-     * @param allowMissing whether the store is marked as complete without these documents
+     * @param allowMissing whether the store is marked as complete although it lacks documents
      * @param messages receives lines for people
      * @throws ClientException if there were faults
      */

@@ -82,8 +82,8 @@ public abstract class ClientCommand extends CliCommand {
     }
 
     /**
-     * Checks that the source lists all documents. Over RESP, a node of a cluster lists only those of its own Raft
-     * group. A server that fetches documents from its archive on demand lists only the fetched ones.
+     * Checks that the source lists all documents. Over RESP, a node of a cluster lists only the documents of its own
+     * Raft group. A server that fetches documents from its archive on demand lists only those that it has fetched.
      *
      * @throws ClientException if documents may be missing
      */

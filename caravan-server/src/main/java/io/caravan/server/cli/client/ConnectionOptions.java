@@ -38,7 +38,7 @@ final class ConnectionOptions {
 
     private static final List<String> ADDRESS_VARIABLES = List.of("CARAVAN_SERVER", "CARAVAN_RESP");
     private static final HostPort USUAL_ADDRESS = new HostPort("127.0.0.1", 6380);
-    /** Maps the wildcard addresses, on which a server listens on every interface, to loopback addresses. */
+    /** Maps the wildcard addresses, which stand for all interfaces of a server, to loopback addresses. */
     private static final Map<String, String> LOOPBACK = Map.of("0.0.0.0", "127.0.0.1", "::", "::1");
 
     private static final int REDIS_PORT = 6379;

@@ -13,9 +13,10 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and writes documents with their sequences and attributes at one server. Methods that start with {@code ask}
- * send a request. They may be called many times before the replies are received, in the same order. An exception in
- * place of a reply concerns only its request; the next reply can be received. Not thread-safe.
+ * Reads and writes documents with their sequences and attributes at one server. Methods whose names start with {@code
+ * request} send a request without waiting for its reply. They may be called many times before the replies are received,
+ * which must happen in the same order. An exception in place of a reply concerns only that request; the next reply can
+ * still be received. Not thread-safe.
  */
 public interface DocumentClient extends AutoCloseable {
     /**
@@ -191,13 +192,14 @@ public interface DocumentClient extends AutoCloseable {
     /** Deletes a copy, if it still has this id. */
     void delete(byte[] name, long id);
 
-    /** Discards a document of which only some chunks were sent. */
+    /** Discards a document that was sent only in part. */
     void abort(byte[] name, long id);
 
     /**
      * Reads all values of a document of any length, one page at a time.
      *
-     * @throws ClientException if the document no longer matches its description; earlier values were passed on
+     * @throws ClientException if the document no longer matches its description; earlier values have already been
+     *     passed on
      */
     void read(byte[] name, Description document, Sink sink) throws IOException;
 

@@ -40,8 +40,9 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accesses documents of a server over HTTP. Requests that are sent ahead use several connections at the same time. A
- * read is retried if the server is busy or unreachable. A write is not retried, because it may have been executed.
+ * Accesses documents of a server over HTTP. Requests that do not wait for earlier responses use several connections
+ * concurrently. A read is retried if the server is busy or unreachable. A write is not retried, because it may have
+ * been executed.
  */
 public final class HttpDocumentClient implements DocumentClient {
     private static final int CONNECTIONS = 8;
@@ -75,7 +76,7 @@ public final class HttpDocumentClient implements DocumentClient {
     private final Queue<Future<?>> pending = new ArrayDeque<>();
 
     /**
-     * Creates a carrier; sends nothing yet.
+     * Creates a client; sends nothing yet.
      *
      * @param whereToken the source of the token, for messages about a wrong token
      */
@@ -350,7 +351,7 @@ public final class HttpDocumentClient implements DocumentClient {
         }
     }
 
-    /** Sends a read request; returns null if the document does not exist. */
+    /** Sends a read request, and returns the response body, or null if the document does not exist. */
     private @Nullable JsonNode read(String endpoint, byte[] name, String query) throws IOException {
         return read(path(endpoint, name) + query);
     }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends HTTP requests to one server. Follows no redirects and uses no proxy, so that only this server receives the
- * token. Memory holds about 16 KiB of a response body. Thread-safe; each response must be used by one thread.
+ * token. Holds about 16 KiB of a response body in memory. Thread-safe; each response must be used by one thread.
  */
 public final class HttpLink {
     private final HttpClient client;
@@ -51,7 +51,8 @@ public final class HttpLink {
      *
      * @param authorities the certificate authorities to trust, or null for Java's defaults
      * @param token the user's bearer token, or null
-     * @param timeout the maximum time to connect, until the response begins, and between two parts of the response
+     * @param timeout the maximum time to connect, to wait until the response begins, and to wait for each further part
+     *     of the response
      */
     public HttpLink(URI base, @Nullable SSLContext authorities, @Nullable String token, Duration timeout) {
         HttpClient.Builder builder = HttpClient.newBuilder()
@@ -79,7 +80,7 @@ public final class HttpLink {
      * @param path the path with a leading slash, and the query
      * @param withToken whether to authenticate
      * @param headers alternating names and values
-     * @throws IOException if the server cannot be reached, or does not respond in time; the message states which
+     * @throws IOException if the server cannot be reached, or does not respond in time; the message states the problem
      */
     public Response send(String method, String path, byte[] body, boolean withToken, String... headers)
             throws IOException {

@@ -113,9 +113,9 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     /**
-     * Appends values and returns their sequences. The server's reply to an append contains only the list's length, and
-     * the reply to a trim that removes nothing contains the first sequence. The transaction prevents other writes
-     * between the two.
+     * Appends values and returns their sequences. The reply to an append contains only the list's length. The method
+     * therefore also sends a trim that removes nothing, because the reply to a trim contains the first sequence. The
+     * transaction prevents other writes between the two commands.
      */
     private Sequences append(byte[] name, List<byte[]> values) {
         connection.send("MULTI");
@@ -347,9 +347,9 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     /**
-     * Reads a range of any length in pages. Requests several pages ahead, so that it waits for one round trip in total
-     * instead of one for each page. The requested pages wait in the server and in the sockets; only one page is in
-     * memory.
+     * Reads a range of any length in pages. Requests several pages ahead, so that the reader waits for one round trip
+     * in total instead of one for each page. The requested pages wait in the server and in the sockets; only one page
+     * is in memory.
      */
     private static void read(ServerConnection from, byte[] name, Description document, long first, long to, Sink sink)
             throws IOException {

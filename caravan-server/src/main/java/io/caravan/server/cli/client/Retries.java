@@ -16,7 +16,7 @@ public final class Retries {
     private static final long FIRST_PAUSE_MILLIS = 250;
     private static final long MAX_PAUSE_SECONDS = 60;
     private static final long MILLIS = 1_000;
-    /** The statuses of a server that has not executed the request, but may soon execute a retry. */
+    /** The statuses that mean that the server has not executed the request, but may soon execute a retry. */
     private static final Set<Integer> BUSY = Set.of(429, 502, 503, 504);
 
     private final Pause pause;
@@ -68,7 +68,10 @@ public final class Retries {
                 : null;
     }
 
-    /** Converts seconds or a date to milliseconds; returns 0 if the header is absent or invalid. */
+    /**
+     * Converts the seconds or the date in a {@code Retry-After} header to a pause in milliseconds. Returns 0 if the
+     * header is absent or invalid.
+     */
     static long pauseMillis(@Nullable String retryAfter) {
         if (retryAfter == null) {
             return 0;

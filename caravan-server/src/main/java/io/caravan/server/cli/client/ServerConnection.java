@@ -34,10 +34,10 @@ import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to a Caravan or Redis server over RESP. Requests may be sent ahead, and replies are received in the
- * order of the requests. Memory holds only the reply being received, and every length in a reply is checked before
- * memory is allocated, because the server may be hostile. Not thread-safe, except {@link #cut}. After a {@link
- * LostException}, the connection is unusable, because the next reply could belong to any request.
+ * A connection to a Caravan or Redis server over RESP. Requests may be sent before earlier replies have arrived;
+ * replies are received in the order of the requests. Only the reply being received is in memory. Every length in a
+ * reply is checked before memory is allocated, because the server may be hostile. Not thread-safe, except {@link #cut}.
+ * After a {@link LostException}, the connection is unusable, because the next reply could belong to any request.
  */
 public final class ServerConnection implements AutoCloseable {
     /** The result of {@link #integer} and {@link #array} if the key is not a list. */
@@ -86,7 +86,7 @@ public final class ServerConnection implements AutoCloseable {
     private final OutputStream out;
 
     /**
-     * A server and the login.
+     * The address of a server, and the login.
      *
      * @param redis whether this is a Redis server, which is addressed in RESP 2
      * @param user the user, or null for the default user
@@ -250,7 +250,7 @@ public final class ServerConnection implements AutoCloseable {
     /**
      * Sends a request, or buffers it until the next wait for a reply.
      *
-     * @param words the command and its arguments: texts, byte arrays, numbers, or lists of them
+     * @param words the command and its arguments: strings, byte arrays, numbers, or lists of these
      */
     public void send(Object... words) {
         List<byte[]> all = new ArrayList<>();
@@ -296,7 +296,7 @@ public final class ServerConnection implements AutoCloseable {
 
     /**
      * Waits for the reply to the oldest pending request: null, a byte array, a {@link Long}, a {@link Boolean}, a list,
-     * or a map whose keys are texts.
+     * or a map whose keys are strings.
      */
     @Nullable
     Object receive() {
@@ -323,7 +323,7 @@ public final class ServerConnection implements AutoCloseable {
         return header(':', Long.MAX_VALUE);
     }
 
-    /** Receives a short text. */
+    /** Receives a short string. */
     public String status() {
         if (receive() instanceof byte[] text) {
             return new String(text, UTF_8);
@@ -413,7 +413,7 @@ public final class ServerConnection implements AutoCloseable {
         return bytes;
     }
 
-    /** Removes the format of a text for people, such as {@code txt:}. */
+    /** Removes the format prefix, such as {@code txt:}, from a verbatim string. */
     private static byte @Nullable [] withoutFormat(byte @Nullable [] verbatim) {
         return verbatim == null
                 ? null

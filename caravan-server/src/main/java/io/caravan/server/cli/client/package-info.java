@@ -3,8 +3,8 @@
  *
  * <p>{@link io.caravan.server.cli.client.ClientCommand} is the base class of these commands. {@link
  * io.caravan.server.cli.client.DocumentClient} accesses documents, over RESP with a {@link
- * io.caravan.server.cli.client.ServerConnection} or over HTTP. It is used on one thread, and holds at most one page of
- * a document's values in memory.
+ * io.caravan.server.cli.client.ServerConnection} or over HTTP. A document client is used on one thread, and holds at
+ * most one page of a document's values in memory.
  */
 @NullMarked
 package io.caravan.server.cli.client;

@@ -41,8 +41,8 @@ abstract class MembershipCommand extends ClientCommand {
         }
 
         /**
-         * Checks that the new node belongs to the Raft group of this server, which would otherwise wait in vain for the
-         * node. A server of an older version does not report slots, and is not checked.
+         * Checks that the new node belongs to the Raft group of this server; otherwise, the group would wait in vain
+         * for the node. A server of an older version does not report slots, so this check is skipped.
          */
         void requireGroup(ServerInfo info) {
             String slots = info.text("cluster_slots");

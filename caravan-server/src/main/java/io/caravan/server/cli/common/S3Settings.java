@@ -7,8 +7,8 @@ import picocli.CommandLine.Option;
 
 /**
  * The settings for reaching an archive's bucket. Credentials are never options, because other users of the machine can
- * see command lines. The AWS SDK finds credentials in the environment, in its configuration files, or in the machine's
- * role.
+ * see command lines. The AWS SDK obtains credentials from the environment, from its configuration files, or from the
+ * machine's role.
  */
 public final class S3Settings {
     /** The position of these options in the help text: after a command's own options. */

@@ -8,8 +8,8 @@ import java.util.function.IntSupplier;
 import picocli.CommandLine;
 
 /**
- * Runs work that ends in an orderly way on Ctrl-C and SIGTERM: its output is completed, and its exit code is that of
- * the process.
+ * Runs work that ends in an orderly way on Ctrl-C and SIGTERM: the output is completed, and the process exits with the
+ * exit code of the work.
  */
 public final class UntilSignal {
     private static final int LAST_OUTPUT_SECONDS = 2;

@@ -22,7 +22,7 @@ public final class MachineChecks {
      * for a moment.
      */
     private static final int LEAST_FILES_OF_ITS_OWN = 384;
-    /** The lowest acceptable limit of open files. A lower limit leaves too few files for clients. */
+    /** The lowest acceptable limit on open files. A lower limit leaves too few files for clients. */
     public static final int LEAST_FILES = 512;
 
     private static final Pattern OPEN_FILES = Pattern.compile("(?m)^Max open files +(\\S+)");
@@ -63,8 +63,8 @@ public final class MachineChecks {
     }
 
     /**
-     * Returns the limit of open files of this process, or {@link Long#MAX_VALUE} if it is unlimited or the system does
-     * not report it.
+     * Returns this process's limit on open files, or {@link Long#MAX_VALUE} if there is no limit or the system does not
+     * report it.
      */
     public long openFiles() {
         try {
@@ -76,14 +76,14 @@ public final class MachineChecks {
     }
 
     /**
-     * Returns the maximum number of connections for this limit of open files, which must be at least
-     * {@link #LEAST_FILES}.
+     * Returns the maximum number of connections for this limit on open files, which must be at least {@link
+     * #LEAST_FILES}.
      */
     public static long connectionsWithin(long openFiles) {
         return openFiles - Math.max(LEAST_FILES_OF_ITS_OWN, Math.min(FILES_OF_ITS_OWN, openFiles / 2));
     }
 
-    /** Returns the limit of open files that this number of connections needs. */
+    /** Returns the limit on open files that this number of connections needs. */
     public static long filesFor(long connections) {
         return connections + FILES_OF_ITS_OWN;
     }
@@ -106,7 +106,7 @@ public final class MachineChecks {
     }
 
     /**
-     * Checks the limit of locked memory. Only io_uring locks memory, and kernels since 5.12 do not count this memory.
+     * Checks the limit on locked memory. Only io_uring locks memory, and kernels since 5.12 do not count this memory.
      */
     private static Finding lockedMemory(String limits) {
         Matcher line = Pattern.compile("(?m)^Max locked memory +(unlimited|[0-9]{1,18}) ")
@@ -127,8 +127,8 @@ public final class MachineChecks {
     }
 
     /**
-     * Checks whether the clock is synchronized. Of the services that synchronize clocks, only systemd-timesyncd leaves
-     * a file that shows this.
+     * Checks whether the clock is synchronized. The check relies on a file that systemd-timesyncd creates; other
+     * synchronization services leave no such file.
      */
     private Finding clock() {
         return Files.exists(root.resolve("run/systemd/timesync/synchronized"))

@@ -84,7 +84,7 @@ final class BatchAppend {
         return values + " values were appended" + (values == 0 ? "" : ", the last one as sequence " + (next - 1));
     }
 
-    /** Sends the values that were read so far. {@link #all} handles exceptions. */
+    /** Sends the values that have been read so far. {@link #all} handles exceptions. */
     void sendBatch() {
         if (batch.isEmpty()) {
             return;

@@ -70,7 +70,7 @@ final class Follower {
     }
 
     /**
-     * Follows until the document is closed, {@code count} values were received, or {@link #stop} is called.
+     * Follows until the document is closed, {@code count} values have been received, or {@link #stop} is called.
      *
      * @param output the output, which is flushed before each wait
      * @throws ServerConnection.LostException if the first connection attempt fails
@@ -121,7 +121,7 @@ final class Follower {
                 return true;
             }
             if (page.values().size() == pageValues) {
-                // More values may have arrived. Catches up with requests that are sent ahead, which is faster than one
+                // More values may have arrived. Catching up with several outstanding requests is faster than with one
                 // page at a time.
                 catchUp(documents, documents.find(name), sink);
             }

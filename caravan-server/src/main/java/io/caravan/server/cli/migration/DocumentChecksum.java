@@ -26,7 +26,9 @@ final class DocumentChecksum {
         this.bounded = bounded;
     }
 
-    /** Starts the checksum of a document in an export, which also covers its name, sequences, and attributes. */
+    /**
+     * Starts the checksum of a document in an export. It also covers the document's name, sequences, and attributes.
+     */
     DocumentChecksum(byte[] name, Description document) {
         this(true);
         add(name);
@@ -67,7 +69,7 @@ final class DocumentChecksum {
         return bytes;
     }
 
-    /** Whether both checksums, which were started in the same way, are of the same content. */
+    /** Whether both checksums are of the same content. They must have been started in the same way. */
     boolean isSame(DocumentChecksum other) {
         return bytes == other.bytes && crc.getValue() == other.crc.getValue() && (!bounded || count == other.count);
     }

@@ -64,7 +64,7 @@ final class DocumentFollower {
     /**
      * Creates an instance; copies nothing yet.
      *
-     * @param returns whether a document may replace a redirect at the target once it is fenced
+     * @param returns whether a document may replace a redirect at the target once the document is fenced
      * @param name the name of the single document, or null for all documents with the prefix
      */
     DocumentFollower(
@@ -88,7 +88,7 @@ final class DocumentFollower {
         return sync;
     }
 
-    /** Follows until it is stopped, or the single document has been moved. */
+    /** Follows until this instance is stopped, or the single document has been moved. */
     void follow() throws IOException {
         if (name != null) {
             requireExists(name);
@@ -142,7 +142,9 @@ final class DocumentFollower {
         servers.connected();
     }
 
-    /** Copies all documents once, many short ones at a time. Leaves changes during this time to the rounds. */
+    /**
+     * Copies all documents once, many short ones at a time. The following rounds copy the changes made in the meantime.
+     */
     private void copyAll() throws IOException {
         Importer importer = new Importer(servers.target(), existing, true, retries, this::settled);
         new Exporter(servers.source(), importer, Progress.silent()).all(prefix, sync.names());

@@ -21,7 +21,10 @@ import org.jspecify.annotations.Nullable;
  * thread-safe, except {@link #progress}.
  */
 final class DocumentMigration {
-    /** The maximum number of missing values when a document is fenced, so that they are copied quickly. */
+    /**
+     * The maximum number of missing values when a document is fenced: small, so that the document is fenced only
+     * briefly.
+     */
     private static final long NEAR_VALUES = 1_000;
     /** The number of passes after which a document is fenced even if it grows faster than it is copied. */
     private static final int CATCH_UPS = 20;
@@ -223,7 +226,8 @@ final class DocumentMigration {
             }
             return "document '" + name + "' is not the same at both servers: it is not moved";
         } catch (RejectedException rejection) {
-            // An earlier run may have ended before its last step, and clients have written to the document there since.
+            // An earlier run may have ended before its last step, and clients may have written to the document at the
+            // target since then.
             return sync.hasAll(servers, name, found) ? null : rejection.getMessage();
         } catch (ClientException rejection) {
             return rejection.ofDocument().getMessage();

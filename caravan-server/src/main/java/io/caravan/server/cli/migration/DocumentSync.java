@@ -149,8 +149,8 @@ final class DocumentSync {
     }
 
     /**
-     * Whether the target has all data of a fenced document. The copy may have additional values, if clients have
-     * already found the copy. Reads and compares the values.
+     * Whether the target has all data of a fenced document. The copy may have additional values if clients have already
+     * found and extended it. Reads and compares the values.
      *
      * @param found whether clients may have found the copy, and trimmed it
      * @throws ClientException if the document is not visible at the source
@@ -308,7 +308,7 @@ final class DocumentSync {
             importer.finish();
         }
 
-        /** Keeps the state of a copy that was not replaced because the document expires. */
+        /** Restores the state of a copy that was not replaced because the document expires. */
         private void restore(@Nullable Copy before) {
             if (before != null) {
                 copies.put(name, before);
@@ -375,7 +375,7 @@ final class DocumentSync {
             if (now.first() > copy.same()) {
                 requireUnchanged(copy, there, "updated");
             }
-            // If a reply was lost, the target may have values that were not compared yet.
+            // If a reply was lost, the target may have values that have not been compared yet.
             long from = Math.max(copy.same(), now.first());
             if (there.next() > from) {
                 requireSame(sum(source, now, from, there.next()), there.id(), from);

@@ -219,7 +219,7 @@ final class ExportReader {
         return number.asLong();
     }
 
-    /** Returns the bytes of a field that is a text, or of its variant in Base64. */
+    /** Returns the bytes of a text field, or of the field that contains the text in Base64. */
     private byte[] bytes(JsonNode line, String field) throws IOException {
         JsonNode text = line.path(field);
         JsonNode base64 = line.path(field + BASE64);

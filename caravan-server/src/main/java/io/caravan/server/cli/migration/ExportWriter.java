@@ -85,7 +85,7 @@ final class ExportWriter implements DocumentReceiver {
         line("void", json -> {});
     }
 
-    /** Makes this writer add the names of complete documents to a set, or stop doing so. */
+    /** Starts to add the names of complete documents to a set, or stops if the set is null. */
     void recordNames(@Nullable Set<DocumentName> to) {
         names = to;
     }

@@ -38,7 +38,7 @@ final class Exporter implements AutoCloseable {
     /**
      * Creates an export from a server.
      *
-     * @param source the connection to the server, which this export closes
+     * @param source the connection to the server; this export closes the connection
      */
     Exporter(DocumentClient source, DocumentReceiver to, Progress progress) {
         this.source = source;

@@ -90,7 +90,7 @@ final class Importer implements DocumentReceiver {
         this.replaced = existing.replaced();
     }
 
-    /** Makes documents replace existing ones of this kind. */
+    /** Allows documents to replace existing ones of this kind. */
     Importer replacing(Replaced kind) {
         replaced = kind;
         return this;
@@ -105,7 +105,7 @@ final class Importer implements DocumentReceiver {
         return this;
     }
 
-    /** Declares that the documents are streams, see {@link Upload}. */
+    /** Declares that the documents are streams; see {@link Upload}. */
     Importer ofStreams() {
         streams = true;
         return this;

@@ -28,7 +28,7 @@ import java.util.function.Consumer;
 /**
  * Imports Redis lists into a server in passes. Each pass reads all lists, copies those that the server lacks, and
  * compares the rest. The import ends after a pass that copies nothing, and during which nothing is written to Redis.
- * Memory holds a few MiB of values, and about 30 bytes for each list. Not thread-safe, except {@link #progress}.
+ * Holds a few MiB of values, and about 30 bytes for each list, in memory. Not thread-safe, except {@link #progress}.
  */
 final class RedisImport implements RedisLists.Findings, AutoCloseable {
     private static final int SHOWN_NAMES = 5;
@@ -185,8 +185,8 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
     }
 
     /**
-     * Pauses before the next pass, which is needed because the write may have been to a list that had already been
-     * compared.
+     * Pauses before the next pass. That pass is needed because the last write may have been to a list that had already
+     * been compared.
      */
     private void waitForQuiet() {
         if (!reportedWrites) {

@@ -83,7 +83,8 @@ final class ServerPair implements AutoCloseable {
     }
 
     /**
-     * Closes the connections, and pauses unless this pair is stopped; returns false if the servers were lost for long.
+     * Closes the connections, and pauses unless this pair is stopped; returns false if the servers were lost for too
+     * long.
      */
     private boolean waitToReconnect(Exception problem) {
         close();

@@ -18,9 +18,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Reads streams of a Durable Streams server, which is not trusted: required parts of a response are checked, and memory
- * holds at most one value. Requests to a server that is busy or unreachable are retried a few times. A response that
- * was cut off is requested again, and must start with the values already received. Not thread-safe.
+ * Reads streams of a Durable Streams server, which is not trusted: required parts of a response are checked, and at
+ * most one value is in memory. Requests to a server that is busy or unreachable are retried a few times. A response
+ * that was cut off is requested again, and must start with the values already received. Not thread-safe.
  */
 final class StreamSource {
     /** The maximum number of consecutive responses without a value, to detect a stream that never ends. */

@@ -46,8 +46,8 @@ final class Upload {
      * Starts a document; sends nothing yet.
      *
      * @param document the first sequence and the attributes
-     * @param isStream whether only those attributes are known that a stream has, and the boundaries between values
-     *     count only if the content type is JSON
+     * @param isStream whether the document is a stream: only the attributes of a stream are known, and the boundaries
+     *     between values count only if the content type is JSON
      */
     Upload(DocumentClient target, byte[] name, Description document, boolean isStream) {
         this.target = target;
@@ -64,7 +64,7 @@ final class Upload {
                 && millis - EXPIRY_TOLERANCE_MILLIS <= System.currentTimeMillis();
     }
 
-    /** Returns the content type; documents created over RESP have no type among their attributes. */
+    /** Returns the content type; documents created over RESP have no such attribute. */
     private static byte[] type(Description document) {
         return (byte[]) document.attributes()
                 .getOrDefault(CONTENT_TYPE, DocumentAttributes.DEFAULT_CONTENT_TYPE.getBytes(UTF_8));
@@ -101,7 +101,7 @@ final class Upload {
         return expiresSoon(document);
     }
 
-    /** Whether the document has more values than one request. */
+    /** Whether the document has more values than fit into one request. */
     boolean isLong() {
         return isLong;
     }
@@ -210,7 +210,7 @@ final class Upload {
         return attributes;
     }
 
-    /** Whether two documents have the same attributes, with this tolerance for the time of the expiry. */
+    /** Whether two documents have the same attributes, with this tolerance for the expiry time. */
     static boolean isAlike(Map<String, Object> one, Map<String, Object> other, long toleranceMillis) {
         return one.keySet().equals(other.keySet())
                 && one.entrySet().stream()

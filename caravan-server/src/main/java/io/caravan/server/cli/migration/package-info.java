@@ -10,8 +10,8 @@
  * io.caravan.server.cli.migration.Importer} sends them to a server, reads them back, and compares them.
  *
  * <p>{@link io.caravan.server.cli.migration.DocumentSync} transfers only changes, and creates documents through an
- * importer. Memory holds a few MiB, or one value, regardless of a document's length. docs/internals/file-format.md
- * describes the file.
+ * importer. The commands hold a few MiB, or one value, in memory, regardless of a document's length.
+ * docs/internals/file-format.md describes the export file.
  */
 @NullMarked
 package io.caravan.server.cli.migration;

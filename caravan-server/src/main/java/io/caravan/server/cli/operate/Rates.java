@@ -68,7 +68,7 @@ record Rates(Sample before, Sample after) {
 
     /**
      * Returns the commands per second of a client. A restarted server reuses ids, so the earlier sample may contain a
-     * different client with this id, which sent more commands.
+     * different client with this id that had sent more commands.
      */
     private double perSecond(Client client, Map<Long, Long> earlier) {
         return Math.max(0, client.commands() - earlier.getOrDefault(client.id(), 0L)) / seconds();

@@ -156,7 +156,7 @@ final class ClusterOptions {
     /**
      * Returns the settings of this node's Raft group.
      *
-     * @param data the directory for the replica and the Raft log, which may contain nothing else
+     * @param data the directory for the replica and the Raft log; the directory may contain nothing else
      * @throws IllegalArgumentException if the settings contradict each other
      * @throws IOException if the directory cannot be read
      */

@@ -43,7 +43,7 @@ abstract class SettingsCommand extends CliCommand {
         this.settings = settings;
     }
 
-    /** Supplies something that depends on settings. */
+    /** Supplies a value that depends on settings. */
     interface Checked<T> {
         T get() throws IOException;
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The server's description of a space.
  *
- * @param fields the prefix, the settings that are set, and statistics
+ * @param fields the prefix, the configured settings, and statistics
  */
 record SpaceFields(Map<String, @Nullable Object> fields) {
     String prefix() {

@@ -34,7 +34,7 @@ public enum DocumentDurability {
         return durability;
     }
 
-    /** Returns its name in both protocols and on the command line. */
+    /** Returns the name of this durability in both protocols and on the command line. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -28,7 +28,7 @@ final class RateLimit {
     /**
      * Takes an amount.
      *
-     * @return 0, or, when no token is available and nothing was taken, the nanoseconds until one is
+     * @return 0, or, when no token is available and nothing was taken, the nanoseconds until one is available
      */
     long take(long nowNanos, long amount, long perSecond) {
         while (true) {

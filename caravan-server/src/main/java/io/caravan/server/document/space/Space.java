@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A space with its settings. The object is replaced when any space is set or removed. Each write to a document updates
- * its counts, so that quotas are exact; a write reserves its share before the store accepts it. Thread-safe.
+ * the counts of the space, so that quotas are exact; a write reserves its share before the store accepts it.
+ * Thread-safe.
  */
 public final class Space {
     private final Prefix prefix;
@@ -34,7 +35,7 @@ public final class Space {
             SpaceTable table,
             @Nullable Space before) {
         DocumentDurability set = settings.durability();
-        // The server may have offered more when it was set.
+        // The server may have offered a stronger durability when this setting was made.
         this.durability = set != null && server.allows(set) ? set : server;
         this.prefix = prefix;
         this.settings = settings;

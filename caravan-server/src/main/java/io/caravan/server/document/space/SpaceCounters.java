@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The rate limits of a space, and its counters since the server started. Both survive changes of the space's settings.
+ * The rate limits of a space, and its counters since the server started. Both survive changes to the space's settings.
  * Thread-safe.
  */
 record SpaceCounters(RateLimit writeRate, RateLimit byteRate, Map<Space.Counter, LongAdder> counts) {

@@ -42,7 +42,7 @@ public enum SpaceSetting {
     TIMESTAMPS("timestamps", List.of("on")),
     /** Maximum age of a write that is not archived, in seconds. */
     ARCHIVE_AFTER("archive-after", Unit.SECONDS),
-    /** Number of a document's newest generations that the archive keeps at any age. */
+    /** Number of a document's newest generations that the archive keeps regardless of their age. */
     ARCHIVE_KEEP("archive-keep", Unit.COUNT, SpaceSetting.MOST_KEPT),
     /** Age in days up to which the archive also keeps generations. */
     ARCHIVE_KEEP_DAYS("archive-keep-days", Unit.COUNT, SpaceSetting.MOST_KEPT),
@@ -59,8 +59,8 @@ public enum SpaceSetting {
     public static final long MAX = (1L << 53) - 1;
 
     /**
-     * Maximum number of generations and days that an archive keeps. No user needs more, and calculations do not
-     * overflow.
+     * Maximum number of generations and days that an archive keeps. The limit exceeds any practical need, and prevents
+     * overflows in calculations.
      */
     private static final long MOST_KEPT = 1_000_000;
 
@@ -101,7 +101,7 @@ public enum SpaceSetting {
         return Arrays.stream(values).map(word).toList();
     }
 
-    /** Returns its name in both protocols, on the command line, and in the store. */
+    /** Returns the name of this setting in both protocols, on the command line, and in the store. */
     public String key() {
         return key;
     }

@@ -34,7 +34,7 @@ public final class Spaces {
     private final Catalog catalog;
     private final LongSupplier nanoTime;
     private final DocumentDurability server;
-    /** The counters of each space; kept while a space of the prefix exists. */
+    /** The counters of each space; kept while a space with the prefix exists. */
     private final Map<Prefix, SpaceCounters> counters = new ConcurrentHashMap<>();
 
     /** Held during an update; acquired before the locks of the catalog and the store. */
@@ -50,7 +50,7 @@ public final class Spaces {
     /**
      * Reads the spaces and, if any exist, counts the documents in them, which takes time proportional to all documents.
      *
-     * @param nanoTime as {@link System#nanoTime()}, for rates
+     * @param nanoTime a clock like {@link System#nanoTime()}, for rates
      * @param server the durability of documents in no space, and the maximum in any space
      */
     public Spaces(ListStore store, Catalog catalog, LongSupplier nanoTime, DocumentDurability server) {
@@ -118,7 +118,7 @@ public final class Spaces {
      * @param change receives the current settings, and is called only once
      * @return the space
      * @throws IllegalArgumentException when there would be more than {@link #MAX_SPACES}, or {@code change} throws it;
-     *     nothing has changed then
+     *     in both cases, nothing has changed
      */
     public Space set(Prefix prefix, UnaryOperator<SpaceSettings> change) {
         changing.lock();
@@ -220,7 +220,7 @@ public final class Spaces {
         }
     }
 
-    /** Publishes a new table, and then counts the documents in it. */
+    /** Publishes a new table, and then counts the documents in its spaces. */
     private void publish() {
         SpaceTable made = new SpaceTable(
                 journal.settings(),
