@@ -109,12 +109,7 @@ class EngineCommandTest {
     private static void addReads(List<String> rows) {
         String reads = "100 lists of 20 entries, ";
         for (String system : List.of(
-                "Caravan",
-                "Caravan, lists grown together",
-                "Chronicle Queue",
-                "RocksDB, batches",
-                "LMDB",
-                "SQLite")) {
+                "Caravan", "Caravan, lists grown together", "Chronicle Queue", "RocksDB, batches", "LMDB", "SQLite")) {
             rows.add(reads + "one thread: " + system + ", does not matter to reads");
             rows.add(reads + "two threads: " + system + ", does not matter to reads");
         }
