@@ -16,7 +16,7 @@ public final class ReadmeExample {
     private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
     private static final Pattern PACKAGE = Pattern.compile("^package (\\S+);", Pattern.MULTILINE);
     private static final Pattern CLASS = Pattern.compile("public class (\\S+)");
-    private static final Pattern PRINTS = Pattern.compile("It prints `([^`]*)`");
+    private static final Pattern PRINTS = Pattern.compile(" prints `([^`]*)`");
 
     private final String readme;
     private final String main;
