@@ -20,7 +20,10 @@ final class Sbom {
         this.architecture = architecture;
     }
 
-    /** Takes three arguments: the bill of the JAR files, the stage directory, and Debian's name of the architecture. */
+    /**
+     * Writes the bills of materials. The arguments are the bill of the JAR files, the stage directory, and Debian's
+     * name of the architecture.
+     */
     public static void main(String[] args) throws IOException {
         ObjectNode bill = (ObjectNode) JSON.readTree(Path.of(args[0]).toFile());
         correctLicenses((ArrayNode) bill.get("components"));
@@ -33,8 +36,8 @@ final class Sbom {
     }
 
     /**
-     * Corrects the license of JLine. Its POM gives the name "The BSD License", which CycloneDX takes for the license
-     * with four clauses, and the address of the license with three clauses, which is JLine's.
+     * Corrects the license of JLine. Its POM contains the name "The BSD License", which CycloneDX maps to the
+     * four-clause license. The URL in the POM identifies the three-clause license, which applies.
      */
     private static void correctLicenses(ArrayNode components) {
         for (JsonNode component : components) {

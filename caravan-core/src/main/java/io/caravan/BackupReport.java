@@ -16,7 +16,7 @@ public record BackupReport(long lsn, long checkpoint, int files, long bytes) {
      */
     @FunctionalInterface
     public interface Progress {
-        /** Ignores the progress. */
+        /** A listener that ignores the progress. */
         Progress NONE = (done, total) -> {};
 
         /**

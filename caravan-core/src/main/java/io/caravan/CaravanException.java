@@ -3,7 +3,7 @@ package io.caravan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The superclass of all exceptions of a store. Each subclass stands for one kind of problem; the message states where
+ * The superclass of all exceptions of a store. Each subclass represents one kind of problem. The message states where
  * the problem occurred and how to proceed.
  */
 public abstract class CaravanException extends RuntimeException {

@@ -4,7 +4,7 @@ package io.caravan;
 public final class CorruptStoreException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** The id and the sequence of damage that does not belong to a single entry. */
+    /** The value of {@link #id()} and {@link #sequence()} if the damage does not belong to a single entry. */
     public static final long NOT_APPLICABLE = -1;
 
     private final String file;

@@ -25,8 +25,8 @@ public interface DurableListStore extends ListStore {
 
     /**
      * Opens the store in the config's directory. Creates the directory and the store if they are missing. Returns once
-     * the store has recovered. The store then contains every acknowledged write whose {@link Durability} level survives
-     * a crash like the last one. All data in the store is then durable.
+     * the store has recovered. The store then contains every acknowledged write whose {@link Durability} level covers
+     * the type of crash that occurred. All data in the store is then durable.
      *
      * @throws StoreLockedException if the store is already open
      * @throws StoreDirectoryException if the directory cannot hold a store, or contains other files
@@ -56,9 +56,8 @@ public interface DurableListStore extends ListStore {
      * Verifies a store that may be open, in this process or another: reads every byte and reports every fault. Takes no
      * lock and changes nothing.
      *
-     * <p>Data that another process writes during the verification is read as far as it has been written. A finding
-     * counts as a fault only if several passes repeat it, so the verification takes several times longer if there are
-     * faults.
+     * <p>If another process writes during the verification, only the data written so far is read. A finding counts as a
+     * fault only if several passes repeat it, so the verification takes several times longer if there are faults.
      *
      * @throws StoreDirectoryException if the directory contains no store
      * @throws StoreIoException if the store changes faster than it can be read
@@ -92,7 +91,7 @@ public interface DurableListStore extends ListStore {
 
     /**
      * Copies all intact values of a damaged, closed store to a new store, and reports the losses. Does not write to the
-     * damaged store. Every value in the new store was checked.
+     * damaged store. Every copied value is checked.
      *
      * <p>Values keep their sequences, and lists keep their next sequence. If values are missing from the middle of a
      * list, the earlier values are renumbered to close the gap. For example, if a list has the values 3 to 9 and value

@@ -7,7 +7,7 @@ import java.time.Duration;
  *
  * <p>Every flush costs one fsync, regardless of the number of writes. Waiting trades latency for fewer fsyncs.
  *
- * @param delayNanos the delay of a policy that is not adaptive, from 0 to one minute
+ * @param delayNanos the fixed delay, from 0 to one minute; unused by an adaptive policy
  * @param isAdaptive whether the delay depends on measurements
  */
 public record FlushPolicy(long delayNanos, boolean isAdaptive) {
@@ -19,14 +19,17 @@ public record FlushPolicy(long delayNanos, boolean isAdaptive) {
         Arguments.between(delayNanos, 0, MAX_DELAY.toNanos(), "delayNanos");
     }
 
-    /** Flushes whenever the flusher is free. Writes that arrive during an fsync form the next batch. */
+    /**
+     * Returns a policy that flushes whenever the flusher is free. Writes that arrive during an fsync form the next
+     * batch.
+     */
     public static FlushPolicy immediate() {
         return IMMEDIATE;
     }
 
     /**
-     * Flushes once this delay has passed since the first pending write was accepted; earlier if a buffer is full, or if
-     * a read, a call of {@code flush()}, or a writer that needs space is waiting.
+     * Returns a policy that flushes once this delay has passed since the first pending write was accepted. It flushes
+     * earlier if a buffer is full, or if a read, a call of {@code flush()}, or a writer that needs space is waiting.
      *
      * @param delay from 0 to one minute
      */
@@ -42,9 +45,9 @@ public record FlushPolicy(long delayNanos, boolean isAdaptive) {
     }
 
     /**
-     * Waits only if waiting reduces the total cost. For the measured fsync time {@code tau} and arrival rate {@code
-     * lambda}, the delay is {@code sqrt(tau / lambda)}, but at most one fsync time and at most 20 ms. A lone writer
-     * that waits for each acknowledgement is not delayed.
+     * Returns a policy that waits only if waiting reduces the total cost. For the measured fsync time {@code tau} and
+     * arrival rate {@code lambda}, the delay is {@code sqrt(tau / lambda)}, but at most one fsync time and at most 20
+     * ms. A lone writer that waits for each acknowledgement is not delayed.
      *
      * <p>The formula minimizes the sum of the waiting time and the cost of fsyncs for Poisson arrivals. It follows the
      * analysis of group commit by Helland, Sammer, Lyon, Carr, Garrett and Reuter, "Group Commit Timers and High Volume

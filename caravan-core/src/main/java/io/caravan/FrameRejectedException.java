@@ -24,7 +24,7 @@ public final class FrameRejectedException extends CaravanException {
     /**
      * Whether another frame already follows this frame's predecessor in the replica's log. If the group has committed
      * both frames, in this order, every replica that replayed the same earlier frames rejects this frame. In all other
-     * cases, a replica that continued would lack a frame that the group has.
+     * cases, a replica that skipped the frame would lack a frame that the group has.
      */
     public boolean placeTaken() {
         return placeTaken;

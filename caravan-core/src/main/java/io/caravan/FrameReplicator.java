@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  */
 @FunctionalInterface
 public interface FrameReplicator {
-    /** Replicates nothing. The durability of a frame depends only on the store's own log. */
+    /** A replicator that does nothing: the durability of a frame depends only on the store's own log. */
     FrameReplicator LOCAL = frame -> {};
 
     /**

@@ -381,8 +381,8 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Whether there is probably space for a write now. After a {@link #tryWrite} for which the store had no space, this
-     * returns false until more space may be available.
+     * Whether the store probably has space for a write now. After a {@link #tryWrite} that found no space, this returns
+     * false until more space may be available.
      */
     boolean writable();
 

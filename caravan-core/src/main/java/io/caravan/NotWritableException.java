@@ -1,7 +1,7 @@
 package io.caravan;
 
 /**
- * Thrown if a write on a store thread, such as that of a callback, would have to wait for space. Waiting on that thread
+ * Thrown if a write on a store thread, for example in a callback, would have to wait for space. Waiting on that thread
  * would stop the store. Nothing was changed. Use {@link ListStore#tryWrite}, or check {@link ListStore#writable()}
  * first. The catalog also throws this exception on the event loops of a server.
  */

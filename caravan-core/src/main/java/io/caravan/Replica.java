@@ -115,7 +115,8 @@ public interface Replica extends AutoCloseable {
     @FunctionalInterface
     interface Chunks {
         /**
-         * Receives the next chunk, of at most 1 MiB and a few bytes. Waits while the receiver has no space.
+         * Receives the next chunk, which is at most a few bytes larger than 1 MiB. Waits while the receiver has no
+         * space.
          *
          * @param chunk valid only until this returns
          * @throws IOException if the receiver does not accept further chunks

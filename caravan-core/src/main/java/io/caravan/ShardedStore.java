@@ -189,7 +189,10 @@ public final class ShardedStore implements ListStore {
         return true;
     }
 
-    /** Waits for one shard after another. A shard that was writable may no longer be writable when the action runs. */
+    /**
+     * Runs the action after each shard, one after another, was writable. Some of them may no longer be writable by
+     * then.
+     */
     @Override
     public void onWritable(Runnable action) {
         onWritable(shards.iterator(), new Once(action));

@@ -30,7 +30,7 @@ public final class StoreConfig {
     /** Space for the headers of a frame and a record, rounded up generously. */
     private static final int FRAME_ROOM_BYTES = BLOCK_BYTES;
 
-    /** The settings; no longer modified. */
+    /** The settings, which never change after the config is built. */
     private final Builder set;
 
     private StoreConfig(Builder builder) {

@@ -20,7 +20,7 @@ package io.caravan;
  * @param recentAckNanos the same for the last five to ten seconds
  * @param lists number of lists, including those for bookkeeping
  * @param values number of values retained
- * @param heap use of the heap's space
+ * @param heap space use of the heap
  * @param logBytesSinceCheckpoint approximate number of log bytes that a recovery would replay
  * @param checkpoints checkpoints published
  * @param lastCheckpointNanos duration of the last checkpoint, in nanoseconds

@@ -34,7 +34,7 @@ public record VerifyReport(
      */
     @FunctionalInterface
     public interface Progress {
-        /** Ignores the progress. */
+        /** A listener that ignores the progress. */
         Progress NONE = (step, done, total) -> {};
 
         /**

@@ -10,7 +10,7 @@ import java.util.Objects;
  * Operations on one or several lists that take effect together or not at all.
  *
  * <p>Expectations are checked first, against the state before the batch. Then the operations run in the given order. A
- * batch is a plain value: build it on one thread, pass it to {@link ListStore#write}, and do not change it afterwards.
+ * batch is a plain object: build it on one thread, pass it to {@link ListStore#write}, and do not change it afterwards.
  * {@code write} copies the values; adding them to the batch does not.
  */
 public final class WriteBatch {

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
 /**
- * Dependencies among the packages of the engine. A package may use only the packages listed for it and, where the table
- * allows it, the public types of {@code io.caravan}. The root package may use everything, because
+ * Checks the dependencies among the packages of the engine. A package may use only the packages listed for it and,
+ * where the table allows it, the public types of {@code io.caravan}. The root package may use everything, because
  * {@code DurableListStore} assembles the parts.
  */
 @Tag("slow")

@@ -362,12 +362,12 @@ class DamageCatalogueTest {
         return cuts;
     }
 
-    /** Whether the area is an empty section. There are many, all alike. */
+    /** Whether the area is an empty section. An image has many identical ones. */
     private static boolean isEmptySection(Area area) {
         return area.kind() == Kind.CHECKPOINT && area.end() - area.start() == CheckpointLayout.SECTION_HEADER_BYTES;
     }
 
-    /** Checks that the store opened with everything or that the exception names a file. */
+    /** Checks that the store opened with its entire contents, or that the exception names a file. */
     private static void checkWhole(Outcome outcome, Subject subject, List<String> wrong) {
         boolean right = outcome.rejection() == null && outcome.contents().equals(subject.contents());
         check(right || outcome.namesAFile(), wrong, "came to ", outcome);

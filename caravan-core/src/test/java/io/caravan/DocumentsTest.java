@@ -37,7 +37,7 @@ final class DocumentsTest {
     private static final Pattern BAD_SUMMARY =
             Pattern.compile("(?:What|How|Where|When|Who|Whose|Which|Up to|By|As|So|From|Of|If)\\b.*", Pattern.DOTALL);
 
-    /** The avoided words with their replacements. Plurals and other forms have lines of their own. */
+    /** The avoided words with their replacements. Plurals and other forms are separate entries. */
     private static final Map<Pattern, String> AVOIDED = avoided(Map.ofEntries(
             Map.entry("whoever|whatever", "name the thing: a caller, the values"),
             Map.entry("nobody|somebody", "no client, an operator"),

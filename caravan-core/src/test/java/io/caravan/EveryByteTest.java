@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Changes bytes of an open store. {@code verify} reports each change of a used byte with file, offset and, for heap
- * entries, list and sequence, and no change of an unused one. {@link DamageCatalogueTest} changes the bytes of a
- * closed store.
+ * entries, list and sequence. It reports no change of an unused byte. {@link DamageCatalogueTest} changes the bytes of
+ * a closed store.
  */
 @Timeout(1800)
 class EveryByteTest {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Stores of earlier releases. */
+/** Opens stores that earlier releases wrote. */
 class FormerVersionTest {
     @TempDir
     Path built;

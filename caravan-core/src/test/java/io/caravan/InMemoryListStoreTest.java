@@ -55,7 +55,7 @@ class InMemoryListStoreTest {
         }
     }
 
-    /** Checkpoints run now and then, so that values are read from the log and from the heap. */
+    /** Occasional checkpoints let the run read values from the log and from the heap. */
     @Test
     @Tag("rounds")
     void longRunsMatchModel() {

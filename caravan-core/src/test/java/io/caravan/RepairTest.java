@@ -82,7 +82,7 @@ class RepairTest {
                 .hasMessageContaining("not empty");
     }
 
-    /** A file name can contain any segment number, so repair must not count up to it. */
+    /** A file name can contain any segment number, so a repair must not visit all numbers up to it. */
     @Test
     @Timeout(600)
     void doesNotCountUpToDistantLogSegment() throws Exception {

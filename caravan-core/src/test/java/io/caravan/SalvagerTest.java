@@ -40,9 +40,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Damages a small store in each way of {@link DamageCatalogueTest} and salvages it. The new store verifies, has no
- * value that was never written, and has as much as the table in docs/operate/repair.md says, which this test generates.
- * The salvage reports missing values.
+ * Damages a small store in each way of {@link DamageCatalogueTest} and salvages it. The new store passes verification
+ * and contains only values that were written. It contains as much as the table in docs/operate/repair.md states, which
+ * this test generates. The salvage reports missing values.
  */
 @Timeout(1800)
 class SalvagerTest {
@@ -60,7 +60,10 @@ class SalvagerTest {
 
     private record Entry(long id, Value value) {}
 
-    /** The result of one salvage: the share of values recovered with their sequences, and with or without them. */
+    /**
+     * The result of one salvage: the share of values recovered with their sequences, the share of all recovered values,
+     * and the number of losses.
+     */
     private record Back(double placed, double values, long losses) {}
 
     @BeforeAll
@@ -291,7 +294,7 @@ class SalvagerTest {
         return cases;
     }
 
-    /** Values before a gap move up to close it, and the next sequence stays the same. */
+    /** Values before a gap are renumbered to close it, and the next sequence stays the same. */
     @Test
     void shiftsValuesBeforeGapAndReportsIt(@TempDir Path work) throws Exception {
         Path damaged = work.resolve("damaged");
@@ -301,7 +304,7 @@ class SalvagerTest {
                 store.append(7, new byte[] {(byte) i}).join();
             }
             store.checkpoint();
-            // Two more checkpoints. After them, the log does not need these values, and is deleted in the background.
+            // After two more checkpoints, the log with these values is not needed, and is deleted in the background.
             for (int i = 0; i < 40; i++) {
                 store.append(8, new byte[4_000]).join();
                 store.trim(8, 1).join();

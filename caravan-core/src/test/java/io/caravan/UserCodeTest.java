@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every place where a store calls user code. An error there does not fail the store, and the store rejects a wait
- * there.
+ * Every place where a store calls user code. An error in that code does not fail the store, and the store rejects a
+ * wait in it.
  */
 @LongTimeout
 class UserCodeTest {
@@ -98,7 +98,7 @@ class UserCodeTest {
         });
         places.put("onWritable", (test, store, action) -> {
             CompletableFuture<Void> left = new CompletableFuture<>();
-            // On the flusher, where nothing is flushed before this ends, so that the action has to wait.
+            // This runs on the flusher. Nothing is flushed before it ends, so the action has to wait.
             store.append(1, bytes("a"), onSuccess(() -> {
                 while (store.tryWrite(WriteBatch.create().append(1, bytes(1000, 1)), NO_CALLBACK)) {
                     // until the buffers of the log are full
@@ -127,7 +127,7 @@ class UserCodeTest {
         return places;
     }
 
-    /** Returns the places where the call throws the exception of the user code. */
+    /** Returns the places where user code runs within the caller's call, which throws the exception of that code. */
     private static Map<String, Place> callersThreads() {
         Map<String, Place> places = new LinkedHashMap<>();
         places.put("get", (test, store, action) -> store.get(1, each((sequence, value) -> action.run())));

@@ -72,7 +72,7 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
         return header(frame).getLong(FrameLayout.LSN);
     }
 
-    /** Returns the first position after the records of a frame. */
+    /** Returns the LSN directly after the records of a frame. */
     static long endLsn(ByteBuffer frame) {
         return lsn(frame) + frame.remaining();
     }

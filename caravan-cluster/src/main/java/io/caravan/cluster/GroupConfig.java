@@ -16,17 +16,17 @@ import org.jspecify.annotations.Nullable;
  * @param self this node's id
  * @param nodes all nodes of a new group, including this one: three or five, so that a majority remains when one or two
  *     are lost. Later, the group's Raft log determines the members, but {@code nodes} must still contain this node
- * @param store the replica, with {@link Durability#PROCESS}; its log segments have the same size on every node. Buffers
- *     and the maximum value size may differ, for example while they are changed node by node. Each node applies its own
- *     limits to clients' writes, and accepts everything that the group has committed
+ * @param store the configuration of the replica, with {@link Durability#PROCESS}; log segments have the same size on
+ *     every node. Buffers and the maximum value size may differ, for example while they are changed node by node. Each
+ *     node applies its own limits to clients' writes, and accepts everything that the group has committed
  * @param raftDirectory the directory of the Raft log, on a disk that keeps fsynced data
  * @param election the minimum time that a follower waits for its leader before it starts an election; the maximum is
  *     twice as long. A shorter time detects a failed leader sooner, but more often mistakes a slow leader for a failed
  *     leader
  * @param keptLogBytes the size of the Raft log that a node keeps for nodes that lag, at least 1 MiB. A node that lacks
- *     more entries when it returns receives a snapshot. In addition, a node keeps the part of the log that its own
+ *     purged entries when it returns receives a snapshot. In addition, a node keeps the part of the log that its own
  *     store still needs
- * @param start whether this is the node's first start
+ * @param start whether this is the node's first start, and whether the group is new
  * @param tls the files with which nodes authenticate; null to trust every client that can reach the port
  */
 public record GroupConfig(
@@ -39,7 +39,7 @@ public record GroupConfig(
         long keptLogBytes,
         Start start,
         @Nullable Tls tls) {
-    /** The kind of a node's start. */
+    /** The kind of a node's start: the first start in a new or an existing group, or a later start. */
     public enum Start {
         /**
          * The first start, in a new group whose other nodes also start for the first time; its directories must be

@@ -44,19 +44,16 @@ import org.slf4j.LoggerFactory;
  */
 public final class GroupMember implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
-    /** The maximum time for another node to become the leader. */
+    /** The timeout of the leadership transfer in {@link #handOver}. */
     private static final Duration HAND_OVER = Duration.ofSeconds(2);
-    /**
-     * A node counts as reachable if it has responded within this time or within one election timeout, whichever is
-     * longer.
-     */
+    /** The time for which a node counts as reachable after its last response, unless one election timeout is longer. */
     private static final Duration CONTACT_TIMEOUT = Duration.ofSeconds(2);
     /**
      * The timeout of a confirmation, in election timeouts. A leader that has lost its majority detects the loss after
      * two election timeouts.
      */
     private static final int CONFIRMATION_ELECTIONS = 4;
-    /** The number of election timeouts after which leadership is offered to the other node again. */
+    /** The number of election timeouts after which this node repeats an offer of leadership. */
     private static final int TRANSFER_ELECTIONS = 4;
 
     private static final long LEADER_PAUSE_NANOS = 10_000_000;
@@ -468,8 +465,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Offers leadership until the other node leads, or until this time. Raft sends one request for each offer. If the
-     * request is lost, nothing happens until the offer times out.
+     * Offers leadership to another node until that node leads or this time is reached. Raft sends one request for each
+     * offer. If the request is lost, nothing happens until the offer times out.
      *
      * @return null if the other node leads
      */
@@ -490,7 +487,10 @@ public final class GroupMember implements AutoCloseable {
         }
     }
 
-    /** Waits until a node leads, or until this time. The other node may still be winning its election. */
+    /**
+     * Waits until any node leads or this time is reached, because an election may still be in progress. Returns the
+     * leader's id.
+     */
     private Optional<String> awaitLeader(long end) {
         while (info().getLeaderId() == null && millisUntil(end) > 0) {
             LockSupport.parkNanos(LEADER_PAUSE_NANOS);

@@ -112,7 +112,7 @@ final class GroupReplica {
         }
     }
 
-    /** Encodes a frame of this node's store, which is the leader, as an entry. */
+    /** Encodes a frame of the leader's store as an entry of the Raft log. */
     static byte[] entry(Replica leader, ByteBuffer frame) {
         return new FrameEntry(frame, leader.logSegmentBytes()).encode();
     }

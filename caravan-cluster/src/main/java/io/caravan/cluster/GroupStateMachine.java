@@ -64,7 +64,10 @@ final class GroupStateMachine extends BaseStateMachine {
     private final BiConsumer<byte[], Proposal> propose;
     private final BooleanSupplier givesWay;
     private final ExecutorService roles;
-    /** Purges the Raft log. A purge waits for a checkpoint in progress, but a role change must not wait. */
+    /**
+     * The executor for purges of the Raft log. A purge waits for a checkpoint in progress, but a role change must not
+     * wait.
+     */
     private final ExecutorService purges;
 
     private final SnapshotSender sender;
@@ -222,7 +225,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Returns a component that exists once this object is initialized. */
+    /** Returns a component; throws an exception if Raft has not initialized this object yet. */
     private static <T> T initialized(@Nullable T part) {
         if (part == null) {
             throw new IllegalStateException("Raft has not initialized the group's state yet");
@@ -363,7 +366,7 @@ final class GroupStateMachine extends BaseStateMachine {
         getLifeCycle().transition(LifeCycle.State.PAUSED);
     }
 
-    /** Continues after the received snapshot. Called on the thread that applies entries. */
+    /** Resumes the application of entries after a received snapshot. Called on the thread that applies entries. */
     @Override
     public synchronized void reinitialize() {
         resumeAfter(Objects.requireNonNull(initialized(mark).durable()));
@@ -371,9 +374,9 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Checks, once per election timeout, whether Raft has installed a received snapshot. If the leader failed before
-     * that, and the next leader does not require a snapshot, no leader requests the installation, and this node accepts
-     * no entries. After a restart, it continues from the snapshot.
+     * Checks, once per election timeout, whether Raft has installed a received snapshot. If the leader fails before
+     * that, and the next leader does not require a snapshot, no leader requests the installation. This node then
+     * accepts no entries, and leaves. After a restart, it continues from the snapshot.
      *
      * @param maxChecks the number of checks after which the node leaves
      */

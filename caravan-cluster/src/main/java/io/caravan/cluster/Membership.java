@@ -180,8 +180,8 @@ final class Membership {
     }
 
     /**
-     * Waits for a change. Raft checks whether the leader still reaches a majority, but not while a node catches up.
-     * This method performs the check in that case.
+     * Waits for the reply to a change request. Raft checks whether the leader still reaches a majority, but not while a
+     * node catches up. This method performs the check in that case.
      */
     private RaftClientReply await(CompletableFuture<RaftClientReply> change) throws IOException {
         while (true) {
@@ -265,8 +265,8 @@ final class Membership {
     }
 
     /**
-     * Rejects a node that is already a member, or may become one. Such a node has had files. If it voted without them,
-     * writes that it acknowledged could be lost. Queries the other nodes, which takes several seconds if no node
+     * Rejects a node that is already a member, or may become one. Such a node had files before. If it voted without
+     * them, writes that it acknowledged could be lost. Queries the other nodes, which takes several seconds if no node
      * responds.
      *
      * @throws StoreDirectoryException if the node is a member

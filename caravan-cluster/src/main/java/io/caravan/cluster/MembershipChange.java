@@ -62,7 +62,7 @@ record MembershipChange(@Nullable String leaving, @Nullable Node joining) {
                 throw new IllegalArgumentException("the group already has a node " + node.id() + ", at "
                         + node.authority() + ": a new node needs another id");
             }
-            // This includes the address of a node that leaves, because that node may come back.
+            // This includes the address of a node that leaves, because that node may be restarted.
             if (node.authority().equals(joining.authority())) {
                 throw new IllegalArgumentException(
                         "node " + node.id() + " already has the address " + node.authority());

@@ -31,7 +31,7 @@ final class OutgoingSnapshot {
     private long goal = -1;
 
     /**
-     * Creates a copy without ready chunks.
+     * Creates a copy that has no chunks yet.
      *
      * @param number the number that identifies the copy at the other node
      * @param timeout the time without a request after which the copy ends
@@ -59,8 +59,9 @@ final class OutgoingSnapshot {
     }
 
     /**
-     * Returns the goal: a receiver that has this entry no longer needs the log since the copy. The goal is {@code last}
-     * of the first call. A goal that moved with {@code last} would keep the log while the receiver lags even slightly.
+     * Returns the goal: the index of the entry with which the receiver no longer needs the Raft log kept for it. The
+     * goal is {@code last} of the first call. If the goal moved with {@code last}, a receiver that always lags slightly
+     * would prevent every purge.
      */
     synchronized long goal(long last) {
         goal = goal < 0 ? last : goal;

@@ -20,8 +20,7 @@ import org.slf4j.LoggerFactory;
 final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProgressMonitor.class);
     /**
-     * The term is ended after this number of election timeouts without progress, or after {@code STILL} if that is
-     * longer.
+     * The number of election timeouts without progress after which the term is ended, unless {@code STILL} is longer.
      */
     private static final int STILL_ELECTIONS = 10;
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class RaftFrameReplicator implements FrameReplicator {
     /** Submits an entry to Raft, and fails the proposal if Raft does not commit the entry. */
     private final BiConsumer<byte[], Proposal> propose;
-    /** Encodes a frame as an entry. */
+    /** Encodes a frame as an entry of the Raft log. */
     private final Function<ByteBuffer, byte[]> entry;
 
     private @Nullable Proposal pending;

@@ -121,7 +121,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
     }
 
     /**
-     * Waits until the entries that a reply confirms are fsynced, as they nearly always already are.
+     * Waits until the entries that a reply confirms are fsynced. Usually, they already are.
      *
      * @return false if they are not fsynced, because Ratis has truncated the log again or cannot write
      */

@@ -91,7 +91,7 @@ final class SnapshotFetcher implements AutoCloseable {
                 }
                 return reply;
             } catch (TimeoutException again) {
-                // Check again whether the node is closing.
+                // The loop checks again whether the node is closing.
             } catch (ExecutionException failed) {
                 throw new IOException(
                         "cannot request a snapshot from node " + leaderId + ": " + failed.getCause(),

@@ -157,8 +157,8 @@ final class SnapshotSender {
     }
 
     /**
-     * Discards failed copies, and those whose receivers no longer need the log since the copy. Such a receiver is gone,
-     * or has the entries that this node had at the first check after the copy's end.
+     * Discards failed copies, and copies whose receivers no longer need the Raft log kept for them. Such a receiver is
+     * gone, or has every entry that this node had at the first check after the copy ended.
      *
      * @param last the entry up to which this node is complete now
      * @param committed the entry up to which a node is known to be complete

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 final class StallDetector {
     private static final Logger LOG = LoggerFactory.getLogger(StallDetector.class);
 
-    /** The watched node. */
+    /** The node whose progress is checked. */
     interface Leader {
         /** Returns the progress of the group as the node sees it; null if it does not lead. */
         @Nullable

@@ -27,7 +27,7 @@ final class StoreDirectories {
         this.received = store.resolveSibling(store.getFileName() + ".received");
     }
 
-    /** Returns the directories next to the store's directory. */
+    /** Returns the directories that may exist next to the store's directory during a replacement. */
     List<Path> adjacent() {
         return List.of(incoming, received);
     }

@@ -10,7 +10,7 @@ import org.apache.ratis.server.protocol.TermIndex;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The entry up to which a node no longer needs its Raft log. */
+/** Tests of the durable applied index. */
 final class AppliedIndexTest {
     private static final int FRAME_BYTES = 100_000;
 
@@ -62,7 +62,7 @@ final class AppliedIndexTest {
         assertThat(mark.reported()).isEqualTo(new AppliedIndex.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
     }
 
-    /** Raft may never install a received snapshot, because no leader requests it any more. */
+    /** Tests a received snapshot that Raft never installs, because no leader requests the installation any more. */
     @Test
     void uninstalledSnapshotBecomesOverdue() throws IOException {
         AppliedIndex mark = new AppliedIndex(directory);

@@ -23,15 +23,15 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * Nodes of a group with different settings. Settings that must be the same are compared, and a node with others is
- * rejected. With any other differences, the group works.
+ * Nodes of a group with different settings. The nodes compare the settings that must be the same, and reject a node
+ * whose values differ. The group works if any other settings differ.
  */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class ConfigurationDriftTest {
     private static final long LIST = 7;
     private static final int KIB = 1024;
-    /** A value length that exceeds the log buffers that nodes have otherwise. */
+    /** A value length that exceeds the default size of the log buffers in {@link Group}. */
     private static final int LARGE = 20 * KIB;
 
     @TempDir
@@ -64,7 +64,9 @@ final class ConfigurationDriftTest {
         });
     }
 
-    /** The maximum value length is raised node by node, and the first node that has it leads. */
+    /**
+     * Raises the maximum value length on one node, which then leads and accepts a value that exceeds the other buffers.
+     */
     @Test
     void valueLargerThanFollowerBuffersReachesAllNodes() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -76,7 +78,8 @@ final class ConfigurationDriftTest {
             group.stop("c");
             append(group, "a", LIST, new byte[LARGE]);
 
-            // Only b has the value now. Despite its smaller buffers, it reads it from its log and sends it to c.
+            // Of the nodes that restart, only b has the value. Despite its smaller buffers, b reads the value from its
+            // Raft log and sends it to c.
             group.stop(List.of("a", "b"));
             group.restart(List.of("b", "c"));
             assertThat(group.values(LIST))
@@ -89,7 +92,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** The other nodes have created their segments, and a frame has its place in a segment. */
+    /** Rejects the node because a frame must have the same position in the log segments of every node. */
     @Test
     void rejectsDifferentLogSegmentSizeAtGroupCreation() throws Exception {
         try (Group group = new Group(directory)
@@ -108,7 +111,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** Nodes of groups with different ids do not respond to each other. */
+    /** Tests that nodes ignore queries for another group id. */
     @Test
     void ignoresOtherGroupAndRejectsJoinWithOtherSegments() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -128,7 +131,10 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** The node has wrong addresses of the others, so it cannot query them. The first frame reveals the difference. */
+    /**
+     * Starts a node with wrong addresses of the other nodes. It cannot query them, so only the first frame reveals the
+     * different segment size.
+     */
     @Test
     void nodeLeavesAtFirstFrameIfSegmentSizeDiffers() throws Exception {
         try (Group group = new Group(directory)

@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
-/** Frames as entries of the Raft log. */
+/** Tests of the encoding of frames as entries of the Raft log. */
 final class FrameEntryTest {
     private static final String PLACE = "(t:1, i:7)";
     private static final int HEAD_BYTES = 24;
@@ -28,7 +28,7 @@ final class FrameEntryTest {
         assertThat(FrameEntry.endLsn(frame())).isEqualTo(8292);
     }
 
-    /** Raft logs of builds that wrote only the frame are still applied. */
+    /** Decodes an entry of an earlier build, which wrote the frame without a header. */
     @Test
     void decodesEntryWithoutHeaderAsFrame() {
         assertThat(FrameEntry.decode(PLACE, frame().asReadOnlyBuffer())).isEqualTo(FrameEntry.plain(frame()));

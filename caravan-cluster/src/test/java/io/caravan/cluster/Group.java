@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Three nodes of a group, and nodes that join it, in one JVM, on loopback. */
 final class Group implements AutoCloseable {
-    /** The minimum that is allowed. */
+    /** The size of the retained Raft log: the allowed minimum, so that nodes purge entries early. */
     private static final long KEPT_LOG_BYTES = 1 << 20;
 
     private static final int APPENDS_AT_ONCE = 20;
@@ -94,7 +94,10 @@ final class Group implements AutoCloseable {
         return directory.resolve(node).resolve("raft");
     }
 
-    /** Returns the directory with the Raft log and small Raft files. The node has its own files next to it. */
+    /**
+     * Returns the directory of the Raft log and the Raft metadata files. The node's own files are next to this
+     * directory.
+     */
     Path raftFiles(String node) {
         return raftDirectory(node).resolve(id.toString()).resolve("current");
     }
@@ -130,13 +133,13 @@ final class Group implements AutoCloseable {
                 config.tls());
     }
 
-    /** Sets how long a node waits for its leader. A leader that pauses twice as long, on a busy machine, steps down. */
+    /** Sets the minimum election timeout. On a busy machine, a leader that pauses for twice this time steps down. */
     Group election(Duration limit) {
         election = limit;
         return this;
     }
 
-    /** Sets the store settings of the nodes, each from its next start on. */
+    /** Sets the store settings that each node uses from its next start on. */
     Group settings(BiFunction<String, StoreConfig.Builder, StoreConfig.Builder> changed) {
         settings = changed;
         return this;
@@ -194,7 +197,7 @@ final class Group implements AutoCloseable {
         }));
     }
 
-    /** Sets an action that runs when a node is elected, before its store counts as served. */
+    /** Sets an action that runs when a node is elected, before {@link #store} returns its store. */
     void whenElected(BiConsumer<String, DurableListStore> action) {
         whenElected = action;
     }
@@ -222,7 +225,8 @@ final class Group implements AutoCloseable {
     }
 
     /**
-     * Runs a slow action on all nodes at once. To stop one takes half a second, until the Raft threads check for it.
+     * Runs a slow action on all nodes concurrently. For example, stopping a node takes half a second, because the Raft
+     * threads poll for the stop.
      */
     private static void atOnce(Stream<String> nodes, Action action) {
         try (Crew crew = new Crew()) {
@@ -235,7 +239,7 @@ final class Group implements AutoCloseable {
         void of(String node) throws IOException;
     }
 
-    /** Moves the files of a stopped node away. */
+    /** Simulates the loss of the files of a stopped node by moving them to another directory. */
     void loseFiles(String node) throws IOException {
         Files.move(directory.resolve(node), directory.resolve(node + "-lost"));
     }
@@ -255,7 +259,10 @@ final class Group implements AutoCloseable {
         return field;
     }
 
-    /** Reopens the store of a running node on a disk with faults on demand, which it has until it reopens the store. */
+    /**
+     * Reopens the store of a running node on a disk that fails on demand. The node uses this disk until it reopens the
+     * store again.
+     */
     FaultStorage reopenWithFaults(String node) throws ReflectiveOperationException, IOException {
         GroupReplica replica = replica(node);
         GroupConfig config = config(node, GroupConfig.Start.AGAIN);
@@ -282,7 +289,7 @@ final class Group implements AutoCloseable {
         return leading.keySet().iterator().next();
     }
 
-    /** Waits until no leader has this store, which has failed. */
+    /** Waits until no leader serves this failed store. */
     private synchronized void awaitGone(@Nullable DurableListStore store) {
         Eventually.awaitNotified(
                 this, () -> !leading.containsValue(store), () -> "a node whose store is lost leads no longer");
@@ -295,8 +302,8 @@ final class Group implements AutoCloseable {
     }
 
     /**
-     * Appends on the leader, and retries if it is lost. The outcome is then unknown, so each attempt has its own text.
-     * Returns the acknowledged text.
+     * Appends a text on the leader, and retries if the leader is lost. The outcome of a failed attempt is unknown, so
+     * each attempt appends a different text. Returns the acknowledged text.
      */
     String append(long list, String text) {
         for (int attempt = 0; ; attempt++) {
@@ -337,7 +344,8 @@ final class Group implements AutoCloseable {
     }
 
     /**
-     * Waits until every node has applied the entries committed by now. Even the leader acknowledges them before that.
+     * Waits until every node has applied the entries committed so far. A leader may acknowledge an entry before it has
+     * applied the entry.
      */
     void awaitAllAlike() {
         long reached = member(awaitLeader()).committedIndex();
@@ -361,7 +369,7 @@ final class Group implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** Returns all initial nodes except this one. */
+    /** Returns the ids of all initial nodes except this one. */
     List<String> others(String than) {
         return nodes.stream().map(Node::id).filter(id -> !id.equals(than)).toList();
     }
@@ -393,7 +401,7 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** Requests that the current leader transfer leadership to this node. Returns whether the node leads. */
+    /** Requests the current leader to transfer leadership to this node. Returns whether the node leads. */
     boolean handedOver(String node) {
         try {
             member(awaitLeader()).transferLeadership(node, HAND_OVER);
@@ -403,7 +411,7 @@ final class Group implements AutoCloseable {
         return store(node) != null;
     }
 
-    /** Transfers leadership to this node. This may fail if an election comes in between, on a busy machine. */
+    /** Transfers leadership to this node. On a busy machine, an election may prevent the transfer. */
     void transferUnlessElected(String node, Duration timeout) {
         GroupMember leader = member(awaitLeader());
         long term = leader.term();

@@ -40,13 +40,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Failures of a group: no majority, lost files, wrong configurations. */
+/** Tests of the failures of a group: no majority, lost files, wrong configurations. */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupFaultsTest {
     private static final long LIST = 7;
     private static final int MANY_CONFIRMATIONS = 20_000;
-    /** They exceed a sixteenth of the kept Raft log. */
+    /** The number of appends that exceed a sixteenth of the retained Raft log. */
     private static final int APPENDS_UNTIL_PURGE = 40;
 
     @TempDir
@@ -111,7 +111,10 @@ final class GroupFaultsTest {
         });
     }
 
-    /** The request to lead uses the connection for entries, which pauses longer and longer while the node is away. */
+    /**
+     * Transfers leadership to a node that was down. The transfer request uses the connection for entries, whose retries
+     * become less frequent while the node is down.
+     */
     @Test
     void transfersLeadershipToRestartedNode() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -125,7 +128,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Entries without a frame are purged like others, although the log of the store does not grow. */
+    /** Tests that entries without a frame are purged, although the log of the store does not grow. */
     @Test
     @Tag("thorough")
     void linearizableReadsAloneTriggerRaftLogPurge() throws Exception {
@@ -153,7 +156,8 @@ final class GroupFaultsTest {
         try (Group group = new Group(directory).create()) {
             group.awaitLeader();
             group.stop("a");
-            // An older copy of the store may lack entries that the Raft log has purged.
+            // An applied index after the end of the store simulates a store that was restored from an older copy. Such
+            // a store may lack entries that the Raft log has purged.
             AppliedIndex later = new AppliedIndex(group.raftFiles("a").resolveSibling("sm"));
             later.applied(TermIndex.valueOf(1, 1_000_000), 1L << 40);
             later.forced(1L << 40);
@@ -186,7 +190,10 @@ final class GroupFaultsTest {
         }
     }
 
-    /** The node would reject all later frames, and could be elected without acknowledged writes. */
+    /**
+     * Tests a node whose store lacks a frame: it would reject all later frames, and could be elected without
+     * acknowledged writes.
+     */
     @Test
     void nodeWithMissingFrameLeavesGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -196,7 +203,7 @@ final class GroupFaultsTest {
             group.awaitAllAlike();
             String node = group.follower();
             group.stop(node);
-            // It cannot be elected before it has this one.
+            // The node cannot be elected before it has this entry.
             group.append(LIST, "one more");
             StoreDirectoriesTest.delete(group.storeDirectory(node));
             AppliedIndex ahead = new AppliedIndex(group.raftFiles(node).resolveSibling("sm"));
@@ -208,7 +215,10 @@ final class GroupFaultsTest {
         }
     }
 
-    /** The term of an entry may be older than that of the node, because of an unsuccessful election. */
+    /**
+     * Returns the term and index of the newest entry. Its term may be lower than the term of the node, because of an
+     * unsuccessful election.
+     */
     private static TermIndex newest(Path log) throws IOException {
         AtomicReference<TermIndex> newest = new AtomicReference<>();
         RaftSegments.readAll(log, entry -> newest.set(TermIndex.valueOf(entry)));
@@ -216,8 +226,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Raft does not retry after a full disk, for example, so the node would stay without a log when there is space
-     * again.
+     * Tests that a node leaves after a write error, such as a full disk. Raft does not retry the write, so the Raft log
+     * would stay failed even when the disk has space again.
      */
     @Test
     @Tag("slow")
@@ -244,7 +254,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * The node received a snapshot and was killed before Raft dropped its log, or the log was not fsynced up to there.
+     * Tests a Raft log that ends before the store: the node was killed before Raft dropped the log for a snapshot, or
+     * the last log entries were not fsynced.
      */
     @Test
     void nodeCatchesUpIfRaftLogEndsBeforeStore() throws Exception {
@@ -267,8 +278,8 @@ final class GroupFaultsTest {
                 Files.delete(segment);
             }
             copySegments(old, group.raftFiles(node));
-            // A leader never resends entries that a node has acknowledged to it, and this node has lost such entries. A
-            // leader of a later term asks the node which entries it has.
+            // This node has lost entries that it acknowledged to the leader, and a leader never resends acknowledged
+            // entries. A leader of a later term asks the node which entries it has.
             String leader = group.awaitLeader();
             group.stop(leader);
             group.restart(leader);
@@ -283,7 +294,7 @@ final class GroupFaultsTest {
         return durable != null && durable.getIndex() > applied;
     }
 
-    /** The store is in the state after a power cut, and its node has not been restarted yet. */
+    /** Verifies a store in the state after a power failure, before its node is restarted. */
     @Test
     void verifyIgnoresDamageAfterAppliedIndex() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -307,7 +318,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Raft acknowledges entries that it has read. After a kill or a failed fsync, they may be in the page cache only.
+     * Checks that a start rewrites the open segment. Raft acknowledges entries that it has read, but after a kill or a
+     * failed fsync they may exist only in the page cache.
      */
     private static void assertOpenSegmentIsRewrittenAtStart(Group group, String node) throws Exception {
         group.stop(node);
@@ -355,7 +367,10 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Its memory had the frame that its disk has lost. After reopening, its store would silently lack that frame. */
+    /**
+     * Tests a deposed leader whose disk has lost a frame that was in its memory. The reopened store would silently lack
+     * that frame.
+     */
     @Test
     void deposedLeaderWithDamagedLogLeavesGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -367,12 +382,12 @@ final class GroupFaultsTest {
             while (!transferTo(group, node, group.follower()) && !damaged.get()) {
                 group.append(LIST, "more");
             }
-            // Before any other frame reveals the missing one.
+            // The node must leave before a later frame reveals the missing frame.
             assertLeavesAndRejoinsIntact(group, node, damaged);
         }
     }
 
-    /** This node has led without writing, so no frame reveals the missing one before it leads again. */
+    /** Tests a node that led without writing: no later frame reveals the missing frame before the node leads again. */
     @Test
     void nodeWithLostAppliedFramesDoesNotLead() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -423,7 +438,10 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Elections on a busy machine may interfere. A caller that needs the transfer retries. */
+    /**
+     * Transfers leadership, and returns whether this succeeded. On a busy machine, an election may prevent the
+     * transfer, so callers retry.
+     */
     private static boolean transferTo(Group group, String from, String to) {
         boolean done = true;
         try {
@@ -449,7 +467,7 @@ final class GroupFaultsTest {
                 .doesNotContain("too late");
     }
 
-    /** No frame arrives after the failure, so only the election reveals it. */
+    /** Tests a store failure after which no frame arrives, so that only the election reveals the failure. */
     @Test
     void electedNodeReopensFailedStoreAndLeads() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -462,7 +480,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Another node takes over if the disk cannot be read either. */
+    /** Tests that another node takes over if the elected node cannot read its disk. */
     @Test
     @Tag("slow")
     void electedNodeStepsDownWhileItCannotReopenStore() throws Exception {
@@ -496,7 +514,10 @@ final class GroupFaultsTest {
         return node;
     }
 
-    /** A purge of the Raft log fsyncs the store, which waits for a checkpoint in progress. */
+    /**
+     * Tests an election during a purge of the Raft log. The purge fsyncs the store, and the fsync waits for a
+     * checkpoint in progress.
+     */
     @Test
     void electedNodeLeadsWhilePurgeWaitsForCheckpoint() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -521,7 +542,9 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Raft would consider the node the leader as long as it participates. */
+    /**
+     * Tests a listener that fails to serve. Raft would consider the node the leader as long as the node participates.
+     */
     @Test
     void nodeLeavesGroupIfListenerCannotServe() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -539,7 +562,9 @@ final class GroupFaultsTest {
         }
     }
 
-    /** The thread that applies entries waits until the term of the deposed leader has ended. */
+    /**
+     * Tests a listener that fails to end its term. The thread that applies entries would wait for the end of the term.
+     */
     @Test
     void nodeLeavesGroupIfListenerCannotFollow() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -561,7 +586,10 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Lets this node lead until it leaves the group, which may take a second election on a busy machine. */
+    /**
+     * Transfers leadership to this node until the node leaves the group. On a busy machine, this may take a second
+     * election.
+     */
     private static void transferUntilItLeaves(Group group, String node) {
         while (group.member(node).takesPart()) {
             String leader = group.awaitLeader();

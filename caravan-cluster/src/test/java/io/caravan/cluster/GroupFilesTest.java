@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A node that was away for longer than the Raft log is retained receives a snapshot from the leader. */
+/** Tests of nodes that lag behind the retained Raft log, and receive a snapshot from the leader. */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupFilesTest {
@@ -23,7 +23,7 @@ final class GroupFilesTest {
     @TempDir
     Path directory;
 
-    /** Stops a node for longer than the Raft log is retained, and returns its id. */
+    /** Stops a node until the entries that it lacks are purged, and returns its id. */
     private static String stopUntilLogIsPurged(Group group) throws IOException {
         String away = group.follower();
         group.stop(away);
@@ -57,7 +57,7 @@ final class GroupFilesTest {
         }
     }
 
-    /** The node is repeatedly stopped while it receives or installs a snapshot, at any point. */
+    /** Stops the node repeatedly, at any point while it receives or installs a snapshot. */
     @Test
     @Tag("thorough")
     void resendsSnapshotAfterReceiverRestarts() throws Exception {
@@ -76,7 +76,10 @@ final class GroupFilesTest {
         }
     }
 
-    /** The next leader sends its own snapshot. It must lead for that long, with no nodes other than these two. */
+    /**
+     * Stops the leader during the copy. The next leader sends its own snapshot. It must keep its leadership during the
+     * copy, although only two nodes run.
+     */
     @Test
     @Tag("slow")
     void nextLeaderSendsSnapshotAfterLeaderLoss() throws Exception {

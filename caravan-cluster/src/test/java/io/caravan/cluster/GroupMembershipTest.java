@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Nodes that join and leave a group while it accepts writes. */
+/** Tests of nodes that join and leave a group while it accepts writes. */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupMembershipTest {
@@ -46,7 +46,7 @@ final class GroupMembershipTest {
         return group.member(group.awaitLeader());
     }
 
-    /** Without brackets, gRPC takes the address for a name. */
+    /** Tests IPv6 addresses. Without brackets, gRPC would resolve the address as a host name. */
     @Test
     void nodesWithIpv6AddressesFormGroup() throws Exception {
         assumeTrue(NetworkInterface.getByInetAddress(InetAddress.getByName("::1")) != null, "IPv6 is not available");
@@ -71,7 +71,7 @@ final class GroupMembershipTest {
         Eventually.await("the change is made", () -> rejection(group, change).isEmpty());
     }
 
-    /** Returns why the change was not made; empty if it was. */
+    /** Returns the reason why the change was rejected; empty if the change was made. */
     static String rejection(Group group, Change change) {
         try {
             change.of(leader(group));
@@ -109,7 +109,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /** Writes until it is stopped. */
+    /** A thread that appends values until it is stopped. */
     private static final class Writer implements AutoCloseable {
         private final Group group;
         private final List<String> acknowledged = new ArrayList<>();
@@ -171,7 +171,7 @@ final class GroupMembershipTest {
             List<String> now = ids(leader(group));
             assertThat(now).hasSize(3).contains("e").doesNotContain(leaves, dies);
 
-            // All at once, with the initial nodes in their configuration.
+            // All nodes restart together, and their configuration still lists the initial nodes.
             acknowledged = writer.stop();
             group.stop(now);
             group.restart(now);
@@ -180,7 +180,7 @@ final class GroupMembershipTest {
             assertThat(group.values(LIST)).containsAll(acknowledged).doesNotHaveDuplicates();
             group.awaitAllAlike();
 
-            // A node that was removed while it was away learns of it from a leader that it knows.
+            // A node that was removed while it was down learns of its removal from a leader that it knows.
             change(group, leader -> {
                 if (leader == group.member("e")) {
                     leader.transferLeadership("d", Duration.ofSeconds(5));
@@ -208,14 +208,17 @@ final class GroupMembershipTest {
         }
     }
 
-    /** Raft itself does not check for its majority during that time. */
+    /**
+     * Tests a leader that loses its majority while a joining node catches up. Raft does not check for a majority during
+     * that time.
+     */
     @Test
     void leaderStepsDownIfMajorityIsLostDuringCatchUp() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.appendUntilLogIsPurged(LIST + 1);
             Node d = group.join("d");
-            // It receives snapshots again and again, because they cannot get this name.
+            // The node receives snapshots repeatedly, because this file prevents their renaming.
             Path inTheWay = Files.createFile(group.storeDirectory("d").resolveSibling("store.received"));
             AtomicReference<CompletableFuture<String>> addition = new AtomicReference<>();
             Eventually.await("the node receives a snapshot", () -> {
@@ -244,7 +247,10 @@ final class GroupMembershipTest {
                         .isPresent());
     }
 
-    /** Until it is added, it is no member, even after a restart: it must neither vote nor start an election. */
+    /**
+     * Tests that a joining node is not a member before it is added, even after a restart. Until then, it must neither
+     * vote nor start an election.
+     */
     @Test
     void nodeJoinsGroupWithoutWritesAndKeepsNote() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -283,7 +289,9 @@ final class GroupMembershipTest {
         }
     }
 
-    /** A start script may pass --cluster-create whenever the directory is empty. */
+    /**
+     * Tests the repeated creation of a group. A start script may pass --cluster-create whenever the directory is empty.
+     */
     @Test
     void nodeWithLostFilesCannotRecreateGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -301,7 +309,7 @@ final class GroupMembershipTest {
             group.loseFiles(loses);
             assertDoesNotCreate(group, loses);
 
-            // The others have learned this from each other, and still know it after a restart.
+            // The other nodes have recorded that this node received entries, and the record survives a restart.
             List<String> others = group.others(loses);
             group.stop(others);
             group.restart(others);
@@ -317,7 +325,10 @@ final class GroupMembershipTest {
         assertThat(group.raftDirectory(loses)).doesNotExist();
     }
 
-    /** The others have elected a leader before this node starts. It has acknowledged nothing. */
+    /**
+     * Starts a node after the other nodes have elected a leader. The late node has acknowledged nothing, so it may
+     * start.
+     */
     @Test
     void newGroupAcceptsLateNode() throws Exception {
         try (Group group = new Group(directory)) {
@@ -339,7 +350,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /** The group continues unchanged. */
+    /** Tests that a group continues unchanged after it rejects an invalid change. */
     @Test
     void rejectsInvalidMembershipChanges() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -355,7 +366,7 @@ final class GroupMembershipTest {
             group.append(LIST, "another");
             assertThat(ids(leader(group))).containsExactly("a", "b", "c");
 
-            // It would vote without knowing what it has acknowledged.
+            // The node would vote without the entries that it has acknowledged.
             String loses = group.follower();
             group.stop(loses);
             group.loseFiles(loses);
@@ -367,18 +378,25 @@ final class GroupMembershipTest {
         }
     }
 
-    /** Retries while another message comes: on a busy machine, leadership may change. */
+    /**
+     * Checks that a change is rejected with this message. Retries after any other message, because leadership may
+     * change on a busy machine.
+     */
     private static void assertRejected(Group group, Change change, String why) {
         Eventually.await(
                 "it is rejected: " + why, () -> rejection(group, change).contains(why));
     }
 
-    /** While both the old and the new members decide, the change could be undone, and the node could be needed. */
+    /**
+     * Tests that a node starts while its removal is in progress: the removal could be undone, and its vote could be
+     * needed.
+     */
     @Test
     void rejectsNodeOnlyOnceItsRemovalIsCertain() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
-            // The others know of no removal, and an entry from a leader would replace the members written here.
+            // The other nodes must not run: they know of no removal, and an entry from a leader would replace the
+            // members written here.
             group.stop(List.of("a", "b", "c"));
             List<Node> all = group.nodes();
             List<Node> others = all.subList(0, 2);
@@ -392,7 +410,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /** Writes the members as Raft does when it applies the entry. */
+    /** Writes the members to the file to which Raft writes them when it applies a membership entry. */
     private static void writeNodes(Group group, String of, List<Node> nodes, List<Node> before) throws IOException {
         RaftConfigurationProto.Builder entry = RaftConfigurationProto.newBuilder();
         nodes.forEach(node -> entry.addPeers(Membership.peer(node).getRaftPeerProto()));

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A received snapshot that becomes the store of this node, or is rejected while the store stays. */
+/** Tests of received snapshots, which replace the store of this node or are rejected, and of replayed frames. */
 final class GroupReplicaTest {
     private static final long LIST = 7;
 
@@ -48,7 +48,10 @@ final class GroupReplicaTest {
     private AppliedIndex mark;
     private Replica leader;
     private GroupReplica follower;
-    /** The frames that the leader has committed. Each append has its own frame, because the next one waits for it. */
+    /**
+     * The frames that the leader has committed. Each append waits for the previous append, so each frame contains one
+     * append.
+     */
     private final List<ByteBuffer> frames = new CopyOnWriteArrayList<>();
 
     @BeforeEach
@@ -182,8 +185,8 @@ final class GroupReplicaTest {
     }
 
     /**
-     * Replays all frames on the follower, with the applied index at value 10. Returns a copy of the files before a
-     * close.
+     * Replays all frames on the follower, with the applied index at value 10. Returns a copy of the files of the open
+     * store.
      */
     private DirectoryImage markedUpToTheTenth() throws IOException {
         for (int i = 0; i < frames.size(); i++) {
@@ -197,7 +200,7 @@ final class GroupReplicaTest {
         return DirectoryImage.of(config.store().directory());
     }
 
-    /** Returns the files with one damaged byte in a frame that a power cut removed. */
+    /** Returns the files with one damaged byte in this frame, as if a power failure had removed the frame. */
     private DirectoryImage without(int frame, DirectoryImage files) {
         long lsn = frames.get(frame).slice().order(ByteOrder.LITTLE_ENDIAN).getLong(FrameLayout.LSN);
         LogGeometry geometry = new LogGeometry(config.store().logSegmentBytes());
@@ -285,7 +288,7 @@ final class GroupReplicaTest {
         assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
     }
 
-    /** The checksum of the last frame then comes from the files. */
+    /** Tests a reopened store, which reads the checksum of the last frame from its files. */
     @Test
     void detectsDifferentLogAfterReopen() {
         follower.replay("0", proposed(0));

@@ -18,8 +18,8 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Breaks this module and runs the test for that fault. It must fail, but pass in an unbroken build that is made in the
- * same way.
+ * Breaks this module and runs the test that must detect the fault. The test must fail, but must pass in an unbroken
+ * build that is made in the same way.
  */
 final class GroupSabotageTest {
     /** Deliberate faults in a group, and the tests that must detect them. */

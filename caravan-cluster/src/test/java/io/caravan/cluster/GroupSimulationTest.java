@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Three replicas on a model of Raft, with power cuts on any of them, and a bad network. */
+/** Simulations of three replicas on a model of Raft, with power cuts and an unreliable network. */
 final class GroupSimulationTest {
     /** The number of simulations. Each has about 500 cuts. */
     private static final int SIMULATIONS = Integer.getInteger("caravan.simulations", Rounds.of(5, 200));
@@ -19,7 +19,7 @@ final class GroupSimulationTest {
     /** The maximum number of further simulations until each kind of event has occurred. */
     private static final int MORE_SIMULATIONS = 50;
 
-    /** A seed that has caught all lies. */
+    /** A seed with which the simulation detects every {@link SimulatedGroup.Lie}. */
     private static final long FIRST_SEED_TO_CATCH_A_LIE = 9;
 
     private static final int SEEDS_TO_CATCH_A_LIE = 50;

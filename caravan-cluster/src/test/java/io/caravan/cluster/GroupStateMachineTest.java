@@ -21,7 +21,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Notifications from Raft at a bad moment. */
+/** Tests of notifications from Raft that arrive during a role change or after the end of a term. */
 @LongTimeout
 final class GroupStateMachineTest {
     private final ByteBuffer frame = ByteBuffer.allocate(100);
@@ -47,7 +47,10 @@ final class GroupStateMachineTest {
         return waiting;
     }
 
-    /** Raft waits until committed entries are applied. The term is over, and a closing node no longer follows. */
+    /**
+     * Tests that Raft does not wait forever for a closing node to apply a committed entry. The term is over, and the
+     * node no longer becomes a follower.
+     */
     @Test
     void closingLeaderDoesNotBlockApply() throws Exception {
         try (Group group = new Group(directory)) {
@@ -60,7 +63,7 @@ final class GroupStateMachineTest {
         }
     }
 
-    /** Raft may report late that a frame of an earlier term is lost, when this node leads again. */
+    /** Tests a failure of an earlier term that Raft reports after this node has become the leader again. */
     @Test
     void failureOfEarlierTermDoesNotEndCurrentTerm() throws Exception {
         try (Group group = new Group(directory)) {
@@ -77,7 +80,7 @@ final class GroupStateMachineTest {
         }
     }
 
-    /** The group has committed the frame, and the reply is lost after that. */
+    /** Tests a reply that is lost after the group has committed the frame. */
     @Test
     void failureAfterCommitDoesNotEndTerm() throws Exception {
         try (Group group = new Group(directory)) {

@@ -24,17 +24,17 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Followers have an entry, but their replies do not reach the leader, because their connections end. */
+/** Tests of followers that have an entry, but whose replies are lost because their connections end. */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class LostRepliesTest {
     private static final long LIST = 7;
     private static final int ATTEMPTS = 20;
-    /** The prefix of the nodes of this test. Ratis also calls its hooks for nodes of other tests. */
+    /** The prefix of the node ids of this test. Ratis also calls its hooks for the nodes of other tests. */
     private static final String PREFIX = "lost-";
-    /** The hook of Ratis when a follower receives a request of its leader. */
+    /** The Ratis hook that runs when a follower receives a request from its leader. */
     private static final String REQUEST = "RaftServerImpl.appendEntries";
-    /** The hook of Ratis when the follower has the entries in its log, and has not replied. */
+    /** The Ratis hook that runs after a follower has appended the entries and before it replies. */
     private static final String BEFORE_THE_REPLY = REQUEST + ".logComplete";
     /**
      * The delay before a reply is lost. Ratis waits for a reply during two election timeouts of 200 ms, and longer on a
@@ -73,7 +73,7 @@ final class LostRepliesTest {
         CodeInjectionForTesting.remove(BEFORE_THE_REPLY);
     }
 
-    /** Ratis does not resend the entry, and no other entry follows it. */
+    /** Tests an entry that Ratis does not resend, and that no other entry follows. */
     @Test
     void entryWithLostRepliesIsCommittedWithNextEntry() throws Exception {
         try (Group group = new Group(directory, node -> null, Group.freeNodes(PREFIX + "x", PREFIX + "y", PREFIX + "z"))

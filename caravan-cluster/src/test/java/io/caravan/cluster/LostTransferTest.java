@@ -9,10 +9,13 @@ import org.apache.ratis.util.CodeInjectionForTesting;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A leader requests a follower to lead, and the request is lost, because the connection ends. */
+/** Tests a leadership transfer whose request is lost because the connection ends. */
 @LongTimeout
 final class LostTransferTest {
-    /** The hook of Ratis when a follower receives such a request, of this test or of another. */
+    /**
+     * The Ratis hook that runs when a follower receives a transfer request. Ratis also calls it for the nodes of other
+     * tests.
+     */
     private static final String REQUEST = "RaftServerImpl.startLeaderElection";
 
     @TempDir

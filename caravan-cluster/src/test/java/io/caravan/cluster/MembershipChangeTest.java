@@ -8,7 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Membership changes that a group accepts or rejects. Node a leads. */
+/** Tests of membership changes that a group accepts or rejects. Node a is the leader. */
 final class MembershipChangeTest {
     private static final Node A = new Node("a", "127.0.0.1", 1);
     private static final Node B = new Node("b", "127.0.0.1", 2);

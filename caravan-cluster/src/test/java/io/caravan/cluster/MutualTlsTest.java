@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Nodes that authenticate each other. */
+/** Tests of nodes that authenticate each other with TLS certificates. */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class MutualTlsTest {
@@ -80,7 +80,7 @@ final class MutualTlsTest {
         }
     }
 
-    /** Creates a certificate for a node, and the authority that signs it. */
+    /** Creates a certificate for a node, and the certificate authority that signs it. */
     private GroupConfig.Tls certificate(String name) throws Exception {
         X509Bundle authority = new CertificateBuilder()
                 .subject("CN=" + name)

@@ -16,7 +16,7 @@ import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 
-/** Chunks of a snapshot between the thread that produces them and the node that requests them. */
+/** Tests of the transfer of chunks from the thread that produces them to the node that requests them. */
 final class OutgoingSnapshotTest {
     private static final Duration LONG = Duration.ofMinutes(1);
 
@@ -98,7 +98,10 @@ final class OutgoingSnapshotTest {
         assertThatIOException().isThrownBy(() -> impatient.take(piece(3))).withMessageContaining("requested nothing");
     }
 
-    /** Otherwise, a node that is always slightly behind would keep the log from being purged forever. */
+    /**
+     * Tests that the goal does not advance. Otherwise, a node that always lags slightly would prevent every purge of
+     * the log.
+     */
     @Test
     void goalStaysAtFirstGivenEntry() {
         assertThat(copy.goal(300)).isEqualTo(300);

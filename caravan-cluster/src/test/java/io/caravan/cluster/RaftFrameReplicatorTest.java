@@ -18,7 +18,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 
-/** Frames of the store of a leader, and their outcomes. The test acts as the group. */
+/**
+ * Tests of the replication of a leader's frames. Each test plays the role of the group, and commits or rejects the
+ * frames.
+ */
 @LongTimeout
 final class RaftFrameReplicatorTest {
     private static final long LSN = 4096;
@@ -32,7 +35,10 @@ final class RaftFrameReplicatorTest {
         return frame.putLong(FrameLayout.LSN, lsn).putInt(FrameLayout.CRC, (int) lsn);
     }
 
-    /** Commits a frame. Returns once the frame is proposed and the store waits, or continues without waiting. */
+    /**
+     * Starts to commit a frame. Returns once the frame is proposed and the store waits for the group, or once the store
+     * need not wait.
+     */
     private CompletableFuture<Void> commit(ByteBuffer frame) {
         int before = proposed.size();
         CompletableFuture<Void> done = new CompletableFuture<>();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Nodes whose small Raft files a failed write has left empty or truncated. */
+/** Tests of nodes whose Raft metadata files are empty or truncated after a failed write. */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class RaftMetadataRepairTest {
@@ -90,7 +90,7 @@ final class RaftMetadataRepairTest {
         }
     }
 
-    /** A truncated term can be read, as a number with fewer digits. */
+    /** Tests a truncated term, which is still a valid number with fewer digits. */
     @Test
     void replacesTruncatedTerm() throws Exception {
         Path group = Files.createDirectories(directory.resolve("group/current")).getParent();
@@ -144,7 +144,7 @@ final class RaftMetadataRepairTest {
             group.awaitAllAlike();
             assertThat(group.member(node).nodes()).containsExactlyInAnyOrderElementsOf(group.nodes());
 
-            // Without them, it would consider the nodes of its first start the members.
+            // With neither the file nor the log, Raft would use the members of the node's first start.
             group.stop(node);
             cutOff(file, 0);
             for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
@@ -157,7 +157,10 @@ final class RaftMetadataRepairTest {
         }
     }
 
-    /** A power cut may restore the file of an older term. The leader of that term could then truncate later entries. */
+    /**
+     * Checks that a node does not return to an older term. A power failure may restore the file of that term, whose
+     * leader could then truncate later entries.
+     */
     private static void assertTermIsNoOlderThanTheLog(Group group, String node) throws IOException {
         long newest = term(meta(group, node));
         Files.writeString(meta(group, node), "votedFor=b\nterm=" + (newest - 1) + "\n");
@@ -166,7 +169,10 @@ final class RaftMetadataRepairTest {
         assertThat(Files.readString(meta(group, node))).contains("votedFor=" + node + "\n");
     }
 
-    /** Another node that has lost its term twice is ahead of every clock. Its entry is in the log, or applied. */
+    /**
+     * Tests that a repaired term exceeds the term of the last entry. The entry comes from a node that has lost its term
+     * twice, so its term is ahead of every clock.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void repairedTermExceedsLoggedOrAppliedTerm(boolean applied) throws Exception {

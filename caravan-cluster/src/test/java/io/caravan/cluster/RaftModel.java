@@ -13,14 +13,14 @@ final class RaftModel {
     private static final int MAX_ENTRIES = 4;
     private static final int NO_CALLBACK = -1;
 
-    /** An entry of the log: a frame, or empty if it only begins the term of its leader. */
+    /** An entry of the Raft log: a frame, or an empty entry that begins the term of a leader. */
     record Entry(long term, byte[] frame) {
         boolean hasFrame() {
             return frame.length > 0;
         }
     }
 
-    /** Accepts messages, which may arrive late, twice, in another order, or never. */
+    /** A network that may delay, duplicate, reorder, or drop messages. */
     interface Network {
         void send(int from, int to, Consumer<RaftModel> message);
     }
@@ -50,7 +50,7 @@ final class RaftModel {
         this.matching = new int[nodes];
     }
 
-    /** Starts a new process, whose store provides this commit index. */
+    /** Starts a new process, which knows only the commit index that its store provides. */
     void restart(int known) {
         role = Role.FOLLOWER;
         committed = known;
@@ -219,7 +219,9 @@ final class RaftModel {
         }
     }
 
-    /** Advances the commit index. Only entries of this term are committed by counting. */
+    /**
+     * Advances the commit index. Only entries of the current term are committed by counting the nodes that have them.
+     */
     private void advance() {
         for (int index = log.size(); index > committed && termAt(index) == term; index--) {
             int have = 0;

@@ -42,8 +42,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Replies to candidates, and requests of leaders to append. The directory to fsync before a vote is missing, which
- * shows whether the fsync was tried.
+ * Tests of replies to candidates, and of append requests from leaders. The directory to be fsynced before a vote does
+ * not exist, so an attempt to fsync it fails.
  */
 @LongTimeout
 final class RaftRpcGuardTest {
@@ -136,7 +136,10 @@ final class RaftRpcGuardTest {
         }
     }
 
-    /** A node that led keeps an entry that was never committed. A later leader has committed another in its place. */
+    /**
+     * Tests a former leader with an entry that was never committed. A later leader has committed another entry at the
+     * same index.
+     */
     @Test
     void followerDoesNotCommitConflictingFirstEntry() throws Exception {
         try (Group group = new Group(directory)) {
@@ -172,7 +175,7 @@ final class RaftRpcGuardTest {
                 .port();
     }
 
-    /** Returns the entry with the members, which is the first entry that a leader appends. */
+    /** Returns a membership entry, which is the first entry that a leader appends. */
     private static LogEntryProto members(Group group, long term) {
         RaftConfigurationProto.Builder members = RaftConfigurationProto.newBuilder();
         group.nodes().forEach(node -> members.addPeers(Membership.peer(node).getRaftPeerProto()));
@@ -183,7 +186,7 @@ final class RaftRpcGuardTest {
                 .build();
     }
 
-    /** Returns a leader's request to b that has no previous entry. */
+    /** Returns a leader's append request to node b, without a previous entry. */
     private static AppendEntriesRequestProto append(
             Group group, String leader, long term, long committed, LogEntryProto... entries) {
         return AppendEntriesRequestProto.newBuilder()

@@ -14,7 +14,10 @@ final class RaftSettingsTest {
     @TempDir
     Path directory;
 
-    /** With the default of Ratis, it would wait for ten seconds, although it may be the only node with all entries. */
+    /**
+     * Tests the time after which a leader without a majority steps down. By default, Ratis waits for ten seconds,
+     * although this leader may be the only node with all entries.
+     */
     @Test
     void stepDownWaitEqualsElectionTimeout() throws IOException {
         try (Group group = new Group(directory)) {
@@ -26,7 +29,10 @@ final class RaftSettingsTest {
         }
     }
 
-    /** With the default of Ratis, it would append after the fsync of other entries, whichever node leads by then. */
+    /**
+     * Tests that a follower appends entries immediately. By default, Ratis appends them after earlier fsyncs, even if
+     * another node leads by then.
+     */
     @Test
     void disablesComposedAppendEntries() throws IOException {
         try (Group group = new Group(directory)) {

@@ -33,13 +33,13 @@ import org.apache.ratis.server.RaftServerRpcWithProxy;
 import org.apache.ratis.util.PeerProxyMap;
 import org.junit.jupiter.api.Test;
 
-/** Operations on the connections of a node, without a group. */
+/** Tests of the connections of a node, without a running group. */
 @LongTimeout
 final class RaftViewTest {
     private static final RaftPeerId SELF = RaftPeerId.valueOf("a");
     private static final List<RaftPeer> NODES = List.of(node("a"), node("b"), node("c"));
 
-    /** The caller holds the lock that the node needs to follow and to vote. */
+    /** Tests that the call returns at once. The caller holds the lock that the node needs to follow and to vote. */
     @Test
     void endingConnectionsDoesNotWaitForHungNode() throws Exception {
         CountDownLatch ended = new CountDownLatch(1);
@@ -63,7 +63,7 @@ final class RaftViewTest {
         return RaftPeer.newBuilder().setId(id).build();
     }
 
-    /** Returns connections to all nodes. Each runs this action when it is closed. */
+    /** Returns connections to all nodes. Each connection runs this action when it is closed. */
     private static PeerProxyMap<Closeable> connections(Runnable end) {
         PeerProxyMap<Closeable> all = new PeerProxyMap<>("connections", to -> new Closeable() {
             @Override
@@ -91,7 +91,7 @@ final class RaftViewTest {
                 type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> replies.get(method.getName())));
     }
 
-    /** A server that has only connections. */
+    /** A Raft server stub that has only connections. */
     private static final class Connected extends RaftServerRpcWithProxy<Closeable, PeerProxyMap<Closeable>> {
         Connected(PeerProxyMap<Closeable> connections) {
             super(() -> SELF, id -> connections);

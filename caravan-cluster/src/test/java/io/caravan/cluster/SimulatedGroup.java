@@ -24,9 +24,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three nodes, a network that delays, drops, duplicates, and reorders, power cuts at any I/O call, and leaders that are
- * lost at any step. A seed decides everything, on one thread. In the end, all nodes must be the same, and have
- * everything that was acknowledged, or that a reader saw on any node, in its place.
+ * A simulation of three nodes on an unreliable network, with power cuts at any I/O call and the loss of leaders at any
+ * step. It runs on one thread, and a seed determines every step. At the end, all nodes must have the same contents:
+ * every value that was acknowledged, or that a reader saw on any node, at its sequence.
  */
 final class SimulatedGroup implements RaftModel.Network {
     /** A deliberately broken guarantee, to show that the simulation detects it. */
@@ -49,7 +49,9 @@ final class SimulatedGroup implements RaftModel.Network {
 
     private static final int MAX_VALUE_BYTES = 1024;
     private static final int KIB = 1024;
-    /** Too small for the record of a value of this many bytes. */
+    /**
+     * The buffer size of most nodes, and the size of the largest values, whose records do not fit into such a buffer.
+     */
     private static final int SMALL_BUFFER_BYTES = 8 * KIB;
 
     private record Message(int from, int to, Consumer<RaftModel> content) {}
@@ -59,13 +61,13 @@ final class SimulatedGroup implements RaftModel.Network {
     private final SplittableRandom random;
     private final Lie lie;
     private final StoreConfig config;
-    /** The config of one node, which accepts values larger than the buffers of the others. */
+    /** The configuration of the node that accepts values larger than the buffers of the other nodes. */
     private final StoreConfig largerConfig;
 
     private final List<SimulatedNode> nodes = new ArrayList<>();
     private final List<Message> messages = new ArrayList<>();
     private final boolean[][] cutOff = new boolean[NODES][NODES];
-    /** The acknowledged or seen values, by their unique numbers. */
+    /** The unique number of each acknowledged or seen value, by list and sequence. */
     private final Map<Place, Long> certain = new HashMap<>();
 
     private final long[] acknowledgedFirst = new long[LISTS];
@@ -105,7 +107,7 @@ final class SimulatedGroup implements RaftModel.Network {
                 .build();
     }
 
-    /** The results of a simulation. */
+    /** The number of events of each kind in a simulation. */
     record Report(long acknowledged, long larges, long seen, long cuts, long blackouts, long terms) {}
 
     /** Runs the entire simulation. Throws on a violation. */
@@ -119,7 +121,7 @@ final class SimulatedGroup implements RaftModel.Network {
         return new Report(acknowledged, larges, seen, cuts, blackouts, terms);
     }
 
-    // For the nodes.
+    // Methods that the nodes call.
 
     SplittableRandom random() {
         return random;
@@ -150,7 +152,7 @@ final class SimulatedGroup implements RaftModel.Network {
         depth--;
     }
 
-    /** Records a failure that was found where no caller would catch it. */
+    /** Records a failure found in a place where an exception would not reach the test. */
     void failed(Throwable found) {
         if (failure == null) {
             failure = found;
@@ -173,7 +175,7 @@ final class SimulatedGroup implements RaftModel.Network {
 
     // Events.
 
-    /** Makes one event occur on one node. */
+    /** Runs one random event on one node. */
     void step() {
         SimulatedNode node = nodes.get(random.nextInt(NODES));
         node.bury();
@@ -268,7 +270,7 @@ final class SimulatedGroup implements RaftModel.Network {
                 throw new SimulationFailure("a leader failed, though it leads", failed);
             }
         } catch (CaravanException rejected) {
-            // The node no longer leads, is closing, or would have to wait. Nothing has happened.
+            // The node no longer leads, is closing, or would have to wait. The action had no effect.
         }
     }
 
@@ -297,7 +299,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }));
     }
 
-    /** A callback whose calls count until its process ends. */
+    /** A callback that ignores results that arrive after its process has ended. */
     private final class Callback implements WriteCallback {
         private final SimulatedNode.NodeProcess process;
         private final Consumer<Long> onSuccess;
@@ -316,11 +318,11 @@ final class SimulatedGroup implements RaftModel.Network {
 
         @Override
         public void failure(CaravanException problem) {
-            // The write may have happened or not.
+            // The outcome of the write is unknown.
         }
     }
 
-    /** Reads on any node, which shows only data that the group has committed. */
+    /** Reads a list on any node. A read returns only data that the group has committed. */
     private void read(SimulatedNode.NodeProcess process) {
         long list = random.nextInt(LISTS);
         Map<Long, Long> values = new HashMap<>();
@@ -358,7 +360,7 @@ final class SimulatedGroup implements RaftModel.Network {
         });
     }
 
-    /** Ends a process, or cuts the power of all nodes. */
+    /** Kills a process, cuts the power of its node, or cuts the power of all nodes. */
     void cut(SimulatedNode.NodeProcess process) {
         if (random.nextInt(8) > 0) {
             process.end(random.nextInt(4) > 0);
@@ -392,7 +394,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    // The end.
+    // The end of the simulation.
 
     private void heal() {
         calm = true;
@@ -405,7 +407,7 @@ final class SimulatedGroup implements RaftModel.Network {
                 checkNoFailure();
             }
         }
-        // Writes that leaders had accepted are committed now.
+        // The steps above committed the writes that leaders had accepted.
         awaitAllAlike();
     }
 

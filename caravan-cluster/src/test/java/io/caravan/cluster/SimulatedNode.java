@@ -31,7 +31,10 @@ final class SimulatedNode {
     private final SplittableRandom random;
     private final RaftModel raft;
     private CrashStorage disk;
-    /** The position up to which the store files have everything, fsynced. Survives as the own files of Raft do. */
+    /**
+     * The entry and LSN up to which the store files are complete and fsynced. It survives power cuts, like the files of
+     * Raft.
+     */
     private Mark mark = new Mark(0, 0);
 
     private @Nullable NodeProcess process;
@@ -64,7 +67,7 @@ final class SimulatedNode {
         bury();
     }
 
-    /** Keeps only the disk of a process that has ended. */
+    /** Discards a process that has ended, except for its disk. */
     void bury() {
         NodeProcess ended = process;
         if (ended != null && ended.left != null) {
@@ -78,7 +81,7 @@ final class SimulatedNode {
         return "node " + (char) ('a' + id);
     }
 
-    /** A process, from its start to a cut. */
+    /** A process of the node, from its start to a kill or a power cut. */
     final class NodeProcess implements CrashStorage.Director {
         private final CrashStorage ownDisk;
         private final SimulatedClock clock = new SimulatedClock();
@@ -88,13 +91,13 @@ final class SimulatedNode {
         private int applied = mark.entry();
         private @Nullable RaftFrameReplicator leading;
         private long leadingTerm;
-        /** Whether the flusher of the store is in its commit log. */
+        /** Whether the flusher of the store is committing a frame. */
         private boolean committing;
-        /** Whether the flusher waits there for an entry. */
+        /** Whether the flusher waits for the group to commit that frame. */
         private boolean waiting;
 
         private byte[] proposed = new byte[0];
-        /** The number of calls until the power is cut or the process is killed. */
+        /** The number of I/O calls until the power is cut or the process is killed. */
         private int callsLeft = 1 + random.nextInt(MAX_CALLS);
 
         private @Nullable CrashStorage left;
@@ -128,7 +131,7 @@ final class SimulatedNode {
             return leading != null && !over();
         }
 
-        /** Whether its term is over, and it does not follow yet. */
+        /** Whether the term of this leader is over, but the node has not become a follower yet. */
         boolean isAbandoned() {
             return leading != null && leading.isAbandoned();
         }
@@ -155,7 +158,7 @@ final class SimulatedNode {
             return scheduler;
         }
 
-        /** Ends the process now, by a kill or a power cut of the node. */
+        /** Ends the process immediately, by a power cut or a kill. */
         void end(boolean power) {
             left = power ? ownDisk.powerCut(random) : ownDisk.processKill();
             group.countCut();
@@ -181,8 +184,7 @@ final class SimulatedNode {
         }
 
         /**
-         * Checks that the disk after a power cut at this moment opens with everything fsynced, and accepts the next
-         * entries.
+         * Checks a power cut at this moment: the store must open with all fsynced data, and accept the next entries.
          */
         private void inspect(CrashStorage remains) {
             group.countCut();
@@ -196,7 +198,7 @@ final class SimulatedNode {
                     }
                 }
             } catch (IOException | RuntimeException | Error broken) {
-                // The store would treat it as a disk failure.
+                // Recorded rather than thrown, because the store would treat an exception as a disk failure.
                 group.failed(
                         new SimulationFailure("a cut of " + SimulatedNode.this + " at " + remains.survived(), broken));
             }
@@ -212,7 +214,7 @@ final class SimulatedNode {
             return opened;
         }
 
-        /** Ends a term that may be over after a message, or because this node stepped down. */
+        /** Ends the term of this leader if a message or this node itself has ended it. */
         void noticeRole() {
             RaftFrameReplicator term = leading;
             boolean over = !raft.leads() || raft.term() != leadingTerm;
@@ -251,13 +253,16 @@ final class SimulatedNode {
             engine().lead(leading);
         }
 
-        /** Follows. Writes that the store accepted and the group did not commit are lost with its memory. */
+        /**
+         * Becomes a follower, with a reopened store. Writes that the group did not commit existed only in memory, and
+         * are lost.
+         */
         private boolean follow(RaftFrameReplicator term) {
             leading = null;
             try {
                 engine().close();
             } catch (StoreFailedException known) {
-                // It has failed, because its frames are no longer committed.
+                // The store has failed, because its frames are no longer committed.
             }
             if (!over()) {
                 open();
@@ -296,7 +301,7 @@ final class SimulatedNode {
                     .frame();
         }
 
-        /** Returns false for a frame that every node skips. */
+        /** Applies a frame. Returns false if every node skips the frame. */
         private boolean replay(ByteBuffer frame) {
             try {
                 engine().replay(frame);
@@ -314,7 +319,7 @@ final class SimulatedNode {
             }
         }
 
-        /** Proposes a frame on the flusher, which waits while everything else continues. */
+        /** Proposes a frame on the flusher, which waits while the simulation continues. */
         private void propose(byte[] frame, Proposal proposal) {
             committing = true;
             waiting = true;
@@ -352,7 +357,7 @@ final class SimulatedNode {
             }
         }
 
-        /** Fsyncs the store, and records the entries that it no longer needs. */
+        /** Fsyncs the store, and records the last entry that the store no longer needs from the Raft log. */
         void force() {
             boolean lies = group.lie() == SimulatedGroup.Lie.MARKS_WHAT_IS_NOT_FORCED;
             long forced = lies ? engine().position() : engine().fsync();

@@ -12,7 +12,9 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Raft must be notified of every end of a transfer, because otherwise it would not request a snapshot again. */
+/**
+ * Tests that Raft is notified when a transfer ends for any reason. Otherwise, Raft would not request a snapshot again.
+ */
 final class SnapshotReceiverTest {
     @TempDir
     Path directory;

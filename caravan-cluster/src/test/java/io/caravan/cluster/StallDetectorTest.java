@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The reaction of a leader whose group makes no progress. */
+/** Tests of the reaction of a leader to a group that makes no progress. */
 final class StallDetectorTest {
     private static final int CHECKS_UNTIL_STEP_DOWN = 4;
 
@@ -19,9 +19,9 @@ final class StallDetectorTest {
         private int emptyEntries;
         private int termsEnded;
 
-        /** Whether the first of two followers gets the entries that the leader proposes; the other gets none. */
+        /** Whether the first of two followers receives the entries that the leader proposes. */
         private boolean oneFollows;
-        /** The last entry of the other follower, or -1 if it has all. */
+        /** The index of the last entry of the second follower, or -1 if this follower has all entries. */
         private long other;
 
         private boolean leads = true;
@@ -83,7 +83,10 @@ final class StallDetectorTest {
         assertThat(leader.emptyEntries).isOne();
     }
 
-    /** Nodes may respond although a connection between them is dead. */
+    /**
+     * Tests that a leader steps down without progress. Nodes may still respond although a connection between them is
+     * dead.
+     */
     @Test
     void stepsDownAfterTermWithoutProgress() {
         check(CHECKS_UNTIL_STEP_DOWN);
@@ -96,7 +99,7 @@ final class StallDetectorTest {
         assertThat(leader.termsEnded).isEqualTo(2);
     }
 
-    /** A minority that gets the empty entries does not bring the commit closer. */
+    /** Tests that empty entries that only a minority receives do not count as progress. */
     @Test
     void stepsDownIfOnlyMinorityReceivesEntries() {
         leader.oneFollows = true;
@@ -104,7 +107,10 @@ final class StallDetectorTest {
         assertThat(leader.termsEnded).isOne();
     }
 
-    /** Raft sends an entry again only when another one follows, if the connection on which it was sent has ended. */
+    /**
+     * Tests a follower whose connection ended after an entry was sent. Raft resends the entry only when another entry
+     * follows.
+     */
     @Test
     void proposesOneEmptyEntryForLaggingFollower() {
         leader.waits = false;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The directory of the store while another one replaces it, interrupted at each step. */
+/** Tests of the replacement of a store's directory, interrupted at each step. */
 final class StoreDirectoriesTest {
     private static final List<String> FILES = List.of("first", "second");
 
@@ -63,7 +63,10 @@ final class StoreDirectoriesTest {
         assertOnlyStore("old");
     }
 
-    /** Once the received directory has its second name, it is the store, however little is left of the old one. */
+    /**
+     * Tests crashes after the first renaming of the received directory. From then on, the received directory is the
+     * store, even if files of the old store remain.
+     */
     @Test
     void completesInstallationAfterCrashAtAnyStep() throws IOException {
         for (int deleted = 0; deleted <= FILES.size() + 1; deleted++) {

@@ -11,14 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The end of a term of leadership while the flusher of the store commits frames. The group has some of them in its log,
- * and this node applies those. It learns late that a proposal has failed, or that another node leads.
+ * The end of a term of leadership while the flusher commits frames. The group has committed some of the frames, and
+ * this node applies those. The node learns late that a proposal has failed, or that another node leads.
  */
 final class TermInterleavings {
     private static final int FRAMES = 4;
 
     private final Interleaver threads;
-    /** The frames that the group has committed, and that the next leader has. */
+    /** The frames that the group has committed, and that the next leader therefore has. */
     private final List<ByteBuffer> group = new ArrayList<>();
 
     private final List<Long> acknowledged = new ArrayList<>();
@@ -44,7 +44,7 @@ final class TermInterleavings {
             Interleaver.point();
             if (lost || over) {
                 over = true;
-                // The reply may be lost, too, but the end of the term comes.
+                // The reply may also be lost, but the node learns of the end of the term.
                 if (replies) {
                     proposal.fail(new IOException("not committed"));
                 }
@@ -63,7 +63,7 @@ final class TermInterleavings {
                     assertThat(group).contains(frame(lsn));
                 }
             } catch (IOException termIsOver) {
-                // Acknowledged frames stay acknowledged.
+                // The frames acknowledged so far stay acknowledged.
             }
         });
         threads.worker("applier", () -> applied < group.size(), () -> {

@@ -31,7 +31,9 @@ final class TermInterleavingsTest {
         exploration().run(INTERLEAVINGS);
     }
 
-    /** A flusher that began to wait just after the end of the term would never be woken. */
+    /**
+     * Tests a flusher that begins to wait just after the end of the term. Without the check, it would never be woken.
+     */
     @Test
     @Tag("thorough")
     void detectsProposalAfterEndOfTerm() throws Exception {

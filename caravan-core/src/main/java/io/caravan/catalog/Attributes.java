@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The attributes of a document: a small sorted map from short ASCII keys to byte values. Immutable.
  *
- * <p>They are kept in the encoding of the catalog entry, because a million documents may each have attributes, few of
+ * <p>They are stored in the encoding of the catalog entry, because a million documents may have attributes, few of
  * which are ever read. The encoding contains, for each attribute in the order of the keys:
  *
  * <pre>

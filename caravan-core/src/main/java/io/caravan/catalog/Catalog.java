@@ -223,8 +223,8 @@ public final class Catalog {
         if (cursor < 0 || limit < 1) {
             throw new IllegalArgumentException("there is no cursor " + cursor + ", or no page of " + limit);
         }
-        // The high half is the tie, which is zero except between documents with the same hash. The low half is the
-        // stripe and the place.
+        // The high half contains the tie, which is nonzero only between documents with the same hash. The low half
+        // contains the stripe and the place.
         int tie = (int) (cursor >>> Integer.SIZE);
         int stripe = (int) cursor >>> DocumentTable.PLACE_BITS;
         int place = (int) cursor & (1 << DocumentTable.PLACE_BITS) - 1;

@@ -6,32 +6,33 @@ import org.jspecify.annotations.Nullable;
  * A document in memory. A catalog may have many millions, so all links between documents (the chain of a hash bucket,
  * the order of entries) are fields of the documents.
  *
- * <p>The comment of each field names the lock that guards it: "stripe" is that of the document's {@link DocumentTable},
- * "log" that of {@link CatalogLog}. A field marked "both" is written under both and read under either.
+ * <p>The comment of each field names the locks that guard it: the stripe lock is that of the document's {@link
+ * DocumentTable}, the log lock is that of {@link CatalogLog}. A field that both locks guard is written under both and
+ * read under either.
  */
 final class CatalogDocument {
     final byte[] name;
     final long id;
 
-    /** Both. */
+    /** Attributes of the document. Guarded by both locks. */
     Attributes attributes;
-    /** Both. Whether the store has a list for the document; the first value creates the list. */
+    /** Whether the store has a list for the document; the first value creates the list. Guarded by both locks. */
     boolean listed;
 
-    /** Stripe. As accepted; may not be durable yet. */
+    /** First sequence as accepted; may not be durable yet. Guarded by the stripe lock. */
     long firstSequence;
-    /** Stripe. As accepted; may not be durable yet. */
+    /** Next sequence as accepted; may not be durable yet. Guarded by the stripe lock. */
     long nextSequence;
-    /** Stripe. */
+    /** Next document in the same hash bucket. Guarded by the stripe lock. */
     @Nullable
     CatalogDocument nextInBucket;
 
-    /** Log. Sequence of the entry that describes this document. */
+    /** Sequence of the entry that describes this document. Guarded by the log lock. */
     long entrySequence;
-    /** Log. */
+    /** Document of the previous live entry. Guarded by the log lock. */
     @Nullable
     CatalogDocument older;
-    /** Log. */
+    /** Document of the next live entry. Guarded by the log lock. */
     @Nullable
     CatalogDocument newer;
 

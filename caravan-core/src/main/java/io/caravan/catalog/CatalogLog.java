@@ -55,11 +55,11 @@ final class CatalogLog {
     private final ReentrantLock lock = new ReentrantLock();
     private final int shards;
     private final AtomicLong nextId;
-    /** Guarded by the lock. */
+    /** The documents in the order of their entries. Guarded by the lock. */
     private final EntryOrder order = new EntryOrder();
-    /** Guarded by the lock. */
+    /** Sequence of the first retained entry. Guarded by the lock. */
     private long firstSequence;
-    /** Guarded by the lock. */
+    /** Sequence of the next entry. Guarded by the lock. */
     private long nextSequence;
 
     /**
@@ -252,7 +252,7 @@ final class CatalogLog {
     static final class EntryOrder {
         private @Nullable CatalogDocument oldest;
         private @Nullable CatalogDocument newest;
-        /** Also read without the lock. */
+        /** Number of documents; also read without the lock. */
         private volatile long size;
 
         @Nullable
@@ -264,7 +264,7 @@ final class CatalogLog {
             return size;
         }
 
-        /** Adds a document that is not in the order, as the newest. */
+        /** Adds a document, which is not in the order yet, as the newest. */
         void add(CatalogDocument document) {
             document.older = newest;
             document.newer = null;

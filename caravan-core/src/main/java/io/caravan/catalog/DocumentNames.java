@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of document names by list id. It learns names from entries of a catalog's list, read in any order, and keeps
- * the most recently used names in bounded memory. Not thread-safe.
+ * A cache of document names by list id. It collects names from entries of a catalog's list, read in any order, and
+ * keeps the most recently used names in bounded memory. Not thread-safe.
  */
 public final class DocumentNames {
     /** Approximate memory, in bytes, that a name takes in addition to its own bytes. */

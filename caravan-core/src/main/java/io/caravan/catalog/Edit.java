@@ -95,7 +95,7 @@ public final class Edit implements AutoCloseable {
     /**
      * Submits all operations to the store as one batch. The callback is notified of success once they are durable. If
      * the edit has no operations, the callback is notified once everything that the edit has read has reached its
-     * durability. The sequence passed to the callback has no meaning.
+     * durability level. The sequence passed to the callback has no meaning.
      *
      * <p>Exceptions of {@link io.caravan.ListStore#write} are thrown here; in that case, nothing has changed.
      */

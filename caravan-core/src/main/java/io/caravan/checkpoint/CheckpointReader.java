@@ -20,7 +20,7 @@ public final class CheckpointReader implements AutoCloseable {
 
     /** Receives the contents of a checkpoint in the order in which they were written. */
     public interface Visitor {
-        /** Ignores everything. Used to check a checkpoint. */
+        /** A visitor that ignores everything, used to check a checkpoint. */
         Visitor NONE = new Visitor() {
             @Override
             public void partition(int partition, long captureLsn) {}

@@ -11,11 +11,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Walks through a checkpoint file. It visits every section whose checksum is right, regardless of its position, and
+ * Walks through a checkpoint file. It visits every section whose checksum is correct, regardless of its position, and
  * reports the positions of all other bytes. {@link CheckpointReader} then throws an exception; a reader of a damaged
  * file continues after these bytes.
  *
- * <p>It holds a window of the file in memory.
+ * <p>It keeps only a window of the file in memory.
  */
 public final class CheckpointSections {
 
@@ -34,7 +34,7 @@ public final class CheckpointSections {
     private final Visitor visitor;
     private final ByteBuffer window;
     private long windowAt;
-    /** The reason why no section is at the position checked last. */
+    /** The reason why the position that was checked last has no section. */
     private String problem = "";
 
     private long offset;
@@ -81,8 +81,8 @@ public final class CheckpointSections {
     }
 
     /**
-     * Returns the length of the section at this position of the file, and loads it into the window; 0 if no section is
-     * there.
+     * Returns the length of the section at this position of the file, and loads it into the window; 0 if no section
+     * starts at this position.
      */
     private int sectionAt(long at) throws IOException {
         if (!loaded(at, SECTION_HEADER_BYTES)) {

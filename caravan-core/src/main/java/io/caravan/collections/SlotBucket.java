@@ -22,7 +22,7 @@ final class SlotBucket {
     private static final int SLOT_MASK = (1 << TAG_SHIFT) - 1;
     /** The maximum slot: one less than the mask, so that no entry equals the empty entry. */
     static final int MAX_SLOT = SLOT_MASK - 1;
-    /** Approximate memory of the objects in addition to the entries. */
+    /** Approximate memory that the objects of a bucket take in addition to the entries. */
     private static final int HEADER_BYTES = 40;
 
     private int[] entries;

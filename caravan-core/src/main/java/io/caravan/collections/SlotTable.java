@@ -29,7 +29,10 @@ public final class SlotTable {
     /** Maximum number of slots that one step of a walk visits. Most steps visit at most {@value #STEP_SLOTS}. */
     public static final int MAX_STEP_SLOTS = SlotBucket.MAX_SLOTS;
 
-    /** A bucket with more slots is visited in sixteen steps, one for each range. */
+    /**
+     * Maximum number of slots of a bucket that one step visits. A larger bucket takes sixteen steps, one for each
+     * range.
+     */
     private static final int STEP_SLOTS = 192;
 
     private static final int FAN_OUT_LOG2 = 3;

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Checkpointer {
     /**
-     * Maximum number of heap bytes that count for the distance between checkpoints. Bounds the log, and therefore the
+     * Maximum number of heap bytes that increase the distance between checkpoints. Bounds the log, and therefore the
      * recovery time.
      */
     private static final long MAX_HEAP_SHARE_BYTES = 256L << 20;

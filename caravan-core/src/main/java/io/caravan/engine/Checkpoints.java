@@ -289,7 +289,7 @@ final class Checkpoints {
 
     /**
      * Writes dirty log pages to disk before the flusher's fsync. If the durability is weaker than {@code SYNC}, these
-     * pages may hold everything appended since the last checkpoint. Writers wait for the flusher's fsync, which then
+     * pages may contain everything appended since the last checkpoint. Writers wait for the flusher's fsync, which then
      * has little left to write. This method opens its own file handles, because Linux reports a write-back error once
      * for each handle.
      */

@@ -26,7 +26,7 @@ final class Commit {
      * @param flushDelayNanos the maximum time until the write is flushed, or {@link WriteBatch#BY_POLICY}
      */
     record Terms(Durability level, long flushDelayNanos) {
-        /** The durability and flush delay of the store. */
+        /** The terms of a write that requests no others: the durability and flush delay of the store. */
         static final Terms USUAL = new Terms(Durability.SYNC, WriteBatch.BY_POLICY);
 
         static Terms of(WriteBatch batch) {
@@ -132,13 +132,15 @@ final class Commit {
         level = level.orStronger(atLeast);
     }
 
-    /** Records that the flush of the commit has begun, and the end of the log once the frame is written. */
+    /**
+     * Records that the flush of the commit has begun, and the position at which the log ends once the frame is written.
+     */
     void sealed(long logEnd, boolean force) {
         end = logEnd;
         fsyncRequested = force;
     }
 
-    /** Returns the end of the log once the frame is written. */
+    /** Returns the position at which the log ends once the frame is written. */
     long end() {
         return end;
     }

@@ -27,7 +27,7 @@ final class CommitQueue {
     private final LogGeometry geometry;
 
     private Commit active;
-    /** Replaces the active commit when a flush begins. Null while a flush is in progress. */
+    /** The commit that replaces the active commit when a flush begins. Null while a flush is in progress. */
     private @Nullable Commit spare;
     /** End of the frames sealed so far. */
     private long tail;

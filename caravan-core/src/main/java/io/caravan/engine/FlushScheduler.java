@@ -29,7 +29,7 @@ final class FlushScheduler {
 
     private static final long GROUP_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** The urgency of flushing the active commit. It only rises, until the commit is sealed. */
+    /** The urgency of flushing the active commit. It never falls before the commit is sealed. */
     private enum Stage {
         /**
          * No flush: the commit is empty, or collects the writes of open groups until the flusher abandons the groups.

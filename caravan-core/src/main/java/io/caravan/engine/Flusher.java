@@ -32,7 +32,7 @@ final class Flusher {
      */
     private static final long MAX_UNFORCED_BYTES = 8L << 20;
 
-    /** Bound on the bytes of such writes that a writer's thread fsyncs along with its own write. */
+    /** Bound on the bytes of writes with weaker durability that a writer's thread fsyncs along with its own write. */
     private static final long MAX_UNFORCED_HERE_BYTES = 64L << 10;
 
     private final StoreState state;

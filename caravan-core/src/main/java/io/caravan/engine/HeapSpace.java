@@ -38,7 +38,7 @@ final class HeapSpace {
     private int[] filled;
     /** Number of bytes of the segments in use that have no disk space yet. */
     private long unfilledBytes;
-    /** Number of bytes that are allocated for entries that are still in the log. */
+    /** Number of heap bytes that are allocated for entries that are still in the log. */
     private long survivorBytes;
     /** The reason why the last move to the heap found no space, or null. */
     private @Nullable String problem;

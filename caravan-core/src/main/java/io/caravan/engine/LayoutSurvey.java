@@ -112,7 +112,7 @@ final class LayoutSurvey {
         }
     }
 
-    /** Pins the entries that readers have pinned, so that they stay during the survey. */
+    /** Pins the entries that readers have pinned, so that these entries are not freed during the survey. */
     private List<Pin> pinWithReaders() {
         List<Pin> own = new ArrayList<>();
         ListIndex index = state.index;

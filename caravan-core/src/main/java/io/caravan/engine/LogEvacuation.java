@@ -66,7 +66,7 @@ final class LogEvacuation {
     private final List<Young> finished = new ArrayList<>();
 
     /**
-     * The batch: its entries, list by list. The arrays contain the regions of the entries in the log and in the heap.
+     * The entries of the batch, list by list. The arrays contain the regions of the entries in the log and in the heap.
      */
     private final List<Run> runs = new ArrayList<>();
 
@@ -74,7 +74,7 @@ final class LogEvacuation {
     private final long[] places = new long[BATCH_ENTRIES];
     private int count;
     private long batchBytes;
-    /** Number of entries with a place in the heap. */
+    /** Number of entries of the batch that have a place in the heap. */
     private int placed;
 
     private @Nullable Unreadable unreadable;
@@ -112,7 +112,7 @@ final class LogEvacuation {
         }
     }
 
-    /** A pinned list, and the next of its entries to visit. */
+    /** A pinned list, and the position of the next entry to visit. */
     private static final class Young {
         final Pin pin;
         final ListCursor cursor = new ListCursor();

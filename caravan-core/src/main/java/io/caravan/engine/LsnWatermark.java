@@ -37,8 +37,8 @@ final class LsnWatermark {
     }
 
     /**
-     * Takes back all records from this LSN on. Called before {@link #fail}. Later waits for these records end with that
-     * failure. Callers whose wait has already ended may have seen the records.
+     * Marks all records from this LSN on as lost. Called before {@link #fail}. Later waits for these records end with
+     * that failure. Callers whose wait has already ended may have seen the records.
      */
     void takeBack(long from) {
         takenBackFrom = from;
@@ -55,7 +55,7 @@ final class LsnWatermark {
         }
     }
 
-    /** Whether the position has passed this LSN, and the record at this LSN was not taken back. */
+    /** Whether the position has passed this LSN, and the record at this LSN is not marked as lost. */
     boolean hasPassed(long lsn) {
         return isThrough(lsn + 1);
     }

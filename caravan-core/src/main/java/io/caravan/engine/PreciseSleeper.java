@@ -22,7 +22,7 @@ public final class PreciseSleeper {
     }
 
     /**
-     * Returns how long to park before calling again. Returns 0 once the instant is reached or {@code cutShort} returns
+     * Returns the time to park before the next call. Returns 0 once the instant is reached or {@code cutShort} returns
      * true, possibly after spinning.
      */
     public long parkOrSpin(long instantNanos, BooleanSupplier cutShort) {

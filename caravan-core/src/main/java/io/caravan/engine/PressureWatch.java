@@ -19,7 +19,7 @@ final class PressureWatch {
     private final long maxHeapBytes;
     /** Number of checks that have been requested since a thread began to check; 0 if no thread is checking. */
     private final AtomicInteger requested = new AtomicInteger();
-    /** Used only by the thread that is checking. */
+    /** Whether the heap is under pressure. Used only by the thread that is checking. */
     private boolean high;
 
     PressureWatch(StoreConfig config) {

@@ -74,8 +74,8 @@ final class ReadPath {
     }
 
     /**
-     * Pins the list from a sequence on while {@code entries} runs, which streams the entries and returns whether the
-     * stream accepted all of them.
+     * Pins the list from a sequence on while {@code entries} runs. That predicate streams the entries, and returns
+     * whether the stream accepted all of them.
      */
     private void read(long id, long fromSequence, EntryStream stream, Predicate<Pinned> entries) {
         StoreState.checkMayWait("a read");
@@ -361,7 +361,7 @@ final class ReadPath {
         });
     }
 
-    /** A walk through the index. At its end, the position is 0 again. */
+    /** A walk through the lists of the index. The position is 0 before the first step and after the last step. */
     private final class DurableIds {
         private final long[] ids = new long[ListIndex.MAX_STEP_LISTS];
         private int count;

@@ -32,11 +32,14 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a store's files and decides what they mean, according to the table of {@link RecoveryCase}. It writes nothing.
- * {@code StoreOpening} then removes the files that are not needed.
+ * Reads a store's files and determines the state of the store, according to the table of {@link RecoveryCase}. It
+ * writes nothing. {@code StoreOpening} then removes the files that are not needed.
  */
 public final class Recovery {
-    /** 8 MiB of regions, so that the index of a small store is traversed only once. */
+    /**
+     * Minimum number of regions to collect in one pass over the index (8 MiB), so that a small store needs only one
+     * pass.
+     */
     private static final long MIN_REGIONS_AT_ONCE = 1 << 20;
 
     private final Storage storage;
@@ -206,7 +209,9 @@ public final class Recovery {
         return problem;
     }
 
-    /** Rebuilds the state from one checkpoint and the log after it. The log must reach at least this position. */
+    /**
+     * Rebuilds the state from one checkpoint and the log after it. The log must reach at least {@code neededEndLsn}.
+     */
     public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
         CheckpointHeader header = reader.header();
         requireOurPartitions(reader);

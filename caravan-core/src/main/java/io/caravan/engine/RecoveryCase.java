@@ -1,7 +1,7 @@
 package io.caravan.engine;
 
 /**
- * The possible states of a store on disk. {@link Recovery} decides what each of them means, according to the table in
+ * The possible states of a store on disk. {@link Recovery} handles each state according to the table in
  * docs/internals/recovery.md. A refusal changes nothing on disk: recovery reads and decides everything before it writes
  * anything.
  */

@@ -36,14 +36,13 @@ public interface Scheduler {
         return Thread.currentThread() instanceof UninterruptibleThread;
     }
 
-    /** Does a worker's work on this thread, which must not wait for the store in the meantime. */
+    /** Runs a worker's task on this thread, which must not wait for the store in the meantime. */
     default void doInstead(Runnable work) {
         WorkerThread.asStoreThread(work);
     }
 
     /**
-     * Returns a lock that orders the store's threads. A simulator may switch threads before it is taken and after its
-     * release.
+     * Returns a lock for the store's threads. A simulator may switch threads before it is taken and after its release.
      */
     default ReentrantLock newLock() {
         return new ReentrantLock();

@@ -15,7 +15,7 @@ final class StoreLock {
     private final ReentrantLock lock;
     private final LongSupplier clock;
 
-    /** Guarded by this lock, as are the fields below. */
+    /** The measured hold times. This lock guards this field and the fields below. */
     private final Histogram heldNanos = new Histogram();
 
     private int unmeasured;
@@ -35,7 +35,7 @@ final class StoreLock {
         }
     }
 
-    /** Takes the lock for a slice of work, which takes longer than locking. */
+    /** Takes the lock for a slice of work, and measures how long it is held. */
     void lockForSlice() {
         lock.lock();
         measure();

@@ -71,7 +71,7 @@ final class StoreOpening {
         }
     }
 
-    /** Removes the remains of a creation that was interrupted. */
+    /** Removes the files that an interrupted creation has left. */
     private void removeRemains(StoreFiles files) throws IOException {
         for (String name : files.temporaries()) {
             storage.delete(name);

@@ -51,16 +51,16 @@ final class StoreState {
     final StoreLock lock;
     final Condition changed;
 
-    /** Guarded by {@link #lock}. */
+    /** The index of all lists. Guarded by {@link #lock}. */
     final ListIndex index;
 
-    /** Guarded by {@link #lock}. */
+    /** The free space of the heap. Guarded by {@link #lock}. */
     final IndexedHeap heap;
 
-    /** Guarded by {@link #lock}. */
+    /** The counters for statistics. Guarded by {@link #lock}. */
     final Counters counters;
 
-    /** Guarded by {@link #lock}. */
+    /** Whether the last write found no space, and nothing has changed since. Guarded by {@link #lock}. */
     private boolean lacksSpace;
 
     private final LongSupplier clock;
@@ -167,7 +167,7 @@ final class StoreState {
         }
     }
 
-    /** Runs a slice of work under the lock, which takes longer than locking. */
+    /** Runs a slice of work under the lock, and measures how long the lock is held. */
     <T> T slice(Supplier<T> work) {
         lock.lockForSlice();
         try {

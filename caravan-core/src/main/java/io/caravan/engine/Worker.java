@@ -10,7 +10,7 @@ public interface Worker {
 
     @FunctionalInterface
     interface Step {
-        /** Does the pending work. Returns the time in nanoseconds until more work may exist; 0 for immediately. */
+        /** Performs the pending work. Returns the time in nanoseconds until more work may exist; 0 for immediately. */
         long run();
     }
 

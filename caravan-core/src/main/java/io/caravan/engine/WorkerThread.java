@@ -15,7 +15,7 @@ final class WorkerThread implements Worker {
         }
     }
 
-    /** Set in a thread of another kind while it does the work of a store thread. */
+    /** Set in a thread that is not a store thread while it does the work of one. */
     private static final ThreadLocal<Boolean> LENT = new ThreadLocal<>();
 
     private final Step step;

@@ -10,7 +10,7 @@ final class Writability {
     private final FlushScheduler demand;
     private final HeapSpace space;
 
-    /** Guarded by the store's lock. */
+    /** Actions to run once the store is writable. Guarded by the store's lock. */
     private List<Runnable> actions = new ArrayList<>();
 
     Writability(StoreState state, CommitQueue queue, FlushScheduler demand, HeapSpace space) {

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  * The layout of the header of log segments, heap segments, checkpoints, and the file with the number of shards, as
  * described in docs/internals/file-format.md.
  *
- * <p>A header is valid if, in this order: (1) the magic is that of the kind; (2) the CRC is right; (3) this release
+ * <p>A header is valid if, in this order: (1) the magic is that of the kind; (2) the CRC is correct; (3) this release
  * reads the version; (4) the store id is this store's; (5) the number is that in the file's name. The offsets are the
  * same in every version, so that a release can distinguish a newer file from a damaged file.
  */

@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
  * The header of a log frame, as described in docs/internals/file-format.md. A frame is one group commit: the records
  * that one flush writes. It starts at a block, and zeros follow it up to the next block.
  *
- * <p>A frame is valid at a position if, in this order: (1) the magic is right; (2) the LSN is the position; (3) the
- * payload fits the segment; (4) the store id is right; (5) the CRC is right. A torn frame, an old frame in a recycled
- * segment, or a frame of another store is therefore never valid.
+ * <p>A frame is valid at a position if, in this order: (1) the magic is correct; (2) the LSN is the position; (3) the
+ * payload fits the segment; (4) the store id is correct; (5) the CRC is correct. A torn frame, an old frame in a
+ * recycled segment, or a frame of another store is therefore never valid.
  *
  * <p>A valid frame {@linkplain #follows follows} another frame if it contains that frame's LSN and CRC, and its term is
  * not lower. The term increases each time that a store is opened, or a replica begins to lead. A frame that was removed
@@ -37,10 +37,10 @@ public final class FrameLayout {
     /** "CUFT" in byte order: earlier frames may not have been fsynced. */
     public static final int MAGIC_BEHIND_UNFORCED = 0x5446_5543;
 
-    /** "CFRM" in byte order: as {@link #MAGIC_VALUE}, in version 3 of the format. */
+    /** "CFRM" in byte order: like {@link #MAGIC_VALUE}, in version 3 of the format. */
     public static final int OLD_MAGIC_VALUE = 0x4D52_4643;
 
-    /** "CUFR" in byte order: as {@link #MAGIC_BEHIND_UNFORCED}, in version 3 of the format. */
+    /** "CUFR" in byte order: like {@link #MAGIC_BEHIND_UNFORCED}, in version 3 of the format. */
     public static final int OLD_MAGIC_BEHIND_UNFORCED = 0x5246_5543;
 
     /** The LSN of the nonexistent frame before the first frame. */

@@ -8,8 +8,8 @@ import java.util.UUID;
  * docs/internals/file-format.md.
  *
  * <p>The operating system generates the boot id when it starts. A different boot id means that the system has
- * restarted: no unfsynced part of the log that the writer left can still be in the page cache, so everything readable
- * is on the disk. The same is assumed if the file is not valid.
+ * restarted. The page cache then no longer contains unfsynced log data, so everything readable is on the disk. The same
+ * is assumed if the file is not valid.
  */
 public final class FsyncedLsnLayout {
     public static final int STORE_ID = 0;

@@ -3,9 +3,9 @@ package io.caravan.format;
 import io.caravan.CorruptStoreException;
 
 /**
- * Thrown if a frame whose checksum is right contains an invalid record: the frame was written incorrectly, or by
- * another program. The reader of the log, which knows the file, converts this exception to a {@link
- * CorruptStoreException}.
+ * Thrown if a frame whose checksum is correct contains an invalid record: the frame was written incorrectly, or by
+ * another program. The reader of the log converts this exception to a {@link CorruptStoreException} that names the
+ * file.
  */
 public final class InvalidRecordException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -46,7 +46,7 @@ public final class HeapFile implements AutoCloseable {
     private static final class Segment {
         final String path;
         final MappedFile mapping;
-        /** The file, open while it has bytes that are not fsynced. */
+        /** The segment's file, which is kept open while it has bytes that are not fsynced. */
         @Nullable
         StoreFile unforced;
 
@@ -181,7 +181,7 @@ public final class HeapFile implements AutoCloseable {
         references.incrementAndGet();
     }
 
-    /** Ends one {@link #retain}. */
+    /** Undoes one {@link #retain}. */
     public void release() {
         if (references.decrementAndGet() == 0) {
             for (Segment segment : segments) {

@@ -123,7 +123,7 @@ public final class IndexedHeap {
         freeUnits += units;
     }
 
-    /** Moves the frontier back to the indexes. */
+    /** Adds the frontier to the indexes as an ordinary hole. */
     private void settleFrontier() {
         if (frontierUnits > 0) {
             long units = frontierUnits;

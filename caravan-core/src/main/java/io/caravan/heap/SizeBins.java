@@ -5,7 +5,7 @@ import java.util.Arrays;
 /** The heads of the lists of holes, one list for each range of sizes, and a bitmap of the nonempty lists. */
 final class SizeBins {
     private static final int NIL = -1;
-    /** Each size below this, in units of 8 bytes, has its own bin. */
+    /** The size, in units of 8 bytes, below which each size has its own bin. */
     private static final int EXACT = 512;
 
     private static final int EXACT_LOG2 = Integer.numberOfTrailingZeros(EXACT);

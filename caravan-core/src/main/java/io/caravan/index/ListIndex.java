@@ -225,14 +225,17 @@ public final class ListIndex {
     }
 
     /**
-     * Records that the list was added to the reclaim queue once more. The record is not freed while the list has a
-     * place in the queue.
+     * Records that the list was added to the reclaim queue again. The record is not freed while the list has a place in
+     * the queue.
      */
     public void queued(int list) {
         records.addPlaces(list, 1);
     }
 
-    /** Records that a place in the queue was used. Frees the record if the list's life is over. */
+    /**
+     * Records that one of the list's places in the reclaim queue was processed. Frees the record if it is no longer
+     * needed.
+     */
     public void unqueued(int list) {
         records.addPlaces(list, -1);
         boolean over = records.isIdleAndRemoved(list) && pins.first(list) == Pins.NONE;

@@ -149,8 +149,8 @@ final class ListRecords {
     }
 
     /**
-     * Whether the list is removed and has no place in the queue, so that its life is over once it has no pins and no
-     * regions.
+     * Whether the list is removed and has no place in the queue, so that its record can be freed once it has no pins
+     * and no regions.
      */
     boolean isIdleAndRemoved(int list) {
         return (get(list, STATE) & ~(WAITING | YOUNG)) == REMOVED;

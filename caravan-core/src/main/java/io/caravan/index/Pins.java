@@ -12,7 +12,7 @@ public final class Pins {
     private final NavigableSet<Pin> pins = new TreeSet<>(Pin.ORDER);
     private long count;
 
-    /** Retains the regions of a list's entries from one sequence on, until {@link ListIndex#unpin}. */
+    /** A pin, which retains the regions of a list's entries from one sequence on, until {@link ListIndex#unpin}. */
     public static final class Pin {
         private static final Comparator<Pin> ORDER = Comparator.comparingInt((Pin pin) -> pin.list)
                 .thenComparingLong(pin -> pin.from)

@@ -3,8 +3,8 @@ package io.caravan.index;
 import io.caravan.collections.LongPages;
 
 /**
- * Linked chunks of packed regions, which form the region tables of lists. A chunk is a power of two of longs, at least
- * two: a header and then regions.
+ * Linked chunks of packed regions, which form the region tables of lists. The size of a chunk is a power of two, at
+ * least two longs: a header, followed by regions.
  *
  * <pre>
  *   63                       32 31           9  8  7       0
@@ -76,8 +76,8 @@ final class RegionChunks {
     }
 
     /**
-     * Whether this many more entries fit. All chunks of a list but its last are full, and the header of the smallest
-     * chunk takes one long for each entry. The chunks of a page fill it, except for less than one chunk.
+     * Whether this many more entries fit. All chunks of a list except its last are full. In the smallest chunks, the
+     * headers take one long for each entry. The chunks of a page fill it, except for less than one chunk.
      */
     boolean hasRoom(long entries, long lists) {
         long longs = 2 * entries + (lists << MAX_LOG2);

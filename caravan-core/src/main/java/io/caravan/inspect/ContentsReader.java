@@ -19,8 +19,8 @@ import java.nio.file.Path;
 
 /**
  * Reads the contents of a store that may be open or damaged: its newest checkpoint, and single lists, from that
- * checkpoint and the log after it. It takes no lock and writes nothing. In memory, it holds at most the regions of one
- * list (8 bytes each), one frame, and one value.
+ * checkpoint and the log after it. It takes no lock and writes nothing. It keeps at most the regions of one list (8
+ * bytes each), one frame, and one value in memory.
  *
  * <p>In an open store, a value that fails its check may have moved. This happens only after another checkpoint has been
  * published; the reader then searches for the list again. Not thread-safe.

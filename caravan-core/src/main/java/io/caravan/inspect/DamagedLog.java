@@ -48,7 +48,7 @@ final class DamagedLog {
         /**
          * Reports a damaged frame: its header belongs to this log, but its checksum is wrong.
          *
-         * @param end the end of the frame, if its header is right
+         * @param end the end of the frame, if its header is correct
          */
         void damaged(Segment segment, int at, long lsn, long end);
     }
@@ -87,7 +87,7 @@ final class DamagedLog {
         }
     }
 
-    /** Returns the problems of entire files, which may therefore lack frames. */
+    /** Returns the problems that affect entire files, so that frames of these files may be missing. */
     List<String> problems() {
         return problems;
     }

@@ -33,12 +33,12 @@ final class DamagedValues implements AutoCloseable {
         this.there = new HashSet<>(storage.list());
     }
 
-    /** Returns the file and offset read last. */
+    /** Returns the file and offset of the last read. */
     String place() {
         return place;
     }
 
-    /** Returns the name of the file read last. */
+    /** Returns the name of the file of the last read. */
     String fileName() {
         return fileName;
     }
@@ -47,7 +47,7 @@ final class DamagedValues implements AutoCloseable {
      * Returns the value of an entry, or null if its bytes are missing or not those that were written.
      *
      * @param creationLsn the creation LSN of the list, or {@link SalvagedList#UNKNOWN} for an entry of a frame whose
-     *     checksum was right
+     *     checksum was correct
      * @param nearLsn a position near the end of the log
      */
     @Nullable

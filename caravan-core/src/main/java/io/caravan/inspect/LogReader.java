@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a log frame by frame while another process may write and recycle it, or parts of it are damaged. It takes no
- * lock, writes nothing, and holds one frame in memory.
+ * lock, writes nothing, and keeps one frame in memory.
  *
  * <p>{@link LogFrames} finds the next frame, as it does for {@link io.caravan.wal.LogScanner}. The scanner refuses a
  * damaged log; this reader reports the damage and continues. If no frame follows, one of these is the case: (1) the
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 public final class LogReader implements AutoCloseable {
-    /** The number of an unknown segment. */
+    /** The value that stands for an unknown segment number. */
     private static final long UNKNOWN = -2;
 
     private final Storage storage;

@@ -15,7 +15,7 @@ final class SalvagedList {
 
     private static final int FIRST_CAPACITY = 4;
 
-    /** A number of missing sequences, before the region at an index. */
+    /** A number of missing sequences that precede the region at an index. */
     private record Gap(int index, long count) {}
 
     private final long creationLsn;

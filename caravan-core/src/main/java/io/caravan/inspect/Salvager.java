@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * Copies all intact data of a damaged store to a new store, without writing to the damaged store.
  *
  * <p>It rebuilds the index: it takes each partition from the newest checkpoint in which the partition is intact, and
- * replays every valid frame of the log. Then it copies each entry whose checksum is right.
+ * replays every valid frame of the log. Then it copies each entry whose checksum is correct.
  *
  * <p>Values before a gap are renumbered, and this is reported; see {@link io.caravan.DurableListStore#salvage}.
  */

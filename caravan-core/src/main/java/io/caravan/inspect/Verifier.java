@@ -72,7 +72,7 @@ public final class Verifier {
     /**
      * Verifies a store that another process has open, without writing. The log grows in the meantime, and data that is
      * trimmed, moved or recycled during a read looks damaged. The store is therefore verified several times, each time
-     * from the checkpoint that is newest by then. Only findings that every pass repeats are faults. A pass that cannot
+     * from the newest checkpoint at that time. Only findings that every pass repeats are faults. A pass that cannot
      * recover from any checkpoint reads no entries, and therefore counts only if every pass is like this.
      *
      * @throws StoreIoException if the store changed so fast that no pass was complete
@@ -101,7 +101,7 @@ public final class Verifier {
         return withLastingFaults(counted);
     }
 
-    /** Returns the last report, with only those of its faults that all reports have. */
+    /** Returns the last report, with only the faults that all reports contain. */
     private static VerifyReport withLastingFaults(List<VerifyReport> reports) {
         VerifyReport last = reports.get(reports.size() - 1);
         Set<String> lasting = messages(last);

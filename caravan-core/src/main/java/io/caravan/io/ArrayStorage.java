@@ -29,7 +29,7 @@ public final class ArrayStorage implements Storage {
     private static final class Content implements MappedFile {
         private long size;
         private ByteBuffer bytes = ByteBuffer.allocate(0);
-        /** The same memory, for readers. */
+        /** A read-only view of {@code bytes}, for readers. */
         private volatile ByteBuffer view = bytes.asReadOnlyBuffer();
 
         Content(long size) {

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FileStorage implements Storage {
     /**
-     * Zeros are fsynced in chunks of this size, because otherwise an fsync of the log would wait for all zeros that are
-     * not fsynced yet.
+     * The number of bytes of zeros to write before an fsync. Without this bound, an fsync of the log would wait for all
+     * zeros that are not fsynced yet.
      */
     private static final int FORCED_TOGETHER_BYTES = 4 << 20;
 
@@ -46,8 +46,8 @@ public final class FileStorage implements Storage {
     }
 
     /**
-     * Opens and locks the directory. If it is missing, creates it with its parents. Afterwards the directory's entry in
-     * its parent is durable, even if another process created the directory, unless the parent cannot be read.
+     * Opens and locks the directory. If it is missing, creates it with its parents. If the parent can be read, the
+     * directory's entry in it is durable afterwards, even if another process created the directory.
      *
      * @throws StoreDirectoryException if the path is not a directory or cannot be written
      * @throws io.caravan.StoreLockedException if its store is already open

@@ -20,7 +20,7 @@ public final class LogBuffer {
     private int limit;
     private int end = FrameLayout.HEADER_BYTES;
     private int records;
-    /** Whether the memory holds a leader's frame, including its header. */
+    /** Whether the memory contains a leader's frame, including its header. */
     private boolean filled;
 
     /** Creates a buffer for frames of up to this many bytes, a multiple of a block. */

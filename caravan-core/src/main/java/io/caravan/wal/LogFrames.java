@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the frames of an intact or damaged log: the frame at a position, the frame that follows another frame, or the
- * next valid frame. It never reports damage as an error; callers decide whether to refuse the log. It holds a window of
+ * next valid frame. It never reports damage as an error; callers decide whether to refuse the log. It keeps a window of
  * the log in memory, as large as its read-ahead or the largest frame so far.
  *
  * <p>Not thread-safe.
@@ -65,12 +65,12 @@ public final class LogFrames {
         this.readAheadBytes = readAheadBytes;
     }
 
-    /** Returns the bytes read last; {@link #at} returns the index of a position. */
+    /** Returns the window, which contains the bytes of the last read; {@link #at} returns the index of a position. */
     public ByteBuffer window() {
         return window;
     }
 
-    /** Returns the index in the window of a position that was read last. */
+    /** Returns the index, in the window, of a position within the last read. */
     public int at(long lsn) {
         return (int) (lsn - windowLsn);
     }
@@ -87,7 +87,10 @@ public final class LogFrames {
                 && FrameLayout.valid(window, at(lsn), storeId, lsn);
     }
 
-    /** Whether the header of a frame with this LSN starts at this position. If so, the window contains the header. */
+    /**
+     * Whether the header of a frame with this LSN starts at the position of the LSN. If so, the window contains the
+     * header.
+     */
     public boolean begunAt(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
                 && FrameLayout.magicAt(window, at(lsn))
@@ -106,7 +109,7 @@ public final class LogFrames {
         return followsAt(inNextSegment, previous) ? inNextSegment : NOWHERE;
     }
 
-    /** Returns the bytes of the valid frame read last. */
+    /** Returns the bytes of the valid frame that was read last. */
     ByteBuffer frameAt(long lsn) {
         int bytes = FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
         return window.slice(at(lsn), bytes);
@@ -151,7 +154,7 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the number of payload bytes that the frame header at this LSN claims, if the header is right and the
+     * Returns the number of payload bytes that the frame header at this LSN claims, if the header is correct and the
      * bytes exist; otherwise 0.
      */
     int claimedBytesAt(long lsn) throws IOException {

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SortedMap;
 
-/** Decodes any bytes as a catalog entry. Encoding an accepted entry again yields the same bytes. */
+/** Decodes arbitrary bytes as a catalog entry. Encoding an accepted entry again yields the same bytes. */
 public final class CatalogEntryTarget implements FuzzTarget {
     /** The limit for copies of a name, of attributes, and of their parts, regardless of the size of the entry. */
     private static final long LIMIT_BYTES = 512 << 10;

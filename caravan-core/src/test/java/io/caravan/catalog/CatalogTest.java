@@ -64,7 +64,7 @@ class CatalogTest {
         edit(name, document -> document.append(VALUE));
     }
 
-    /** Makes this many documents with one value each, and returns their names. */
+    /** Creates this many documents with one value each, and returns their names. */
     private List<DocumentName> appendToMany(String prefix, int count) {
         List<DocumentName> names = IntStream.range(0, count)
                 .mapToObj(i -> DocumentName.of(prefix + i))
@@ -355,7 +355,7 @@ class CatalogTest {
                 .withMessageContaining("document 0, sequence 0");
     }
 
-    /** Waiting there would hold the locks of the names. */
+    /** A wait on the event loop would hold the locks of the names. */
     @Test
     void writeOnEventLoopIsRejectedInsteadOfWaitingForSpace() throws Exception {
         full.crowded = true;

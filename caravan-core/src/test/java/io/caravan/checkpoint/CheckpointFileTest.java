@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Writes and reads checkpoint files, and violates each numbered condition of an intact one alone. */
+/** Writes and reads checkpoint files, and violates each numbered condition of an intact checkpoint separately. */
 class CheckpointFileTest {
     private static final long NUMBER = 5;
     private static final int PARTITIONS = 4;

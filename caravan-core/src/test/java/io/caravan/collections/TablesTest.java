@@ -116,7 +116,9 @@ class TablesTest {
         assertThatIllegalArgumentException().isThrownBy(() -> new SlotTable(3, slot -> slot));
     }
 
-    /** A table that counts key lookups. An operation only looks keys up and moves slots whose keys it looked up. */
+    /**
+     * A table that counts key lookups. An operation looks up keys, and moves only slots whose keys it has looked up.
+     */
     private static final class Counted {
         final SlotTable table;
         long lookups;
@@ -129,7 +131,7 @@ class TablesTest {
             });
         }
 
-        /** Returns the most lookups that one of this many operations made. */
+        /** Returns the maximum number of lookups made by one of this many operations. */
         long most(int slots, IntConsumer operation) {
             most = 0;
             for (int slot = 0; slot < slots; slot++) {
@@ -152,7 +154,10 @@ class TablesTest {
         assertThat(table.memoryBytes()).as("buckets were joined").isLessThan(200);
     }
 
-    /** Hashes that differ only in their lowest bits: each burst leaves all slots in one bucket, down to those bits. */
+    /**
+     * The hashes differ only in their lowest bits, so each burst leaves all slots in one bucket until it reaches these
+     * bits.
+     */
     @Test
     void separatesKeysWithNearlyEqualHashes() {
         int slots = 4_000;

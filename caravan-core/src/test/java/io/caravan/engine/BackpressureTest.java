@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
  */
 @LongTimeout
 class BackpressureTest {
-    /** Two of these fill a log buffer of 8 KiB. */
+    /** A value of which two fill a log buffer of 8 KiB. */
     private static final byte[] LARGE = bytes(3900, 1);
 
     private static void fillTheActiveBuffer(FaultyStore store, Hold force) {
@@ -68,7 +68,7 @@ class BackpressureTest {
         }
     }
 
-    /** A flush adds a callback to a commit that already has as many as writes may add. */
+    /** A flush adds a callback to a commit that already has the maximum number of callbacks of writes. */
     @Test
     void commitBeyondCallbackLimitIsFull() {
         Commit commit = new Commit(8192);
@@ -106,7 +106,10 @@ class BackpressureTest {
         }
     }
 
-    /** The active buffer is less than half full. Otherwise, a caller would try again without a pause until the flush. */
+    /**
+     * The action must not run only because the active buffer is less than half full: a caller would try again without a
+     * pause until the flush.
+     */
     @Test
     void actionAfterRejectedTryRunsOnlyWhenMoreSpaceIsAvailable() {
         try (FaultyStore store = FaultyStore.open()) {
@@ -204,7 +207,7 @@ class BackpressureTest {
         }
     }
 
-    /** Otherwise, an event loop that writes only to a writable store would never write again. */
+    /** An event loop that writes only to a writable store would never write again if the store stayed unwritable. */
     @Test
     void storeBecomesWritableAfterFrameFillsSegment() {
         try (FaultyStore store = FaultyStore.open()) {
@@ -237,7 +240,7 @@ class BackpressureTest {
         }
     }
 
-    /** No fsync follows by itself, and only the freed regions of the trim make the store writable. */
+    /** No fsync happens by itself, and only the freed regions of the trim make the store writable. */
     @Test
     void actionRunsAfterTrimInStoreThatExceedsItsHeapLimit() {
         try (FaultyStore larger = FaultyStore.open(

@@ -59,8 +59,8 @@ class BackupUnderLoadTest {
     }
 
     /**
-     * Returns the same as {@link StoreContents#of} without walking the entire index, which is too slow after every
-     * write.
+     * Returns the same contents as {@link StoreContents#of} without walking the entire index, which is too slow after
+     * every write.
      */
     private static StoreContents contents(Engine engine) {
         SortedMap<Long, ListContents> lists = new TreeMap<>();

@@ -95,7 +95,7 @@ class ClosingTest {
         await(stage);
     }
 
-    /** Otherwise, the stage and the first close would wait for each other. */
+    /** The stage's close must not wait for the first close: they would wait for each other. */
     @Test
     void stageCanCloseWhileAnotherThreadCloses() {
         FaultyStore store = open();
@@ -119,7 +119,7 @@ class ClosingTest {
         store.disk.invert(place.file(), place.offset());
     }
 
-    /** Opens a store whose time passes only when a test advances it. */
+    /** Opens a store whose clock only a test advances. */
     private FaultyStore open() {
         return FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), nanos::get);
     }

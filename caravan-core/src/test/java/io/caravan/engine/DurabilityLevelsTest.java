@@ -58,7 +58,7 @@ class DurabilityLevelsTest {
         store.engine.close();
     }
 
-    /** A process may open no more files, but the flusher has the log open. */
+    /** The process can open no more files, but the flusher already has the log open. */
     @ParameterizedTest
     @EnumSource(
             value = Durability.class,
@@ -168,7 +168,7 @@ class DurabilityLevelsTest {
         }
     }
 
-    /** The checkpoint finds no space, but the log already has its own. */
+    /** The disk has no space for the checkpoint, but the space of the log is already allocated. */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void closeOnFullDiskKeepsEverything(Durability level) {
@@ -302,7 +302,10 @@ class DurabilityLevelsTest {
         }
     }
 
-    /** Writes acknowledged below the level of the store may be lost. After that, they must not be read. */
+    /**
+     * The failed fsync may lose writes acknowledged below the level of the store, so they must not be readable
+     * afterward.
+     */
     @Test
     void weakerWritesAreUnreadableAfterFailedFsync() {
         FaultyStore store = open(Durability.SYNC);

@@ -127,7 +127,7 @@ class FaultAtEveryPointTest {
         } catch (CompletionException rejected) {
             assertThat(rejected).hasCauseInstanceOf(CaravanException.class);
         } catch (CaravanException | IOException rejected) {
-            // A caller may see these; any other exception fails the test.
+            // A caller may receive these exceptions; any other exception fails the test.
         }
         return acknowledged;
     }

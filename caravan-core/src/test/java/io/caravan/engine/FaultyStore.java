@@ -22,7 +22,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** An open engine on an in-memory disk that fails on demand, small enough to reach every limit soon. */
+/** An open engine on an in-memory disk that fails on demand, small enough to reach every limit quickly. */
 final class FaultyStore implements AutoCloseable {
     static final int MAX_VALUE_BYTES = 4096;
     static final int LOG_SEGMENT_BYTES = 16 * 1024;
@@ -115,18 +115,19 @@ final class FaultyStore implements AutoCloseable {
     }
 
     /**
-     * Waits until the provisioner has created, recycled, and deleted all it has to, so that it does not disturb a test.
+     * Waits until the provisioner has no segments left to create, recycle, or delete, so that it does not disturb a
+     * test.
      */
     void awaitProvisioned() {
         threads.awaitRest("caravan-provisioner");
     }
 
-    /** Waits until the flusher has nothing to do. */
+    /** Waits until the flusher has no work. */
     void awaitIdleFlusher() {
         threads.awaitRest("caravan-flusher");
     }
 
-    /** Wakes the checkpointer, and waits until it has nothing to do or waits. */
+    /** Wakes the checkpointer, and waits until it is idle or waiting. */
     void awaitIdleCheckpointer() {
         engine.parts.onCheckpointer(() -> {});
         threads.awaitRest("caravan-checkpointer");
@@ -141,7 +142,7 @@ final class FaultyStore implements AutoCloseable {
         CompletableFuture.allOf(appends).join();
     }
 
-    /** Runs the work while such a call of a new checkpoint is held. Returns when the checkpoint has ended. */
+    /** Runs the work while a matching call of a new checkpoint is held. Returns when the checkpoint has ended. */
     void duringCheckpoint(Predicate<Call> heldCalls, Crew.Work work) throws Exception {
         FutureTask<Void> checkpoint = new FutureTask<>(engine::checkpoint, null);
         try (Hold hold = faults.hold(heldCalls)) {

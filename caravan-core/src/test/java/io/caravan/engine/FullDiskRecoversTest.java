@@ -40,7 +40,7 @@ class FullDiskRecoversTest {
     private static final int MAX_VALUE_BYTES = 15_000;
     private static final int LEAST_DISK_BYTES = 2_200 * KIB;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** About a minute of simulated time. */
+    /** The maximum number of pauses: about a minute of simulated time. */
     private static final int MOST_PAUSES = 600;
 
     private final StoreConfig config = StoreConfig.builder(Path.of("small"))
@@ -145,7 +145,8 @@ class FullDiskRecoversTest {
     }
 
     /**
-     * Appends until the store rejects all appends, also after further checkpoints. Returns the number of accepted ones.
+     * Appends until the store rejects all appends, even after further checkpoints. Returns the number of accepted
+     * appends.
      */
     private long fill(Engine engine, int valueBytes) {
         long accepted = 0;

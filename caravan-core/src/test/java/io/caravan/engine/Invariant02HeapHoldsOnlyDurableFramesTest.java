@@ -34,12 +34,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Invariant 2: the heap holds only values of durable frames, and no region names heap bytes that are not durable. Freed
- * bytes are not overwritten before a checkpoint that contains the trim or deletion is published.
+ * Invariant 2: the heap contains only values of durable frames, and no region refers to heap bytes that are not
+ * durable. Freed bytes are not overwritten before a checkpoint that contains the trim or deletion is published.
  */
 @LongTimeout
 class Invariant02HeapHoldsOnlyDurableFramesTest {
-    /** This many values fill the one heap segment and leave less space than another one needs. */
+    /** The number of values that fill the only heap segment, so that another value does not fit. */
     private static final int FULL_COUNT = 12;
 
     private static final int FULL_LENGTH = 1000;
@@ -147,8 +147,8 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
     }
 
     /**
-     * The log segment that the reader started in is deleted. The remaining values have moved, although only it needs
-     * them.
+     * The log segment in which the reader started is deleted. The remaining values have moved to the heap, although
+     * only the reader needs them.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -203,7 +203,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** After that, nothing else may ever wake the flusher, which frees the regions. */
+    /** The end of the read must wake the flusher, which frees the regions: no later event may ever wake it. */
     @Test
     void pinnedRegionsAreFreedAfterReadWithoutWrites() {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {

@@ -68,8 +68,8 @@ class Invariant03ReplayIsIdempotentTest {
     }
 
     /**
-     * Replays from both checkpoints, once and twice. Values in the heap for the newer one may be in the log for the
-     * older.
+     * Replays from both checkpoints, once and twice. Values that the newer checkpoint has in the heap may be in the log
+     * for the older checkpoint.
      */
     private static void assertReplaysAgree(MemoryStorage disk) throws IOException {
         List<Long> checkpoints = checkpoints(disk);
@@ -174,7 +174,10 @@ class Invariant03ReplayIsIdempotentTest {
         engine.flush();
     }
 
-    /** Between the start of a checkpoint and its publication, a replay from the previous one must find all it needs. */
+    /**
+     * Between the start of a checkpoint and its publication, a replay from the previous checkpoint must find all files
+     * that it needs.
+     */
     @Test
     void heapSegmentsAreKeptWhileReplayNeedsThem() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {

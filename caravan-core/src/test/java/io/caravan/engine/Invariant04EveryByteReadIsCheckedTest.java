@@ -52,7 +52,7 @@ class Invariant04EveryByteReadIsCheckedTest {
         file.put(at, (byte) (file.get(at) ^ 1 << bit));
     }
 
-    /** Returns the place of the entry of an appended value. For the heap, makes a checkpoint first. */
+    /** Returns the place of the entry of a value that was appended. For the heap, makes a checkpoint first. */
     private static Place entryOf(FaultyStore store, String space, String text) {
         if (space.equals(HEAP)) {
             store.engine.checkpoint();
@@ -140,7 +140,7 @@ class Invariant04EveryByteReadIsCheckedTest {
             Place entry = entryOf(store, HEAP, "a value");
             store.disk.bytes(entry.file()).put(entry.offset(), new byte[EntryLayout.entryBytes("a value".length())]);
             assertReported(store, entry, 1, 0, List.of());
-            // An empty value has length zero, as has a hole of zeros. But its checksum is not zero.
+            // An empty value has length zero, like a hole of zeros, but its checksum is not zero.
             assertThat(texts(store.engine, 1, 1)).containsExactly("1:");
         }
     }

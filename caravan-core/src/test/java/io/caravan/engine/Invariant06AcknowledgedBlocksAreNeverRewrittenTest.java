@@ -18,8 +18,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * Invariant 6: a block that holds an acknowledged frame is never written again. According to the record of all calls,
- * no fsynced block of a log file is written again until the file is renamed.
+ * Invariant 6: a block that contains an acknowledged frame is never written again. According to the record of all
+ * calls, no fsynced block of a log file is written again until the file is renamed.
  */
 @LongTimeout
 class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {

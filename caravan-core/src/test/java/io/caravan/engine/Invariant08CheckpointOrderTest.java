@@ -40,7 +40,7 @@ class Invariant08CheckpointOrderTest {
             on(Kind.RENAME, LOG).and(call -> call.file().matches(LOG));
 
     /**
-     * Opens a store with three checkpoints, and enough log that the next publication deletes and recycles something.
+     * Opens a store with three checkpoints, and with enough log for the next publication to delete and recycle files.
      */
     private static FaultyStore withThreeCheckpoints() {
         FaultyStore store = FaultyStore.open();
@@ -53,7 +53,7 @@ class Invariant08CheckpointOrderTest {
         return store;
     }
 
-    /** The store is writable long before that, so a test cannot rely on being writable. */
+    /** The store is writable long before the recycling, so a test cannot rely on writability. */
     @Test
     void storeIsProvisionedOnlyAfterRecycling() throws Exception {
         try (FaultyStore store = withThreeCheckpoints()) {
@@ -143,7 +143,7 @@ class Invariant08CheckpointOrderTest {
         try (FaultyStore store = withThreeCheckpoints()) {
             store.faults.clearCalls();
             store.duringCheckpoint(on(Kind.DELETE, CHECKPOINT), () -> {
-                // New segments give work to the provisioner, which also recycles.
+                // New segments cause work for the provisioner, which also recycles.
                 append(store.engine, 2, "x".repeat(4000), "y".repeat(4000), "z".repeat(4000), "x".repeat(4000));
                 store.awaitProvisioned();
                 assertThat(store.faults.calls(RECYCLING)).isEmpty();

@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Invariant 9: a failed write or fsync of the log is final. Every caller is notified once, and no fsync is retried. */
 @LongTimeout
 class Invariant09FailedFsyncIsFinalTest {
-    /** Matches writes or fsyncs of frames. Those of a segment header precede the use of the segment. */
+    /** Matches writes or fsyncs of frames. Segment headers are written and fsynced before the segment is used. */
     private static Predicate<Call> frames(Kind kind) {
         return on(kind, LOG).and(call -> kind != Kind.WRITE || call.position() > 0);
     }

@@ -149,7 +149,10 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** A checkpoint being written still names the values trimmed in the meantime. The next one frees their space. */
+    /**
+     * A checkpoint being written still refers to the values trimmed in the meantime. The next checkpoint frees their
+     * space.
+     */
     @Test
     void appendWaitsForSpaceTrimmedDuringCheckpointWrite() throws Exception {
         StoreConfig config = FaultyStore.small()
@@ -302,7 +305,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             assertThat(rejection(store, 1000))
                     .hasMessageContainingAll(
                             "can be used after the next checkpoint", "made to fail: CREATE of checkpoint-");
-            // Not while the checkpoint is being retried.
+            // The append is not rejected while the checkpoint is being retried.
             Eventually.await("it is rejected again", store.engine::writable);
             store.faults.heal();
             Eventually.await("the checkpoint is tried again", () -> rejection(store, 1000) == null);
@@ -543,8 +546,8 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     }
 
     /**
-     * The next regular checkpoint may be far away. An emptied store on a nearly full disk once rejected appends for
-     * good.
+     * The next regular checkpoint may be far away. An emptied store on a nearly full disk once rejected all further
+     * appends.
      */
     @Test
     void checkpointsRecycleLogSegmentsWhenLogCannotGrow() {

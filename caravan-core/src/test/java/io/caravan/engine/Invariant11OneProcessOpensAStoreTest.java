@@ -24,12 +24,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Invariant 11: one process opens a store, and only one store of that process. */
+/** Invariant 11: only one process can open a store, and it can open the store only once at a time. */
 @LongTimeout
 class Invariant11OneProcessOpensAStoreTest {
 
     /**
-     * Another process that opens a store. It exits with a code for the result, or holds the store until it is ended.
+     * Another process that opens a store. It exits with a code for the result, or keeps the store open until it is
+     * ended.
      */
     static final class LockProbe {
         static final int OPENED = 10;
@@ -38,7 +39,10 @@ class Invariant11OneProcessOpensAStoreTest {
 
         private LockProbe() {}
 
-        /** Takes the directory and, if the probe must hold the store, a file to create once it does. */
+        /**
+         * Opens the store in the directory of the first argument. If a second argument is given, creates that file and
+         * keeps the store open.
+         */
         public static void main(String[] arguments) throws IOException {
             try (DurableListStore store = open(Path.of(arguments[0]))) {
                 if (arguments.length > 1) {
@@ -107,7 +111,7 @@ class Invariant11OneProcessOpensAStoreTest {
         assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.OPENED);
     }
 
-    /** This happens if two applications in one container each have a copy of the library. */
+    /** A store gets a second class loader if two applications in one container each have a copy of the library. */
     @Test
     void rejectedClassLoaderDoesNotReleaseLock() throws Exception {
         try (DurableListStore store = LockProbe.open(directory())) {

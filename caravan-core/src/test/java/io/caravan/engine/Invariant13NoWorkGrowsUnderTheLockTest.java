@@ -183,7 +183,10 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         assertThat(space.segments()).isLessThanOrEqualTo(2);
     }
 
-    /** The lock measures the hold of each slice. Gathering the entries takes as many slices as freeing their places. */
+    /**
+     * The lock measures how long each slice holds it. Gathering the entries takes as many slices as freeing their
+     * places.
+     */
     @Test
     void placesOfFailedBatchAreFreedInSlices() {
         // Time stands still, so the checkpoint is not retried.
@@ -201,7 +204,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** Opens a store with segments for huge lists. */
+    /** Opens a store whose segments are large enough for huge lists. */
     private static FaultyStore ample() {
         return FaultyStore.open(StoreConfig.builder(Path.of("memory"))
                 .maxValueBytes(4096)
@@ -246,7 +249,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** Lists that the checkpoint writes later do not contain what was written in the meantime. */
+    /** Lists that the checkpoint writes later do not contain the values appended in the meantime. */
     @Test
     void checkpointContainsIndexAtOneLsn() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
@@ -397,7 +400,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         assertThat(index.awaitsPins()).isFalse();
     }
 
-    /** A writer that waits for space is woken when there is space, and not by each read that ends. */
+    /** A writer that waits for space is woken when space is available, and not by each read that ends. */
     @Test
     void endOfReadWakesNoWriter() throws Exception {
         AtomicInteger waits = new AtomicInteger();

@@ -26,7 +26,7 @@ class LogFirstTest {
     /** Matches the fsync of the one heap segment at the end of each batch. */
     private static final Predicate<Call> BATCHES = on(Kind.FORCE, HEAP);
 
-    /** This many values of {@link #LENGTH} bytes are more than one batch. */
+    /** The number of values of {@link #LENGTH} bytes that do not fit in one batch. */
     private static final int COUNT = 400;
 
     private static final int LENGTH = 3000;
@@ -56,7 +56,7 @@ class LogFirstTest {
         }
     }
 
-    /** Otherwise, the log would outgrow the space that the checkpoint frees. */
+    /** The log would outgrow the space that the checkpoint frees if the checkpoint waited. */
     @Test
     void checkpointDoesNotWaitWhenLogIsFarAhead() throws Exception {
         long floorBytes = 4096;

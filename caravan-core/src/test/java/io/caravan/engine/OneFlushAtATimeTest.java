@@ -11,7 +11,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** At most one flush is in progress, step by step, whether the flusher or an event loop requests another. */
+/**
+ * Checks, step by step, that at most one flush is in progress, whether the flusher or an event loop requests another.
+ */
 class OneFlushAtATimeTest {
     private long nanos;
     private final AtomicInteger wakes = new AtomicInteger();
@@ -19,7 +21,7 @@ class OneFlushAtATimeTest {
     private FlushScheduler demand;
     private CommitQueue queue;
 
-    /** Opens the part of an engine that decides on flushes. It has no log, so no frame gets a place in one. */
+    /** Creates the components of an engine that decide when to flush. They have no log, so no frame is placed. */
     @BeforeEach
     void open() throws Exception {
         state = FaultyStore.stateOf(FaultyStore.small().build(), () -> nanos, wakes::incrementAndGet);

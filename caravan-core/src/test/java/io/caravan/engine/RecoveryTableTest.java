@@ -396,7 +396,7 @@ class RecoveryTableTest {
         assertOpensWith(recycled, store.contents());
     }
 
-    /** The log then ends in the next segment, although no frame is there. */
+    /** The log then ends in the next segment, although that segment has no frame. */
     @Test
     void halfMadeSegmentAfterFullOneIsRebuilt() throws Exception {
         AtomicReference<StoreContents> contents = new AtomicReference<>();
@@ -566,7 +566,7 @@ class RecoveryTableTest {
         assertContinuesToWork(image.writeTo(opened), expected);
     }
 
-    /** Opens, reads, appends, opens again, reads, and verifies. */
+    /** Opens the store, reads, appends, opens it again, reads, and verifies it. */
     private static void assertContinuesToWork(Path path, StoreContents expected) {
         try (DurableListStore opened = DurableListStore.open(config(path))) {
             assertThat(StoreContents.of(opened)).isEqualTo(expected);

@@ -29,7 +29,7 @@ class RotInTheLogTest {
     private static final LogGeometry LOG_GEOMETRY = new LogGeometry(1 << 20);
     private static final HeapGeometry HEAP_GEOMETRY = new HeapGeometry(1 << 20);
     private static final long LSN = LOG_GEOMETRY.firstFrame(1) + 64;
-    /** More bytes than one copy step takes. */
+    /** The length of a value that takes more than one copy step. */
     private static final int LENGTH = 500_001;
 
     @Test

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SalvageTest {
     private final List<String> losses = new ArrayList<>();
 
-    /** The checkpoint has the first records of a frame. The frame is damaged, and with it its other records. */
+    /** The checkpoint contains the first records of a frame. The frame is damaged, so its other records are lost. */
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
     void reportsRecordsOfDamagedFrameThatCheckpointLacks(boolean theHeaderIsRight, boolean frameFollows)

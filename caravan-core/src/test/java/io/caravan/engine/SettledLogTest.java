@@ -33,14 +33,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Everything that opening shows at the end of the log stays, even if the fsyncs that were to make it durable failed.
+ * Everything at the end of the log that is readable after an opening stays readable, even if earlier fsyncs of it
+ * failed.
  */
 class SettledLogTest {
     private static final Predicate<Call> LOG_FSYNC = Directors.calls(Kind.FORCE, FaultyStore.LOG);
     private static final Predicate<Call> FRAME =
             Directors.calls(Kind.WRITE, FaultyStore.LOG).and(call -> call.position() > 0);
 
-    /** The operating system shows pages that it will never write, and a second fsync does not report that. */
+    /** The operating system returns pages that it will never write, and a second fsync does not report that. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     @Tag("rounds")
@@ -97,8 +98,8 @@ class SettledLogTest {
     }
 
     /**
-     * A power cut has removed the first of several frames. New frames take their places, fit there or start the next
-     * segment, and may also be lost. The store opens each time, and shows the writes in order.
+     * A power cut has removed the first of several frames. New frames are written in their place or at the start of the
+     * next segment, and may also be lost. The store opens each time, and returns the values in order.
      */
     @Test
     @Tag("rounds")
@@ -221,7 +222,10 @@ class SettledLogTest {
         }
     }
 
-    /** One power cut has left a gap. Others came while the store was opened and completed its last segment. */
+    /**
+     * One power cut has left a gap. Further power cuts occurred while the store was opened and completed its last
+     * segment.
+     */
     @Test
     void discardsIncompleteSegmentWithCutOffFrames() throws IOException {
         CrashStorage disk = new CrashStorage(1);
@@ -257,7 +261,7 @@ class SettledLogTest {
         }
     }
 
-    /** Returns what the store shows when it is opened. */
+    /** Returns the values that the store contains when it is opened. */
     private static List<String> shown(CrashStorage disk) throws IOException {
         try (Engine engine = open(disk)) {
             return texts(engine, 1);

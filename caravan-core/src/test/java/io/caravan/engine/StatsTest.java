@@ -137,7 +137,10 @@ class StatsTest {
         }
     }
 
-    /** Each read of the clock takes a microsecond: a measured hold of the lock takes one, any other takes none. */
+    /**
+     * Each read advances the clock by a microsecond, so a measured hold of the lock takes one microsecond, and any
+     * other hold takes none.
+     */
     @Test
     void lockTimesEverySliceAndSamplesOtherHolds() {
         AtomicLong ticks = new AtomicLong();

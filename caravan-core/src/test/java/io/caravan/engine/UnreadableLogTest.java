@@ -22,8 +22,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * A part of the log that the disk cannot read: the store keeps that log, moves all else to the heap, and accepts
- * writes.
+ * A part of the log that the disk cannot read: the store keeps that part, moves all other values to the heap, and
+ * accepts writes.
  */
 @LongTimeout
 class UnreadableLogTest {

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Writes and reads every layout, and violates each numbered condition of validity alone. */
+/** Writes and reads every layout, and violates each numbered condition of validity separately. */
 class LayoutsTest {
     private static final FileHeader.Fields FIELDS = new FileHeader.Fields(0x1234_5678_9ABCL, 7, 32_768);
     private static final long LSN = 36_864;
@@ -219,7 +219,7 @@ class LayoutsTest {
                 .isFalse();
     }
 
-    /** A checkpoint of an earlier version does not contain the checksum of that frame. */
+    /** A checkpoint of an earlier version does not contain the checksum of the previous frame. */
     @Test
     void frameFollowsOldVersionFrameByLsn() {
         ByteBuffer segment = segmentWithFrame(16);

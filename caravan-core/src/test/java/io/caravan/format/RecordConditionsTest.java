@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Violates each numbered condition of a valid record alone, in a frame whose checksum is not checked again. */
+/** Violates each numbered condition of a valid record separately, in a frame whose checksum is not checked again. */
 class RecordConditionsTest {
     private static final long LSN = 36_864;
     private static final int FIRST_RECORD = FrameLayout.HEADER_BYTES;
@@ -53,7 +53,10 @@ class RecordConditionsTest {
         }
     }
 
-    /** Zero would repeat the record forever, a negative number would go backward, a large one out of the buffer. */
+    /**
+     * A length of zero would repeat the record forever, a negative length would move backward, and a large length would
+     * leave the buffer.
+     */
     @Test
     void condition3LengthMatchesType() {
         for (int bytes : new int[] {0, -8, 8, 24, 4096, Integer.MAX_VALUE, Integer.MIN_VALUE}) {

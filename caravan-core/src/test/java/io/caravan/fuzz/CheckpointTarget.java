@@ -16,8 +16,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Reads any bytes as a checkpoint file: alone, and as the only checkpoint of an otherwise intact store. The first byte
- * of the input selects the fields that are corrected; the rest is the file.
+ * Reads arbitrary bytes as a checkpoint file: alone, and as the only checkpoint of an otherwise intact store. The first
+ * byte of the input selects the fields that are corrected; the rest is the file.
  */
 public final class CheckpointTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
@@ -26,7 +26,7 @@ public final class CheckpointTarget implements FuzzTarget {
     static final int HOW_SECTIONS_MISSING = 8;
 
     private static final long NUMBER = 2;
-    /** The window into which sections are read, and the memory for the rest. */
+    /** The memory limit of a reader: the window into which sections are read, and all other memory. */
     private static final long READER_BYTES = (1 << 20) + (64 << 10);
 
     private final DirectoryImage sound;
@@ -37,7 +37,7 @@ public final class CheckpointTarget implements FuzzTarget {
         sound = image.without(image.names("checkpoint-").get(0));
     }
 
-    /** The intact file without the sections of empty partitions, which the target adds again. */
+    /** Returns the intact file without the sections of empty partitions, which the target adds again. */
     @Override
     public List<byte[]> samples() {
         ByteBuffer file = sound.buffer(name);

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Reads any bytes as a file header of each kind. Bit 0 of the first byte leaves the checksum unchanged. */
+/** Reads arbitrary bytes as a file header of each kind. Bit 0 of the first byte leaves the checksum unchanged. */
 public final class FileHeaderTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
 

@@ -13,7 +13,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * The inputs that random ones are made from are intact, so that targets do not reject all random inputs immediately.
+ * Checks that the inputs from which random inputs are made are intact. Otherwise, targets would reject all random
+ * inputs immediately.
  */
 class ForgedStoreTest {
 

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.concurrent.Callable;
 
 /**
- * A reader of bytes from an untrusted source. For any bytes, {@link #run} returns soon and uses no more memory than its
- * limit. It catches the documented exceptions.
+ * A reader of bytes from an untrusted source. For any bytes, {@link #run} returns quickly and uses no more memory than
+ * its limit. It catches the documented exceptions.
  */
 public interface FuzzTarget {
 
@@ -15,7 +15,10 @@ public interface FuzzTarget {
     /** Reads an input. Any exception is a bug. */
     void run(byte[] input) throws Exception;
 
-    /** Creates a target for a constant: the fuzzer creates many thousand instances of a test class each second. */
+    /**
+     * Creates a target that is kept in a constant, because the fuzzer creates many thousand instances of a test class
+     * each second.
+     */
     static FuzzTarget made(Callable<FuzzTarget> maker) {
         try {
             return maker.call();

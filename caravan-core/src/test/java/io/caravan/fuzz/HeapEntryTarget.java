@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Reads any region from a heap of any bytes.
+ * Reads an arbitrary region from a heap of arbitrary bytes.
  *
  * <pre>
  *   0         1                   9            17             25            33
@@ -32,7 +32,7 @@ public final class HeapEntryTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
 
     private static final int HEAD_BYTES = 1 + 4 * Long.BYTES;
-    /** The limit for a slice, an exception, and its text. The value is not copied. */
+    /** The memory limit: a slice, an exception, and its text. The value is not copied. */
     private static final long LIMIT_BYTES = 64 << 10;
 
     private final DirectoryImage heaps;

@@ -31,7 +31,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Wrong data with correct checksums, which only an explicit check detects: the store rejects it and reports file and
- * offset. The saved inputs contain what fuzzing has found. Fuzzing cannot find these cases, because nothing fails.
+ * offset. Fuzzing cannot find these cases, because nothing fails. The cases that fuzzing has found are in the saved
+ * inputs.
  */
 class LiarsStoreTest {
     private static DirectoryImage sound;

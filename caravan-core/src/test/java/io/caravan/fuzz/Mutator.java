@@ -82,7 +82,7 @@ public final class Mutator {
         return bytes;
     }
 
-    /** Replaces a run by one of another sample. */
+    /** Replaces a run of bytes with one from another sample. */
     private byte[] spliced(byte[] bytes, int at, int run) {
         byte[] other = sample();
         if (other.length == 0) {

@@ -8,8 +8,8 @@ import io.caravan.format.FrameLayout;
 import java.nio.ByteBuffer;
 
 /**
- * Corrects the checksums of changed bytes, wherever there are bytes to checksum. This takes a fuzzer past the
- * checksums, as it would an attacker.
+ * Corrects the checksums of changed bytes, wherever these bytes exist. With correct checksums, a fuzzer gets past the
+ * checks, as an attacker would.
  */
 public final class Reseal {
 

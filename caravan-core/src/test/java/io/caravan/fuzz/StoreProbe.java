@@ -72,7 +72,7 @@ final class StoreProbe {
         }
     }
 
-    /** Returns false if the action throws one of the documented exceptions. */
+    /** Runs the action. Returns false if it throws one of the documented exceptions. */
     private static boolean rejectable(MemoryUse.Action action) throws IOException {
         try {
             action.run();

@@ -152,7 +152,7 @@ class HeapFileTest {
         }
     }
 
-    /** Otherwise, only an fsync would close the file, and a dropped segment would keep its disk space. */
+    /** A dropped segment would keep its disk space if only an fsync closed its file. */
     @Test
     void closesFileOfFailedWriteWhenSegmentIsDroppedOrHeapCloses() throws Exception {
         FaultStorage storage = new FaultStorage(new MemoryStorage());

@@ -133,7 +133,7 @@ class IndexedHeapTest {
         return 8 * units;
     }
 
-    /** Adds a space apart from the others, as segments are, so that they do not join. */
+    /** Adds a space that is not adjacent to the others, like a segment, so that they do not merge. */
     private static void addSpace(IndexedHeap heap, Model model, List<Long> spaces) {
         long address = 8 + spaces.size() * (SPACE_BYTES + 8L);
         heap.addSpace(address, SPACE_BYTES);
@@ -154,7 +154,8 @@ class IndexedHeapTest {
     private static void allocate(IndexedHeap heap, Model model, int bytes) {
         long address = heap.allocate(bytes);
         if (address == IndexedHeap.NONE) {
-            // Its own bin may have a hole that fits after the few that were checked, but no larger bin has one.
+            // The request's own bin may have a large enough hole after the few that were checked, but no larger bin has
+            // a hole.
             int ownBin = SizeBins.binOf(bytes / 8);
             assertThat(model.holes.values()).allMatch(size -> SizeBins.binOf(size / 8) <= ownBin);
             assertThat(bytes < 4096 ? model.smallestFit(bytes) : 0).isZero();
@@ -165,7 +166,7 @@ class IndexedHeapTest {
         model.take(address, bytes);
     }
 
-    /** Checks that the hole is the smallest below 4 KiB; above, it may be about a sixteenth larger. */
+    /** Checks that the hole is the smallest that fits. From 4 KiB on, it may be about a sixteenth larger. */
     private static void assertFitsBest(Model model, int bytes, long taken) {
         long best = model.smallestFit(bytes);
         int bin = SizeBins.binOf(taken / 8);

@@ -294,14 +294,14 @@ class ListIndexTest {
         assertThat(index.create(3, 7000, 0)).isEqualTo(list);
     }
 
-    /** Reclaims the entries up to a sequence, and checks that nothing more is to be done. */
+    /** Reclaims the entries up to a sequence, and checks that nothing is left to reclaim. */
     private static void reclaim(ListIndex index, int list, long to, List<Long> freed) {
         index.queued(list);
         assertThat(index.reclaim(list, to, 100, freed::add)).isFalse();
         index.unqueued(list);
     }
 
-    /** Each reader begins before the last one ends. Entries that no reader can see are freed. */
+    /** Each reader begins before the previous reader ends. Entries that no reader can see are freed. */
     @Test
     void overlappingPinsFreeEntriesBeforeFirstPin() {
         ListIndex index = new ListIndex();
@@ -436,7 +436,8 @@ class ListIndexTest {
     }
 
     /**
-     * Takes all lists of a walk and puts some back at once. Those may be taken again if the queue holds their id twice.
+     * Takes all lists of a walk and puts some back at once. Those may be taken again if the queue contains their id
+     * twice.
      */
     private static Set<Integer> takeYoung(ListIndex index, Random random) {
         Set<Integer> taken = new HashSet<>();
@@ -522,7 +523,8 @@ class ListIndexTest {
     }
 
     /**
-     * One list in ten stays. Where freed chunks of the others meet, they serve the far larger chunks of a long list.
+     * One list in ten stays. Adjacent freed chunks of the others merge, and are reused for the far larger chunks of a
+     * long list.
      */
     @Test
     void longListReusesSpaceOfFreedSmallChunks() {
@@ -549,7 +551,7 @@ class ListIndexTest {
         assertThat(index.memoryBytes() - before).isLessThan(100_000 * 8 / 2);
     }
 
-    /** The bounds of the design: 12 bytes an entry and 100 bytes a list. */
+    /** The bounds of the design: 12 bytes per entry and 100 bytes per list. */
     @ParameterizedTest
     @CsvSource({"10000, 200", "100000, 20", "1, 1000000", "500000, 1", "20000, 0", "300000, 3"})
     void memoryStaysWithinBounds(int lists, int entriesEach) {

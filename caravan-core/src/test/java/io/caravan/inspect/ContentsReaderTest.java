@@ -54,7 +54,7 @@ class ContentsReaderTest {
             this(() -> {});
         }
 
-        /** Runs this after the value with the sequence 10. */
+        /** Creates a visitor that runs this action after the value with the sequence 10. */
         FoundContents(Runnable atTheTenth) {
             this.atTheTenth = atTheTenth;
         }
@@ -171,7 +171,7 @@ class ContentsReaderTest {
         }
     }
 
-    /** Between two values, values move from the log to the heap, and the log is reused. */
+    /** Between the reads of two values, values move from the log to the heap, and the log is reused. */
     @Test
     void findsValuesThatMoveDuringRead() throws Exception {
         try (ListStore store = open()) {

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reads the log of a store, also while it is written, recycled, or damaged. */
+/** Reads the log of a store, even while it is being written or recycled, or if it is damaged. */
 @Timeout(600)
 class LogReaderTest {
     private static final int LISTS = 5;
@@ -287,7 +287,7 @@ class LogReaderTest {
         }
     }
 
-    /** After a clean close, only the LSN of the last old frame is known. The new frames refer to it by that. */
+    /** After a clean close, only the LSN of the last old frame is known, so the new frames refer to it by this LSN. */
     @Test
     void readsFramesOfTwoFormatVersions() throws Exception {
         FormerStore.of("closed").writeTo(directory);
@@ -304,7 +304,7 @@ class LogReaderTest {
                 .endsWith(new Appended(77, Value.of(0, bytes("new"))), new Appended(77, Value.of(1, bytes("newer"))));
     }
 
-    /** Opening the store ends the log there, too, and writes over these frames. */
+    /** Opening the store also ends the log before these frames, and overwrites them. */
     @Test
     void stopsBeforeFramesCutOffByPowerCut() throws Exception {
         DirectoryImage full;

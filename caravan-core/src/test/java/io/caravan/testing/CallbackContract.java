@@ -23,7 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Callbacks: each is called once, in order, on a store thread. Tests of the calls that it may and may not make. */
+/**
+ * Callbacks: each is called once, in order, on a store thread. Also tests the calls that a callback may and may not
+ * make.
+ */
 public interface CallbackContract extends ContractFixture {
 
     /** Returns a callback that runs the action on success. */

@@ -3,7 +3,7 @@ package io.caravan.testing;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The response of a {@link FaultProxy} in place of its server. It then closes the connection.
+ * A response that a {@link FaultProxy} sends in place of its server. The proxy then closes the connection.
  *
  * @param status such as 503
  * @param header one or several header lines without the last line end, or empty; with a {@code Transfer-Encoding}, the

@@ -48,7 +48,7 @@ public final class ChildJvm extends ChildProcess {
     }
 
     /**
-     * Returns the command line of such a JVM, with the given flags, and with this class path unless the flags have one.
+     * Returns the command line of a child JVM, with the given flags, and with this class path unless the flags set one.
      */
     public static List<String> command(List<String> flags, String mainClass, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(java(), "-cp", System.getProperty("java.class.path")));

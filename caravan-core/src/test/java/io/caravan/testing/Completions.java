@@ -6,13 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Records the calls of callbacks in their order. */
+/** Records the calls of callbacks, in order. */
 public final class Completions {
 
     /**
      * One call of a callback.
      *
-     * @param tag the callback
+     * @param tag identifies the callback
      * @param sequence the sequence on success
      * @param problem the exception on failure
      */

@@ -21,7 +21,7 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Calls of many threads at the same time. */
+/** Concurrent calls from many threads. */
 public interface ConcurrencyContract extends ContractFixture {
 
     int THREADS = 4;

@@ -39,10 +39,10 @@ final class CrashDirectory {
         }
     }
 
-    /** Keeps the order of changes, so that the same calls always visit the files in the same order. */
+    /** The visible names, in the order of changes, so that the same calls always visit the files in the same order. */
     private Map<String, CrashFile> names;
 
-    /** The same map as {@link #names} if nothing has changed since the last fsync. */
+    /** The names on the disk; the same map as {@link #names} if nothing has changed since the last fsync. */
     private Map<String, CrashFile> durableNames;
 
     private final List<Change> changes = new ArrayList<>();

@@ -20,7 +20,7 @@ final class CrashFile {
     private byte[] durable;
     private boolean visibleShared;
     private boolean durableShared;
-    /** While there are mappings, {@link #visible} stays the same array. */
+    /** The number of mappings. While it is not zero, {@link #visible} stays the same array. */
     private int mappings;
 
     /** Sectors written since the last fsync, even a failed one. The kernel has no others to write. */
@@ -48,7 +48,7 @@ final class CrashFile {
         return file;
     }
 
-    /** Gives a file of zeros its size, also on the disk. */
+    /** Sets the size of a file of zeros, also on the disk. */
     void completeZeros(int size) {
         write(ByteBuffer.allocate(size - visible.length), visible.length, false);
         force();
@@ -234,7 +234,10 @@ final class CrashFile {
         return position;
     }
 
-    /** Returns the last such position, or the one before the range. */
+    /**
+     * Returns the last position in a range where the disk differs from the visible bytes, or the position before the
+     * range.
+     */
     int lastDifference(int from, int to) {
         int position = to - 1;
         while (position >= from && visible[position] == durableByte(position)) {

@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * and old after it, or old and then new. Unchanged bytes of a sector always survive, as with SQLite's "powersafe
  * overwrite".
  *
- * <p>A size that was not fsynced is the old one, the new one, or one between. Lost bytes within it are zeros.
+ * <p>A size that was not fsynced becomes the old size, the new size, or a size in between. Lost bytes within it are
+ * zeros.
  *
  * <p><b>A block that is being written</b> may become garbage. Some cuts fill one 4 KiB block with random bytes. This
  * may be any block that a {@link StoreFile#write} has written since the last successful fsync of its file, even without
@@ -45,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * become garbage. Any other block of it is atomic by sector, as described above.
  *
  * <p><b>Names.</b> Creations, renames, and deletions reach the disk in order: a power cut undoes any number of the last
- * ones since {@link #forceDirectory}. A file that was renamed, deleted, or replaced comes back with the bytes that the
+ * ones since {@link #forceDirectory}. A file that was renamed, deleted, or replaced reappears with the bytes that the
  * cut leaves.
  *
  * <p><b>A kill of the process</b> ({@link #processKill}) removes only the mappings: the page cache survives.
@@ -56,7 +57,7 @@ import org.jspecify.annotations.Nullable;
  * "Can Applications Recover from fsync Failures?", USENIX ATC 2020). {@link #rot} flips bits.
  *
  * <p>All randomness comes from the generators and the seed passed in: the same calls leave the same bytes. The storage
- * after a cut or kill is an independent one, and this one continues. Unchanged bytes are shared, so a cut takes
+ * after a cut or kill is independent of this storage, which continues. Unchanged bytes are shared, so a cut takes
  * microseconds. The class is thread-safe, and each call is atomic. Unlike a real file, a mapped one cannot grow.
  */
 public final class CrashStorage implements Storage {
@@ -96,14 +97,14 @@ public final class CrashStorage implements Storage {
         NO_SPACE
     }
 
-    /** Decides on calls. */
+    /** Decides the outcome of each call. */
     @FunctionalInterface
     public interface Director {
 
         /**
-         * Decides on a call before it is performed. A creation, which is many calls to a real disk, is decided on
-         * twice: before it, and when the file is half made. Runs on the thread of the caller, without any lock of this
-         * storage. It may cut the storage, write it back, use it, or throw an unchecked exception to the caller.
+         * Decides the outcome of a call before it is performed. Called twice for a creation, which is many calls to a
+         * real disk: before it, and when the file is half made. Runs on the thread of the caller, without any lock of
+         * this storage. It may cut the storage, write it back, use it, or throw an unchecked exception to the caller.
          */
         Outcome before(Call call);
     }
@@ -175,7 +176,7 @@ public final class CrashStorage implements Storage {
         return known(name).visibleCopy();
     }
 
-    /** Returns a copy of the bytes that the disk has of the file with this visible name. */
+    /** Returns a copy of the durable bytes of the file with this visible name. */
     public synchronized byte[] durable(String name) {
         return known(name).durableCopy();
     }

@@ -45,7 +45,7 @@ class CrashStorageFaultsTest {
         assertThatThrownBy(call).isInstanceOf(IOException.class).hasMessageContaining("No space left on device");
     }
 
-    /** Makes every call, on a file a that becomes b. */
+    /** Makes every kind of call, on a file that is renamed from a to b. */
     private static void useEveryCall(CrashStorage storage) throws IOException {
         StoreFile file = storage.create("a", 100);
         file.write(ones(10), 95);
@@ -215,7 +215,7 @@ class CrashStorageFaultsTest {
         assertThat(prefixes(new CrashStorage(7).processKill())).isEqualTo(prefixes);
     }
 
-    /** Returns how much each of some writes has written. */
+    /** Returns the number of bytes that each of several writes has written. */
     private static List<Integer> prefixes(CrashStorage storage) throws IOException {
         StoreFile file = storage.create("a", 100);
         storage.director(call -> Outcome.FAIL_HALFWAY);

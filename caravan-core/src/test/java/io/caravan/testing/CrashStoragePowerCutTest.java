@@ -244,7 +244,7 @@ class CrashStoragePowerCutTest {
                 .containsExactlyInAnyOrder("0000000 0", "0100000 0", "0010000 0", "0000100 0", "0000000 1");
     }
 
-    /** Returns the blocks that are not all old bytes. These must be random. */
+    /** Returns the blocks that do not consist of old bytes, and checks that they are random. */
     private static String garbledBlocks(byte[] bytes) {
         StringBuilder garbled = new StringBuilder();
         for (int from = 0; from < bytes.length; from += BLOCK) {

@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
-/** Directors that are often needed for a {@link CrashStorage}. */
+/** Common directors for a {@link CrashStorage}. */
 public final class Directors {
 
     private Directors() {}

@@ -38,7 +38,7 @@ public final class Eventually {
     }
 
     /**
-     * Waits until the condition holds, of which another thread notifies the monitor. The caller is in the monitor.
+     * Waits on the monitor, which the caller has entered, until another thread notifies it and the condition holds.
      *
      * @param problem describes the state once that has taken too long
      */

@@ -37,7 +37,7 @@ final class FaultConnection {
             forwarding.forwardAll();
             end();
         } catch (IOException broken) {
-            // One side is gone, or this class has reset the connection. The other side must see the same.
+            // One side is gone, or this class has reset the connection. The other side must also see a reset.
             reset();
         }
     }

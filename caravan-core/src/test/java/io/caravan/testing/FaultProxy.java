@@ -30,7 +30,7 @@ public final class FaultProxy implements AutoCloseable {
     private final AtomicLong forwardedBytes = new AtomicLong();
     private volatile FaultRule rule = new FaultRule.Pass();
 
-    /** A direction of bytes. */
+    /** A direction in which bytes are forwarded. */
     public enum Way {
         /** Bytes from clients to the server. */
         REQUESTS,

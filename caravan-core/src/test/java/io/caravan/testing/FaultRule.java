@@ -29,7 +29,7 @@ sealed interface FaultRule {
     /** Responds to requests with a matching head. */
     record Response(AtomicInteger times, Predicate<HttpHead> requests, CannedResponse response) implements FaultRule {}
 
-    /** Takes one of the times, if one is left. Returns whether it did. */
+    /** Counts the number of times down by one, unless it is zero. Returns whether it was not zero. */
     static boolean take(AtomicInteger times) {
         return times.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
     }

@@ -193,7 +193,7 @@ public final class FaultStorage implements Storage {
         }
     }
 
-    /** Returns those of all calls so far that match. */
+    /** Returns all matching calls so far. */
     public List<Call> calls(Predicate<Call> wanted) {
         return calls().stream().filter(wanted).toList();
     }

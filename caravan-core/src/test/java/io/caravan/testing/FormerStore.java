@@ -19,7 +19,7 @@ public final class FormerStore {
         return read("/io/caravan/version-3.zip", directory + "/");
     }
 
-    /** Returns the files of a ZIP resource whose names have this prefix, without it. */
+    /** Returns the files of a ZIP resource whose names have this prefix, under their names without the prefix. */
     public static DirectoryImage read(String zipFile, String prefix) throws IOException {
         SortedMap<String, byte[]> files = new TreeMap<>();
         try (InputStream archive = Objects.requireNonNull(FormerStore.class.getResourceAsStream(zipFile));

@@ -15,9 +15,9 @@ import java.util.concurrent.ThreadLocalRandom;
  * Loopback ports for servers that must listen on a port known before they start, or again after they were stopped.
  *
  * <p>The ports are below the range from which systems assign ports (from 32,768 in Linux, from 49,152 elsewhere).
- * Therefore, no connection, and no server on any free port, gets one of them in the meantime.
+ * Therefore, the system assigns none of them to a connection, or to a server that requests any free port.
  *
- * <p>As long as it runs, this process has a block of ports to itself: it holds the lock of a file in the temporary
+ * <p>As long as it runs, this process reserves a block of ports by holding the lock of a file in the temporary
  * directory. No other process that uses this class gets one of them. Thread-safe.
  */
 public final class FreePorts {

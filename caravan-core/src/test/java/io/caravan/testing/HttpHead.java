@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * The head of a request.
  *
  * @param requestLine its first line
- * @param text the bytes of the request that arrived with it, usually the entire head
+ * @param text the bytes of the request that arrived together with this line, usually the entire head
  */
 record HttpHead(String requestLine, String text) {
     private static final Pattern REQUEST = Pattern.compile("\\A([A-Z]+ \\S+ HTTP/1\\.1)\r\n");

@@ -22,7 +22,7 @@ enum KeptSectors {
         return PATTERNS[choices.nextInt(PATTERNS.length)];
     }
 
-    /** Returns the written ones of these sectors. */
+    /** Returns those of these sectors that the disk has written. */
     int[] of(int[] sectors, RandomGenerator choices) {
         int count = sectors.length;
         return switch (this) {

@@ -47,7 +47,7 @@ public abstract class ListStoreContract
         assertThat(closed).isNotNull();
     }
 
-    /** Returns the number of random runs. Fewer, and shorter ones, suit a store with slow writes. */
+    /** Returns the number of random runs. Override it to make fewer runs on a store with slow writes. */
     protected int randomRuns() {
         return RANDOM_RUNS;
     }

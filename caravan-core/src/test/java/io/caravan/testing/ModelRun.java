@@ -94,8 +94,8 @@ public final class ModelRun {
     }
 
     /**
-     * Waits for the callbacks of all writes. A callback of a rejected write, or a second call, shows up as one too
-     * many.
+     * Waits for the callbacks of all writes. A callback of a rejected write, or a second call of a callback, appears as
+     * an excess call.
      */
     private void settle() {
         assertThat(completions.await(expectedCompletions.size())).isEqualTo(expectedCompletions);

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The outcome of an operation. A store and its model must have equal ones. */
+/** The outcome of an operation, which must be equal for a store and its model. */
 public sealed interface Outcome {
 
     /** A write was accepted, and its callback reported success with this sequence. */

@@ -66,7 +66,7 @@ final class PowerCut {
         return cut.file();
     }
 
-    /** Returns the remaining directory. */
+    /** Returns the directory that the power cut leaves. */
     CrashDirectory remains() {
         return new CrashDirectory(names);
     }

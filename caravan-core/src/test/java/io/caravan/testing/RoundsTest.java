@@ -22,7 +22,7 @@ class RoundsTest {
         assertThat(taken).containsExactlyElementsOf(cases);
     }
 
-    /** Otherwise, its many rounds would never run. */
+    /** Without the tag, the many rounds of a test would never run. */
     @Test
     void testsWithRoundsHaveRoundsOrThoroughTag() throws IOException {
         for (String module : List.of("core", "cluster", "server", "bench", "torture")) {

@@ -140,7 +140,7 @@ public final class ServerProcess implements AutoCloseable {
         return running().output();
     }
 
-    /** See {@link ChildJvm#explainIfAlive()}. */
+    /** Makes the server dump its threads; see {@link ChildJvm#explainIfAlive()}. */
     public void explainIfAlive() {
         if (child != null) {
             child.explainIfAlive();

@@ -30,7 +30,10 @@ public final class SmallDisk implements Storage {
         freeBlocks = bytes / BLOCK_BYTES;
     }
 
-    /** Runs this within each call that checks, takes, or frees space, or fsyncs, to interleave simulated threads. */
+    /**
+     * Sets the action to run within each call that checks, takes, or frees space, or fsyncs, to interleave simulated
+     * threads.
+     */
     public void concurrently(Runnable others) {
         concurrently = others;
     }

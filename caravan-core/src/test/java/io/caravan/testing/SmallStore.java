@@ -58,7 +58,7 @@ public record SmallStore(
     }
 
     /**
-     * Makes a checkpoint when the next log segment exists, which otherwise could be a recycled one. Returns when the
+     * Makes a checkpoint once the next log segment exists, so that this segment is not a recycled one. Returns when the
      * files that the checkpoint has released are in place. Otherwise, a busy machine would produce other files.
      */
     private static void checkpoint(ListStore store, WatchedScheduler threads) {

@@ -24,7 +24,7 @@ import java.util.TreeMap;
 import java.util.function.IntConsumer;
 
 /**
- * The places of all parts in the files of an intact store, found with the readers of the store.
+ * The places of all parts in the files of an intact store, found by the store's own readers.
  *
  * @param checkpoints their headers, oldest first
  * @param frames the frames of the log, from the first one that the oldest checkpoint needs

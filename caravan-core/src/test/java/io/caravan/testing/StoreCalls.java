@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 /** Short forms of common calls. Every wait fails after {@link #TIMEOUT_SECONDS}. */
 public final class StoreCalls {
 
-    /** Far more than any call takes on a busy machine. */
+    /** The timeout of every wait: far longer than any call takes on a busy machine. */
     public static final long TIMEOUT_SECONDS = 120;
 
     /** A callback for a write that the test does not wait for. */
@@ -93,14 +93,14 @@ public final class StoreCalls {
         }
     }
 
-    /** Returns the list as "sequence:text", such as "3:hello". */
+    /** Returns the entries of the list as "sequence:text", such as "3:hello". */
     public static List<String> texts(ListStore store, long id) {
         List<String> texts = new ArrayList<>();
         store.get(id, each((sequence, bytes) -> texts.add(sequence + ":" + UTF_8.decode(bytes))));
         return texts;
     }
 
-    /** Returns the end of the list as "sequence:text". */
+    /** Returns the entries of the list from a sequence on, as "sequence:text". */
     public static List<String> texts(ListStore store, long id, long fromSequence) {
         List<String> texts = new ArrayList<>();
         store.get(id, fromSequence, each((sequence, bytes) -> texts.add(sequence + ":" + UTF_8.decode(bytes))));
@@ -125,13 +125,13 @@ public final class StoreCalls {
         return copy;
     }
 
-    /** Takes one entry. */
+    /** Receives one entry. */
     @FunctionalInterface
     public interface EntryAction {
         void take(long sequence, ByteBuffer value);
     }
 
-    /** Returns a stream that takes every entry and does nothing at the end. */
+    /** Returns a stream that passes every entry to the action, and does nothing at the end. */
     public static EntryStream each(EntryAction action) {
         return (sequence, value) -> {
             action.take(sequence, value);

@@ -24,9 +24,9 @@ public final class StoreMap {
 
     /** The use of bytes. */
     public enum Kind {
-        /** The bytes are never read, or they are written again before that. */
+        /** The bytes are never read, or are overwritten before they are read. */
         UNUSED,
-        /** The file header or the own header of a checkpoint, or a section. */
+        /** The file header, the second header, or a section of a checkpoint. */
         CHECKPOINT,
         /** The file header of a segment. */
         HEADER,

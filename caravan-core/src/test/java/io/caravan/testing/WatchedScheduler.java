@@ -26,7 +26,10 @@ public class WatchedScheduler implements Scheduler {
         this(1);
     }
 
-    /** Divides the times that workers wait by this, such as the second until a failed checkpoint is retried. */
+    /**
+     * Creates a scheduler that divides the waiting times of workers by this factor, such as the second before a failed
+     * checkpoint is retried.
+     */
     public WatchedScheduler(int haste) {
         this.haste = haste;
     }
@@ -134,8 +137,8 @@ public class WatchedScheduler implements Scheduler {
     }
 
     /**
-     * Waits until no worker of the open store has anything to do, nor will have because of another worker. Segments are
-     * then created, recycled, and deleted, checkpoints written, and regions freed. A worker that waits for a time is at
+     * Waits until no worker of the open store has work, and no worker will cause work for another. Segments are then
+     * created, recycled, and deleted, checkpoints written, and regions freed. A worker that waits for a time is at
      * rest.
      */
     public void awaitRest() {

@@ -114,7 +114,7 @@ class LogFramesTest {
         assertThat(frames.firstValid(1, tail, 0, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
     }
 
-    /** A frame that was cut off follows a newer frame in the place, and of the length, of the lost one. */
+    /** A frame that was cut off lies after a newer frame with the position and the length of the lost frame. */
     @Test
     void staleFrameDoesNotFollowNewerTerm() throws IOException {
         write(SMALL);

@@ -125,7 +125,10 @@ class LogTest {
                 .isEqualTo(new LogScanner.End(tail, link(4), 0, false));
     }
 
-    /** The frame is in the same segment, or skipped to the next. Any part of it may have been written. */
+    /**
+     * The torn frame is in the same segment as the frame before it, or in the next segment. Any part of it may have
+     * been written.
+     */
     @Test
     void tornLastFrameEndsLog() throws IOException {
         write(2);
@@ -209,7 +212,10 @@ class LogTest {
                 .hasMessageContainingAll(FileNames.LOG.of(0), "nor first in", FileNames.LOG.of(1));
     }
 
-    /** Each block could claim all later blocks. Computing their checksums would take hours in a large segment. */
+    /**
+     * Each block could claim to be a frame that extends over all later blocks. Computing their checksums would take
+     * hours in a large segment.
+     */
     @Test
     void rejectsOverlappingFramesAfterEnd() throws IOException {
         LogGeometry wide = new LogGeometry(64 * Blocks.BLOCK_BYTES);
@@ -253,7 +259,7 @@ class LogTest {
                 .hasMessageContainingAll("the log ends here", FileNames.LOG.of(0));
     }
 
-    /** A valid frame that does not name the frame before it belongs to another history of the log. */
+    /** A valid frame that does not refer to the frame before it belongs to another history of the log. */
     @Test
     void rejectsValidFrameWithWrongLink() throws IOException {
         write(1);
@@ -315,7 +321,7 @@ class LogTest {
         segments.checkHeader(1);
     }
 
-    /** A file after a gap would keep the store from opening. */
+    /** A file after a gap would prevent the store from opening. */
     @ParameterizedTest
     @EnumSource(
             value = Kind.class,

@@ -7,13 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Writes to a store, opens it again and reads what was written. */
+/** Writes to a store, opens the store again, and reads the values. */
 public final class Main {
     private static final long DOCUMENT = 7;
 
     private Main() {}
 
-    /** Takes the store's directory. */
+    /** Runs the program. The only argument is the store's directory. */
     public static void main(String[] arguments) {
         Path directory = Path.of(arguments[0]);
         try (ListStore store = DurableListStore.open(directory)) {

@@ -138,7 +138,10 @@ final class Client {
         }
     }
 
-    /** While the disk has space, only the heap may be too full, or too fragmented for values that must move there. */
+    /**
+     * Checks the reason of a rejection: while the disk has space, only the heap may be too full, or too fragmented for
+     * values that must move there.
+     */
     private void checkNoSpace(Operation operation, CaravanException rejected) {
         long usedBytes = engine.stats().heap().usedBytes();
         boolean tooFull = usedBytes + heapBytes(operation) > storeRun.heapBytes()
@@ -344,7 +347,10 @@ final class Client {
             }
         }
 
-        /** Reports a failure to the run, because the store swallows exceptions of callbacks. */
+        /**
+         * Runs an action of a callback, and reports its failure to the run, because the store swallows exceptions of
+         * callbacks.
+         */
         private void guarded(Runnable action) {
             try {
                 action.run();

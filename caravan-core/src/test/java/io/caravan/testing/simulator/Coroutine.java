@@ -25,8 +25,8 @@ final class Coroutine {
     }
 
     /**
-     * Creates one of several that {@linkplain #switchTo switch to} each other. The resumer of one waits for any to
-     * stop.
+     * Creates one of several coroutines that {@linkplain #switchTo switch to} each other. The resumer of one of them
+     * waits until any of them stops.
      */
     Coroutine(Runnable body, Semaphore stopped) {
         this.stopped = stopped;

@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
  * ends with its flush. Some turns are long, some write nothing, and some write without a group.
  */
 final class EventLoop {
-    /** Longer than the store waits for a group to be closed. */
+    /** The duration of a long turn: longer than the store waits for a group to be closed. */
     private static final long LONG_NANOS = 1_500_000;
 
     private static final int EMPTY_TURNS = 4;
@@ -28,7 +28,7 @@ final class EventLoop {
         this.random = random;
     }
 
-    /** See {@link Worker.Step}. */
+    /** Performs one random kind of turn; see {@link Worker.Step}. */
     long turn() {
         switch (random.nextInt(4)) {
             case 0 -> act();

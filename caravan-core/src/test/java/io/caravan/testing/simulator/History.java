@@ -18,7 +18,7 @@ import java.util.Objects;
 import java.util.TreeSet;
 
 /**
- * Every write that a store accepted, in order, and the number of certain ones. A write is certain if it was
+ * Every write that a store accepted, in order, and the number of certain writes. A write is certain if it was
  * acknowledged, or seen by a reader, at a level that survives the cut. After a cut, the state must include all certain
  * writes, and may include some of the following ones, in order.
  */
@@ -42,7 +42,7 @@ final class History {
     private long forceFailures;
     private final Durability storeLevel;
 
-    /** Starts a history in a certain state. */
+    /** Starts a history whose initial state is certain. */
     History(ModelLists state, Durability storeLevel) {
         this.storeLevel = storeLevel;
         this.base = state;
@@ -59,7 +59,10 @@ final class History {
         return accepted;
     }
 
-    /** Returns the number of writes that must survive: a power cut, or a kill of the process. */
+    /**
+     * Returns the number of writes that must survive a power cut or, if {@code powerLost} is false, a kill of the
+     * process.
+     */
     long certain(boolean powerLost) {
         return powerLost ? forced : written;
     }
@@ -183,7 +186,7 @@ final class History {
         return lastChange.getOrDefault(id, -1L);
     }
 
-    /** Discards the writes that are part of every state to compare with. */
+    /** Moves the writes that every possible state includes to the base state. */
     private void settle() {
         while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, completed)) {
             afterBase.removeFirst().operation().expect(base);

@@ -20,8 +20,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The real engine on an in-memory disk, used by a few threads of which one runs at a time. A seed chooses it at each
- * lock, hand-over, and I/O call. Records the results of callbacks, to compare them with the contents of the store.
+ * The real engine on an in-memory disk, used by a few threads of which one runs at a time. A seed chooses the running
+ * thread at each lock, hand-over, and I/O call. Records the results of callbacks, to compare them with the contents of
+ * the store.
  */
 final class InterleavedStore {
     private static final int KIB = 1024;

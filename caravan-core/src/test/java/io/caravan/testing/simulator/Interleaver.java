@@ -12,9 +12,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads of which one runs at a time. A seed chooses it at each {@link SwitchPoints switch point} of the classes under
- * test. Monitors are modeled here, so a thread may stop while it holds one. If no thread can continue and one that must
- * end has not ended, this is an error: a wake-up was lost, or the threads are deadlocked.
+ * Runs one of several threads at a time. A seed chooses the running thread at each {@link SwitchPoints switch point} of
+ * the classes under test. Monitors are modeled here, so a thread may stop while it holds one. If no thread can continue
+ * and one that must end has not ended, this is an error: a wake-up was lost, or the threads are deadlocked.
  */
 public final class Interleaver implements AutoCloseable {
     private static final ThreadLocal<@Nullable Interleaver> CURRENT = new ThreadLocal<>();
@@ -29,7 +29,7 @@ public final class Interleaver implements AutoCloseable {
     private final Map<Object, Monitor> monitors = new IdentityHashMap<>();
     private Runnable invariant = () -> {};
     private BooleanSupplier whenStuck = () -> false;
-    /** Has a permit when no thread runs. */
+    /** A semaphore that has a permit when no thread runs. */
     private final Semaphore stopped = new Semaphore(0);
 
     private @Nullable Strand running;
@@ -96,7 +96,7 @@ public final class Interleaver implements AutoCloseable {
         switchesOnceIn = 1 << random.nextInt(MOST_SELDOM);
     }
 
-    /** Returns the generator for other decisions by the seed. */
+    /** Returns the generator, initialized from the seed, for all other random decisions. */
     public SplittableRandom random() {
         return random;
     }
@@ -107,8 +107,8 @@ public final class Interleaver implements AutoCloseable {
     }
 
     /**
-     * Sets an action for when no thread can continue, such as advancing time. It returns whether one may continue after
-     * it.
+     * Sets the action to run when no thread can continue, such as advancing time. It returns whether a thread may
+     * continue afterward.
      */
     public void whenStuck(BooleanSupplier action) {
         whenStuck = action;
@@ -161,7 +161,10 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** Resumes a thread. Returns when it, or one that others switched to, has ended, or none can continue. */
+    /**
+     * Resumes a thread. Returns when it, or a thread to which it has led through switches, has ended, or when no thread
+     * can continue.
+     */
     private void resume(Strand strand) {
         begin(strand);
         strand.coroutine.resume();
@@ -213,7 +216,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** Reports a failure. The first one counts. */
+    /** Reports a failure. Only the first failure counts. */
     public void fail(Throwable problem) {
         if (failure == null && !ending) {
             failure = problem;

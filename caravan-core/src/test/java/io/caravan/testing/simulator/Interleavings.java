@@ -13,7 +13,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Small programs of a few threads on one store. The same invariants must hold after every interleaving. */
 enum Interleavings {
-    /** The commit queue and its flush: the flusher gives groups up while event loops close theirs and others write. */
+    /**
+     * The commit queue and its flush: the flusher abandons groups while event loops close their groups and other
+     * threads write.
+     */
     FLUSHES(25) {
         @Override
         void round(InterleavedStore store, int round) {

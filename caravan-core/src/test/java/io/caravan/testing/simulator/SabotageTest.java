@@ -23,7 +23,7 @@ class SabotageTest {
     private static final long SEED = 1;
     private static final long CUTS = 800_000;
     private static final long CUTS_OF_AN_HONEST_BUILD = 5_000;
-    /** Seeds that catch sabotages for which many cuts are necessary from {@link #SEED} on. */
+    /** The first seeds for sabotages that would take many cuts to catch from {@link #SEED} on. */
     private static final Map<Sabotage, Long> FIRST_SEEDS = Map.of(
             Sabotage.LET_FRAMES_THAT_WERE_CUT_OFF_FOLLOW_NEW_ONES, 49L,
             Sabotage.REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE, 5L,
@@ -69,7 +69,7 @@ class SabotageTest {
                 + problem.getMessage().lines().findFirst().orElse("") + ")");
     }
 
-    /** The simulator must not report an unbroken build that is made in the same way. */
+    /** The simulator must not report a failure of an unmodified build that is made in the same way. */
     @Test
     @Tag("thorough")
     void unmodifiedBuildReportsNoFailure() throws Exception {

@@ -91,8 +91,8 @@ public final class SimulatedScheduler implements Scheduler {
     }
 
     /**
-     * Whether the worker waits for no step of another, nor another for its steps, so that it may run within an I/O
-     * call.
+     * Whether the worker never waits for another worker's step, and no other worker waits for its steps, so that it may
+     * run within an I/O call.
      */
     private static boolean neverWaits(String worker) {
         return !worker.contains("checkpointer");
@@ -109,7 +109,7 @@ public final class SimulatedScheduler implements Scheduler {
         private long dueNanos = UNTIL_WOKEN;
         /** The rest of a step that has stopped in the middle. */
         private @Nullable Coroutine rest;
-        /** The condition for which it waits. */
+        /** The condition for which the step waits, or null. */
         private @Nullable BooleanSupplier awaited;
 
         Stepper(String name, Step step, Consumer<Throwable> crashed) {
@@ -379,7 +379,7 @@ public final class SimulatedScheduler implements Scheduler {
         return step(false);
     }
 
-    /** Runs such a step within an I/O call of another worker or of an opening. */
+    /** Runs a step of a worker that has work, within an I/O call of another worker or of an opening. */
     public boolean stepInside() {
         return step(true);
     }

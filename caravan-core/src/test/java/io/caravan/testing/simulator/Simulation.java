@@ -35,7 +35,7 @@ final class Simulation {
         // Not in all simulations, because then few writes would share a commit.
         clientsFlush = seed % 4 == 0;
         mixesLevels = seed % 3 == 1;
-        // Not in all even ones, so that clients also flush with simple threads.
+        // Not in all even-numbered simulations, so that clients also flush with simple threads.
         interleaves = seed % 2 == 0 && seed % 8 != 0;
         random = new SplittableRandom(seed);
         story = new Story(recorded);
@@ -56,7 +56,7 @@ final class Simulation {
                 .build();
     }
 
-    /** Performs all runs, unless a run ends with enough cuts. Throws the first failure. */
+    /** Performs the runs until all are done, or there have been enough cuts. Throws the first failure. */
     void run(long enoughCuts) {
         CrashStorage disk = new CrashStorage(random.nextLong());
         History history = new History(new ModelLists(MAX_VALUE_BYTES), config.durability());
@@ -81,7 +81,10 @@ final class Simulation {
         };
     }
 
-    /** Whether a full disk has no space for a call. If there is space for checkpoints, there is none for segments. */
+    /**
+     * Whether a full disk has no space for a call. A full disk may still have space for checkpoints, but has none for
+     * segments.
+     */
     static boolean lacksSpace(CrashStorage.Call call, boolean roomForCheckpoints) {
         boolean makesSegment = call.kind() == Kind.CREATE && call.bytes() > 0;
         return call.grows() && (makesSegment || !roomForCheckpoints);

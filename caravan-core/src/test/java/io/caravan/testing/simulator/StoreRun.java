@@ -23,15 +23,15 @@ final class StoreRun implements CrashStorage.Director {
     private static final int MAX_OPERATIONS = 400;
     private static final int MAX_INSIDE = 2;
     private static final int LAST_OPERATIONS = 5;
-    /** More than fit in the log without a new segment. */
+    /** A number of operations that do not fit in the log without a new segment. */
     private static final int OPERATIONS_WITH_SPACE = 40;
-    /** Far more than the workers need for all the work of a run. */
+    /** The maximum number of steps until all workers rest: far more than they need for all the work of a run. */
     private static final int STEPS_TO_REST = 100_000;
 
     private static final int LOOPS = 3;
     /** The factor by which runs are longer, and cuts are checked less often, if threads switch more often. */
     private static final int INTERLEAVED = 8;
-    /** Longer than any part of a store waits before it checks for space again. */
+    /** A time longer than any part of a store waits before it checks for space again. */
     private static final long RECOVERY_NANOS = 2_000_000_000;
 
     private final Simulation simulation;
@@ -69,7 +69,7 @@ final class StoreRun implements CrashStorage.Director {
         this.callsLeft = 1 + random.nextInt(simulation.interleaves() ? INTERLEAVED * MAX_CALLS : MAX_CALLS);
     }
 
-    /** Runs until the run ends. {@link #left()} then returns the remains. */
+    /** Runs the store until a cut, a kill, a failure, or a close. {@link #left()} then returns the remains. */
     void live() {
         story.note(() -> "a run begins, " + faults);
         disk.director(this);
@@ -150,7 +150,7 @@ final class StoreRun implements CrashStorage.Director {
         }
     }
 
-    /** Starts other users of the store. Each has a thread, and stops in the middle of its work. */
+    /** Starts other users of the store. Each has its own thread, and stops in the middle of its work. */
     private void startLoops(Engine engine) {
         for (int i = 0; i < LOOPS; i++) {
             EventLoop loop = new EventLoop(this, engine, client, random.split());
@@ -169,7 +169,7 @@ final class StoreRun implements CrashStorage.Director {
         }
     }
 
-    /** On a full disk, the workers are idle. When there is space again, everything continues without a restart. */
+    /** Frees disk space while the workers are idle, and checks that everything continues without a restart. */
     private void continueWithSpace() {
         int operations = faults.mayLackSpace() ? OPERATIONS_WITH_SPACE : LAST_OPERATIONS;
         faults.freezeSpace();
@@ -184,7 +184,7 @@ final class StoreRun implements CrashStorage.Director {
         }
     }
 
-    /** A clean close preserves all accepted writes, even in a power cut. */
+    /** Closes the store cleanly, and checks that a power cut after that undoes no accepted write. */
     private void close(Engine engine) {
         story.note(() -> "close");
         client = null;
@@ -324,7 +324,7 @@ final class StoreRun implements CrashStorage.Director {
         return faults.happened();
     }
 
-    /** Returns the number of written frames. Writes acknowledged after the same one share it. */
+    /** Returns the number of frames written so far. Writes that were acknowledged at the same count share a frame. */
     long frames() {
         return frames;
     }
