@@ -34,8 +34,8 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterServer.class);
 
     /**
-     * The time that clients get to receive their replies after this node has lost leadership. Every request fails fast
-     * during this time.
+     * The time limit for sending pending replies after this node has lost leadership. Every request fails fast during
+     * this time.
      */
     private static final Duration TIMEOUT = Duration.ofMillis(500);
 
@@ -112,16 +112,16 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         guarded(TIMEOUT, Server::follow);
     }
 
-    /** The action that starts a new server in its role. */
+    /** Starts a new server in one role. */
     @FunctionalInterface
     private interface Role {
         void begin(Server server) throws IOException;
     }
 
     /**
-     * Starts a role. If the node cannot serve in the role for any reason, ends the node, because no other node takes
-     * its place while it is up. A store that has failed is reported to the member: the node follows if it no longer
-     * leads, and leaves the group otherwise.
+     * Starts a role. If this fails, ends the node, because no other node takes over while this one is running. A failed
+     * store is different: the exception goes to the member, which follows if it no longer leads, and otherwise leaves
+     * the group.
      */
     private void guarded(Duration timeout, Role role) {
         try {
@@ -190,8 +190,8 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     }
 
     /**
-     * Waits until the node no longer participates, cannot serve in its role, or leads with a failed store. The caller
-     * must then restart the node; another node takes over in the meantime.
+     * Waits until the node no longer participates in its group, cannot serve in its role, or leads with a failed store.
+     * The caller must then restart the node; another node takes over in the meantime.
      */
     public void awaitFailure() {
         Server broken = null;
@@ -217,7 +217,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         }
     }
 
-    /** Whether the node no longer participates because the cluster has removed it. */
+    /** Whether the cluster has removed this node from its group. */
     public boolean removed() {
         GroupMember here;
         synchronized (this) {
@@ -232,7 +232,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
 
     private void checkOthers() {
         try {
-            // Detects a new leader now, and not only at the next request for it.
+            // Detects a new leader now instead of at the next query.
             cluster.group().since();
             logSilence();
         } catch (IllegalStateException left) {
@@ -240,7 +240,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         }
     }
 
-    /** Logs once when the leader no longer receives responses from a node, and once when it does again. */
+    /** Logs once when a node stops responding to the leader, and once when it responds again. */
     private void logSilence() {
         for (Progress progress : cluster.progress()) {
             String node = progress.node().id();
@@ -264,7 +264,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     }
 
     /**
-     * Stops the server as {@link Server#stop} does; then transfers leadership, if this node has it, and leaves the
+     * Stops the server as {@link Server#stop} does; then transfers leadership, if this node leads, and leaves the
      * group.
      */
     public void stop(Duration connections, Duration all) throws IOException {

@@ -129,7 +129,7 @@ public final class Server implements AutoCloseable {
     /**
      * Serves the documents of a store over RESP and, if configured, HTTP. Call this once.
      *
-     * @param backups makes copies of the store; is closed with the server
+     * @param backups makes copies of the store; closed together with the server
      * @throws IOException if it cannot listen on the address
      * @throws StoreDirectoryException if the store is incomplete, and the configuration does not fetch missing
      *     documents
@@ -151,8 +151,8 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Serves no documents, because another node of the cluster leads, and redirects clients to that node. Replaces
-     * {@link #serve}.
+     * Serves no documents, because another node of the cluster leads, and redirects clients to that node. Call this
+     * instead of {@link #serve}.
      *
      * @throws IOException if it cannot listen on the address
      */
@@ -183,7 +183,7 @@ public final class Server implements AutoCloseable {
         return opened;
     }
 
-    /** Starts a confirmation on a reader thread, because it may wait for Raft locks. */
+    /** Returns a barrier that confirms leadership on a reader thread, because it may wait for Raft locks. */
     private ReadBarrier readBarrier() {
         Cluster strict = cluster != null && cluster.strictReads() ? cluster : null;
         return strict == null
@@ -233,7 +233,7 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    /** Rejects space settings that this server does not apply; otherwise an operator could rely on them. */
+    /** Rejects space settings that this server would not apply, so that operators do not rely on them. */
     private static void rejectIdle(Spaces spaces, @Nullable ArchiveConfig archive) {
         if (archive == null) {
             spaces.reject(
@@ -303,7 +303,7 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Performs the first part of {@link #stop}: afterwards no connections exist, and other servers can listen on the
+     * Performs the first part of {@link #stop}. On return, no connections exist, and other servers can listen on the
      * addresses.
      */
     void drain(Duration connections) {
@@ -316,7 +316,7 @@ public final class Server implements AutoCloseable {
         network.drain(connections);
     }
 
-    /** Performs the second part of {@link #stop}: afterwards the store is no longer in use. */
+    /** Performs the second part of {@link #stop}. On return, the store is no longer in use. */
     void finish(Duration archive) {
         if (archiver != null && archiver.finishesOnStop()) {
             archiver.finish(archive);
@@ -324,7 +324,7 @@ public final class Server implements AutoCloseable {
         stopThreads();
     }
 
-    /** Stops the readers before the event loops, to which they report. */
+    /** Stops all threads: the readers before the event loops, to which the readers pass their results. */
     private void stopThreads() {
         metrics.close();
         if (restores != null) {

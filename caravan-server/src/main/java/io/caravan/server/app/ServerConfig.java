@@ -34,7 +34,7 @@ public record ServerConfig(
         int readers,
         @Nullable ArchiveConfig archive,
         RestoreConfig restore) {
-    /** Bytes of a request in addition to a full log buffer, for names and other short arguments. */
+    /** The bytes of a request, in addition to a full log buffer, that names and other short arguments may use. */
     private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
 
     /**

@@ -33,7 +33,7 @@ public final class Shutdown implements Runnable {
         void stop(Duration connections, Duration all) throws Exception;
     }
 
-    /** Creates a shutdown with a time limit, after which the process ends even if work is unfinished. */
+    /** Creates a shutdown with a time limit, after which the process ends even if the server has not stopped yet. */
     public Shutdown(Work work, Duration timeout) {
         this.work = work;
         this.timeout = timeout;

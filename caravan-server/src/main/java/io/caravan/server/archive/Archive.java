@@ -20,7 +20,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The archived documents of one store. An archive is either {@link #claim claimed} by its owner, the one server that
+ * The archive of the documents of one store. It is either {@link #claim claimed} by its owner, the one server that
  * archives to it, or {@link #open opened} for reading and pruning.
  *
  * <p>Archiving a document takes three steps: {@link #manifest read its manifest}, {@link #putSnapshot put a snapshot}
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * the object store. A failed call leaves no partial change and may be retried.
  */
 public final class Archive {
-    /** The number of bytes of a snapshot after which its verification reports progress. */
+    /** The number of bytes read from a snapshot between two progress reports of its verification. */
     private static final long REPORTED_BYTES = 1 << 20;
 
     private final ObjectStore objects;
@@ -70,8 +70,8 @@ public final class Archive {
     }
 
     /**
-     * Creates a store's archive, or takes ownership of it from its last owner. The archive can be read at once. After a
-     * takeover, the first write waits for {@link Lease#HAND_OVER}.
+     * Creates a store's archive, or takes ownership of it from its previous owner. The archive can be read immediately.
+     * After a takeover, the first write waits for {@link Lease#HAND_OVER}.
      *
      * @param store the identity of the store whose documents are archived
      * @param owner the host and process, for people
@@ -96,18 +96,18 @@ public final class Archive {
         return new Archive(objects, roots, root, lease);
     }
 
-    /** The root as it was when the archive was opened or claimed. */
+    /** Returns the root at the time when the archive was opened or claimed. */
     public ArchiveRoot root() {
         return root;
     }
 
-    /** The archive's object store. The code that opened it closes it. */
+    /** Returns the archive's object store. The code that opened the object store must close it. */
     public ObjectStore objects() {
         return objects;
     }
 
     /**
-     * Checks that this is still the archive's owner.
+     * Checks that this server still owns the archive.
      *
      * @throws ArchiveException {@code FENCED} when another server has claimed it, {@code FOREIGN} when a server of
      *     another store has, {@code NOT_FOUND} when the archive is gone, {@code CORRUPT} when only its root is gone
@@ -118,7 +118,7 @@ public final class Archive {
 
     /**
      * Checks that the archive still exists. If it does not, for example because a disk was unmounted, a document that
-     * is not found was not necessarily deleted.
+     * is missing from the archive was not necessarily deleted.
      *
      * @throws ArchiveException {@code NOT_FOUND} when it is gone, {@code CORRUPT} when only its root is gone
      */
@@ -127,9 +127,9 @@ public final class Archive {
     }
 
     /**
-     * Waits until this owner may write: the last owner's lease has expired, and this owner has checked the root within
-     * {@link Lease#LENGTH}. All writes call this method. To avoid wasted work, call it before you read the state that a
-     * write depends on.
+     * Waits until this owner may write: the previous owner's lease has expired, and this owner has checked the root
+     * within {@link Lease#LENGTH}. All writes call this method. To avoid wasted work, call it before you read the state
+     * that a write depends on.
      *
      * @throws ArchiveException as {@link #checkOwner}
      */
@@ -154,8 +154,8 @@ public final class Archive {
     }
 
     /**
-     * Passes the keys of manifests to an action, in byte order. Manifests that are added or deleted during the call may
-     * or may not be included.
+     * Passes the keys of all manifests to an action, in byte order. Manifests that are added or deleted during the call
+     * may be omitted.
      *
      * @param afterKey only keys above this one are passed; empty for all
      * @param action returns false to end
@@ -187,8 +187,8 @@ public final class Archive {
     }
 
     /**
-     * Replaces the manifest that was read, adding a generation or a tombstone. Also succeeds when the response was lost
-     * but the manifest was written.
+     * Replaces a manifest with one that has an additional generation or tombstone. Also succeeds when the response was
+     * lost but the manifest was written.
      *
      * @param before the result of {@link #manifest}
      * @param after contains all generations of {@code before}, and adds something
@@ -295,8 +295,8 @@ public final class Archive {
     }
 
     /**
-     * Prunes only documents that have more snapshots than their policy keeps by number: those that changed often
-     * recently. It prunes one document at a time and reads no other manifest.
+     * Prunes only documents that changed often recently: those with more snapshots than their policy keeps by number.
+     * It prunes one document at a time and reads no other manifests.
      */
     public PruneReport thin(PrunePolicies policies, long nowMillis, PruneListener listener) {
         return pruning(policies, false, nowMillis, listener).run(1, true);
@@ -332,16 +332,16 @@ public final class Archive {
         void claiming(@Nullable String before, String owner);
     }
 
-    /** The source of a snapshot's values, while the snapshot is put. */
+    /** Supplies the values of a snapshot while the snapshot is put. */
     @FunctionalInterface
     public interface SnapshotSource {
 
         @FunctionalInterface
         interface Target {
             /**
-             * Begins the snapshot, once per call of {@link SnapshotSource#writeTo}. The header describes the document
-             * at the moment whose values follow. Sequences, attributes and time may have advanced since the put was
-             * requested; name, incarnation, generation and epoch must be the same.
+             * Begins the snapshot; called once in each {@link SnapshotSource#writeTo}. The header describes the
+             * document at the moment from which the following values are. Sequences, attributes and time may have
+             * advanced since the put was requested; name, incarnation, generation and epoch must be the same.
              *
              * @throws IllegalArgumentException when the header is of another document, or of an earlier state
              */

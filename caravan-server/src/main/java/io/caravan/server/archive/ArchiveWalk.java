@@ -17,12 +17,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Iterates over all objects of an archive, name by name. It lists manifests and snapshots in parallel and joins them,
- * and keeps in memory a few thousand of each and the objects of one name.
+ * Iterates over all objects of an archive, name by name. It lists manifests and snapshots in parallel, and joins them
+ * by name. At a time, a few thousand of each, and the objects of one name, are in memory.
  *
  * <p>Both lists are in the byte order of their keys, but their orders differ: {@code a} sorts before {@code a-b}, and
- * {@code a-b/} before {@code a/}. Therefore, a manifest waits as long as a name can follow that starts with the
- * manifest's name and sorts before it as a directory.
+ * {@code a-b/} before {@code a/}. Therefore, a manifest waits while another name may follow that starts with the
+ * manifest's name but sorts before it as a directory.
  */
 final class ArchiveWalk {
     private final Listing manifests;
@@ -68,7 +68,7 @@ final class ArchiveWalk {
         return newestMillis;
     }
 
-    /** Returns the next manifest, in the order of directories. */
+    /** Returns the next manifest, in the order of the snapshot directories. */
     private @Nullable Listed manifest() {
         while (nextManifest != null
                 && (waiting.isEmpty()
@@ -108,7 +108,7 @@ final class ArchiveWalk {
     /**
      * The listed objects of one document name.
      *
-     * @param form the name as it is in keys
+     * @param form the name as encoded in keys
      * @param manifest whether a manifest was listed
      * @param snapshots the objects in its directory, in ascending order of keys
      */
@@ -125,7 +125,7 @@ final class ArchiveWalk {
             return ArchiveKeys.MANIFESTS + form;
         }
 
-        /** Returns the objects in the directory that the manifest does not name. */
+        /** Returns the objects in the name's directory that the manifest does not name. */
         List<Listed> unnamed(@Nullable Manifest kept) {
             Set<String> named = new HashSet<>();
             if (kept != null) {
@@ -144,7 +144,7 @@ final class ArchiveWalk {
     static final class Listing implements AutoCloseable {
         private static final int AHEAD = 4_000;
 
-        /** An empty element marks the end. */
+        /** The listed objects; an empty element marks the end. */
         private final BlockingQueue<Optional<Listed>> listed = new ArrayBlockingQueue<>(AHEAD);
 
         private final Thread thread;
@@ -167,7 +167,7 @@ final class ArchiveWalk {
             enqueue(Optional.empty());
         }
 
-        /** Returns false when the listing is closed. */
+        /** Queues a listed object, or the end. Returns false when the listing is closed. */
         private boolean enqueue(Optional<Listed> next) {
             try {
                 if (!closed) {

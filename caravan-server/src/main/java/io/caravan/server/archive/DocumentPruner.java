@@ -20,7 +20,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prunes one name, while a server may be archiving it. The order of the steps is:
+ * Prunes the archived document of one name, even while a server is archiving it. The order of the steps is:
  *
  * <ol>
  *   <li>Remove generations from the manifest, if it has not changed.
@@ -28,19 +28,19 @@ import org.jspecify.annotations.Nullable;
  *   <li>Delete the manifest, if the document has expired.
  * </ol>
  *
- * <p>The run can end between any two steps: no manifest names what is left, and the next run deletes it.
+ * <p>A run may end between any two steps. No manifest then names the remaining objects, and the next run deletes them.
  *
  * <p>Snapshots that no manifest names are deleted in two cases:
  *
  * <ol>
  *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, so they
- *   can no longer be committed. If the document is deleted, they must also be settled. Otherwise, an attempt that
+ *   can no longer be committed. If the document was deleted, they must also be settled. Otherwise, an attempt that
  *   assumes there is no manifest could commit them after the manifest has been deleted.
  *   <li>An earlier owner put them, and they are settled.
  * </ol>
  *
  * <p>A snapshot is settled if it was put more than a day before the newest object of the archive, by the object store's
- * own clock: no attempt takes that long. Not thread-safe.
+ * own clock. No attempt to archive a document takes that long. Not thread-safe.
  */
 final class DocumentPruner {
     /** Maximum number of attempts. Each conflict means that a server has just archived the document. */
@@ -67,7 +67,7 @@ final class DocumentPruner {
             long nowMillis,
             boolean dryRun) {}
 
-    /** Lists the name's objects again and prunes it, once the settling time is known. */
+    /** Lists the name's objects again and prunes the name; called when the settling time is known. */
     DocumentPruner pruneAgain(long settledMillis) {
         listed = NamedObjects.list(run.objects, listed.form(), listed.manifest());
         return prune(settledMillis);
@@ -117,7 +117,7 @@ final class DocumentPruner {
         return waiting;
     }
 
-    /** Returns why the name could not be pruned, or null. */
+    /** Returns the reason why the name could not be pruned, or null. */
     @Nullable
     String problem() {
         return problem;
@@ -138,7 +138,7 @@ final class DocumentPruner {
         }
     }
 
-    /** Removes the generations that are not kept from the manifest, then deletes their snapshots. */
+    /** Removes generations that are not to be kept from the manifest, then deletes their snapshots. */
     private KeptManifest removeGenerations(KeptManifest kept, List<Generation> stay) {
         Manifest manifest = kept.manifest();
         if (stay.size() == manifest.generations().size()) {

@@ -6,10 +6,10 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The time in which an owner may write to its archive without reading the root again: {@link #LENGTH} after its last
- * check. An owner that has taken the archive over writes nothing for {@link #HAND_OVER}. By then its predecessor has
- * seen the new root, or will see it before it writes again. Each server measures with its own monotonic clock, so
- * clocks need not be synchronized.
+ * The period during which an owner may write to its archive without reading the root again: {@link #LENGTH} after its
+ * last check. After a takeover, the new owner writes nothing for {@link #HAND_OVER}. By then, its predecessor has read
+ * the new root, or will read it before its next write. Each server measures with its own monotonic clock, so clocks
+ * need not be synchronized.
  *
  * <p>No condition of an object store spans two objects, so the check and the write are two requests. Two kinds of owner
  * can still replace a manifest that their successor has not written since:
@@ -23,8 +23,8 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Lease {
     /**
-     * The validity of a check of the root: long compared with a request, short compared with the uploads that a fenced
-     * owner would waste.
+     * The time for which a check of the root is valid. It is long compared with a request, and short compared with the
+     * uploads that a fenced owner would waste.
      */
     public static final Duration LENGTH = Duration.ofSeconds(3);
 

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** Reads and replaces the manifests of one store. Does not check ownership. */
 final class Manifests {
     private static final Logger LOG = LoggerFactory.getLogger(Manifests.class);
-    /** Manifests above this size are slow to replace; a warning is logged when a manifest first exceeds it. */
+    /** The size above which manifests are slow to replace. A warning is logged when a manifest first exceeds it. */
     private static final int LARGE_BYTES = 1 << 20;
 
     private final ObjectStore objects;
@@ -118,7 +118,7 @@ final class Manifests {
     record Change(@Nullable Manifest before, Manifest after) {
 
         /**
-         * Checks these rules.
+         * Checks the rules for a change.
          *
          * @throws IllegalArgumentException when the caller has broken one
          * @throws ArchiveException {@code DIVERGED} when the document is older than its latest generation

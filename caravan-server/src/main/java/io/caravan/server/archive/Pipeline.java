@@ -26,7 +26,7 @@ public final class Pipeline<R> implements AutoCloseable {
     private final Consumer<R> results;
     private final int limit;
     private final boolean inOrder;
-    /** The results in the order of consumption: of submission, or of completion. */
+    /** The results in the order in which they are consumed: the order of submission or of completion. */
     private final BlockingQueue<CompletableFuture<R>> next = new LinkedBlockingQueue<>();
 
     private int inProgress;

@@ -7,8 +7,8 @@ public interface PrunePolicies {
     PrunePolicy of(DocumentName name);
 
     /**
-     * Returns the policy of most documents. It determines whether pruning inspects a document whose name is too long to
-     * be read from its keys. The policy of its name still determines which of its generations are kept.
+     * Returns the default policy. It determines whether pruning inspects a document whose name is too long to be read
+     * from its keys. The document's own policy still determines which of its generations are kept.
      */
     PrunePolicy general();
 }

@@ -64,12 +64,15 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
         return this;
     }
 
-    /** Returns the maximum number of generations of a document that stay, apart from those that {@code age} keeps. */
+    /**
+     * Returns the maximum number of generations of a document that are kept, in addition to those that {@code age}
+     * keeps.
+     */
     int most() {
         return generations + days;
     }
 
-    /** Returns the generations to keep, if the document is kept. */
+    /** Returns the generations to keep, provided that the document itself is kept. */
     List<Generation> kept(Manifest manifest, long nowMillis) {
         List<Generation> kept = new ArrayList<>();
         Set<Long> seenDays = new HashSet<>();

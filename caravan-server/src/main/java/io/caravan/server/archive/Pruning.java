@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One run over an entire archive. Names with leftovers whose age matters are pruned again at the end, when the time of
- * the newest object is known. Not thread-safe; starts other threads.
+ * One pruning run over an entire archive. Names with leftovers whose age must be known are pruned again at the end,
+ * when the time of the newest object is known. Not thread-safe; starts other threads.
  */
 public final class Pruning {
     private static final long SETTLED_AFTER_MILLIS = Duration.ofDays(1).toMillis();
@@ -34,7 +34,7 @@ public final class Pruning {
     }
 
     /**
-     * Prunes.
+     * Performs the run.
      *
      * @param jobs number of names to prune at a time
      * @param onlyExcess whether to prune only names with more snapshots than their policy keeps by number
@@ -64,7 +64,7 @@ public final class Pruning {
         return (name == null ? policies.general() : policies.of(name)).most();
     }
 
-    /** Returns when the root was put, by the object store's own clock. */
+    /** Returns the time when the root was put, by the object store's own clock. */
     private long rootMillis() {
         long[] millis = {Long.MIN_VALUE};
         run.objects().list("", "", listed -> {
@@ -116,7 +116,7 @@ public final class Pruning {
         /** Called when a document cannot be pruned; the message names it and its object. Pruning continues. */
         void problem(String message);
 
-        /** Called when one more name is done. */
+        /** Called when the run has finished another name. */
         default void done() {}
     }
 

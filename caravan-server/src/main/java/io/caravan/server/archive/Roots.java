@@ -175,7 +175,7 @@ final class Roots {
         }
     }
 
-    /** Returns the error for an owner that another one has replaced. */
+    /** Returns the exception for an owner that another one has replaced. */
     ArchiveException fenced(String what, ArchiveRoot mine) {
         return new ArchiveException(
                 Reason.FENCED,

@@ -48,7 +48,7 @@ final class Snapshots {
         return generation;
     }
 
-    /** The upload of one call of a source. */
+    /** The upload of the values that one call of a source writes. */
     private static final class Upload implements SnapshotSource.Target {
         private final SnapshotHeader expected;
         private final OutputStream out;

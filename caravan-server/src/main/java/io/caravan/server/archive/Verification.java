@@ -18,8 +18,8 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * Checks an archive, while its owner may be writing: an entire archive, with every manifest and every byte of every
- * snapshot that a manifest names, or the latest generations of a sample of the documents. Changes nothing. Not
+ * Checks an archive, even while its owner is writing to it. It checks either every manifest and every byte of every
+ * snapshot that a manifest names, or only the latest generations of a sample of documents. Changes nothing. Not
  * thread-safe.
  */
 public final class Verification {
@@ -134,7 +134,7 @@ public final class Verification {
                 unknown.sum());
     }
 
-    /** Verifies the objects of one name and returns the faults. Called on any thread. */
+    /** Verifies the objects of one name and returns their faults. May be called on any thread. */
     private List<String> verify(NamedObjects listed) {
         List<String> found = new ArrayList<>();
         try {
@@ -174,7 +174,10 @@ public final class Verification {
         }
     }
 
-    /** Checks that the epoch is not above the root's, unless a server has claimed the archive in the meantime. */
+    /**
+     * Checks that the manifest's epoch is not above the root's, unless a server has claimed the archive in the
+     * meantime.
+     */
     private void checkEpoch(Manifest manifest, List<String> found) {
         if (manifest.epoch() > archive.root().epoch()
                 && manifest.epoch() > Archive.open(archive.objects()).root().epoch()) {
@@ -201,12 +204,15 @@ public final class Verification {
          */
         void fault(String message);
 
-        /** Called on any thread with the numbers of snapshots read to the end and of bytes read since the last call. */
+        /**
+         * Called on any thread with the number of snapshots read to the end, and the number of bytes read, since the
+         * last call.
+         */
         default void read(long snapshots, long bytes) {}
     }
 
     /**
-     * The contents of an archive, as verified.
+     * The result of verifying an archive.
      *
      * @param documents manifests, of existing and of deleted documents
      * @param deleted manifests that record a deletion

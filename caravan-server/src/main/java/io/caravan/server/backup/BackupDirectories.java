@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The directory that contains one directory for each backup. Thread-safe; its methods wait for the disk. */
 final class BackupDirectories {
-    /** One path element that is not a hidden file, and that commands do not interpret as an option. */
+    /**
+     * The pattern of backup names: one path element that is not hidden, and that commands do not mistake for an option.
+     */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,199}");
 
     /** The suffix of a backup's directory while the copy is incomplete. */
@@ -46,7 +48,7 @@ final class BackupDirectories {
         return Files.exists(of(name), LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Returns the backup of this name, complete or not, or null. */
+    /** Returns the complete or incomplete backup of this name, or null if there is none. */
     @Nullable
     BackupInfo find(String name) {
         try {
@@ -57,7 +59,7 @@ final class BackupDirectories {
         }
     }
 
-    /** Returns up to {@value #MAX_LISTED} backups in the directory, complete or not, by name. */
+    /** Returns up to {@value #MAX_LISTED} complete or incomplete backups in the directory, by name. */
     Map<String, BackupInfo> list() {
         Map<String, BackupInfo> found = new HashMap<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {

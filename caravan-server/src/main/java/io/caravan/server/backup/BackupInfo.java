@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * The state of a backup at one point in time.
  *
  * @param path its directory, which may not exist yet
- * @param atMillis time in milliseconds since 1970: the start time of the server's latest attempt; for any other backup,
- *     the time at which its directory was last modified
+ * @param atMillis the start time if this is the server's latest attempt; otherwise, the last modification time of the
+ *     directory; in milliseconds since 1970
  * @param bytes length of its files; while it is being made, the bytes copied so far
  * @param totalBytes bytes to copy, while it is being made; 0 until that is known
  * @param report the report of the copy, if this is the server's latest attempt and is complete; otherwise null

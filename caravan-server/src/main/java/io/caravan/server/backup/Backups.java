@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies the open store to directories within one directory, for operators: one copy at a time, on a dedicated thread.
+ * Backs up the open store to subdirectories of the backup directory, one backup at a time, on a dedicated thread.
  * Thread-safe; its methods wait for the disk.
  */
 public final class Backups implements AutoCloseable {
@@ -60,7 +60,10 @@ public final class Backups implements AutoCloseable {
      */
     public record Underway(long doneBytes, long totalBytes) {}
 
-    /** A running or finished backup. Its thread records its progress here, and aborts it when the server stops. */
+    /**
+     * A running or finished backup. The backup thread records its progress here, and aborts the backup when the server
+     * stops.
+     */
     private final class Attempt implements BackupReport.Progress {
         final String name;
         final Path path;
@@ -131,7 +134,7 @@ public final class Backups implements AutoCloseable {
         return of(source, directory, Backups::onOwnThread);
     }
 
-    /** Returns disabled backups: every request is rejected. */
+    /** Returns an instance that rejects every request, for a server without backups. */
     public static Backups none() {
         return of(
                 (target, progress) -> {
@@ -140,7 +143,7 @@ public final class Backups implements AutoCloseable {
                 null);
     }
 
-    /** Creates backups as {@link #of(Source, Path)} does; this executor runs each of them. */
+    /** Creates the backups of a store as {@link #of(Source, Path)} does, but runs each backup on this executor. */
     static Backups of(Source source, @Nullable Path directory, Executor threads) {
         return new Backups(directory, source, threads);
     }
@@ -243,14 +246,14 @@ public final class Backups implements AutoCloseable {
 
     /**
      * Returns the current state of the latest attempt, or null. Call this before reading the directory: otherwise, a
-     * backup that completes and is renamed in between could be missing from both.
+     * backup that is renamed on completion in between could be missing from both results.
      */
     private @Nullable BackupInfo recorded() {
         Attempt attempt = latest.get();
         return attempt == null ? null : attempt.info;
     }
 
-    /** Combines this server's record of a backup with the one found in the directory. */
+    /** Combines this server's record of a backup with the backup found in the directory. */
     private static @Nullable BackupInfo joined(BackupInfo recorded, @Nullable BackupInfo found) {
         return switch (recorded.state()) {
             case RUNNING -> recorded;

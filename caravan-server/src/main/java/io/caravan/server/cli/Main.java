@@ -57,7 +57,7 @@ import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The command line. Exit codes: 0 success, 1 failure, 2 wrong usage, 3 unexpected state of a document. */
+/** The {@code caravan} command. Exit codes: 0 success, 1 failure, 2 wrong usage, 3 unexpected state of a document. */
 @Command(
         name = "caravan",
         description = "A durable store of append-only lists, one per document.",
@@ -65,7 +65,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = VersionProvider.class)
 public final class Main {
 
-    /** Options that set an address, or a part of an address, in other programs. */
+    /** Options with which other programs set an address or a part of an address. */
     private static final Set<String> PARTS_OF_ADDRESSES =
             Set.of("--port", "-p", "--host", "--address", "--listen", "--bind", "--url");
 
@@ -80,7 +80,7 @@ public final class Main {
         System.exit(commandLine(System.getenv(), Console.system(), args).execute(args));
     }
 
-    /** Builds the complete command line. Settings may also come from these environment variables. */
+    /** Builds a command line with all commands. Settings may also come from these environment variables. */
     static CommandLine commandLine(Map<String, String> environment) {
         return commandLine(environment, Console.system());
     }
@@ -221,7 +221,7 @@ public final class Main {
         return similar.isEmpty() ? "" : "; did you mean '" + similar.get(0) + "'?";
     }
 
-    /** Escapes a message, because it may quote arbitrary characters from a document name or another argument. */
+    /** Escapes control characters in a message, which may quote a document name or another argument. */
     private static String printable(Exception problem) {
         return DocumentName.printable(String.valueOf(problem.getMessage()));
     }

@@ -67,7 +67,7 @@ public final class Cluster {
                 .toList();
     }
 
-    /** Records that this node participates from now on. */
+    /** Records that this node has started to participate in its group. */
     public void joined(GroupMember started) {
         member = started;
         follow(() -> started.leader().flatMap(group::described));
@@ -91,7 +91,7 @@ public final class Cluster {
         others.forEach(RemoteGroup::close);
     }
 
-    /** Sets whether this node, from now on, has the store open and serves it. */
+    /** Sets whether this node has the store open and serves it. */
     public void serving(boolean now) {
         serving = now;
     }
@@ -121,7 +121,7 @@ public final class Cluster {
                         .orElseThrow();
     }
 
-    /** Whether a document is in this node's group, by its slot. */
+    /** Whether the slot of this document belongs to this node's group. */
     public boolean owns(byte[] name) {
         return own.slots().contains(Slots.of(name));
     }
@@ -189,12 +189,12 @@ public final class Cluster {
         return leaderSource.get().filter(known -> !known.equals(self));
     }
 
-    /** Returns the current time on the clock of this view. */
+    /** Returns the current time of this view's clock. */
     public Instant now() {
         return clock.instant();
     }
 
-    /** Returns the current term; 0 before this node participates. */
+    /** Returns the current term; 0 before this node participates in its group. */
     public long term() {
         GroupMember here = member;
         return here == null ? 0 : here.term();
@@ -220,7 +220,7 @@ public final class Cluster {
         return here == null ? 0 : here.keptEntries();
     }
 
-    /** Returns the progress of each node; empty before this node participates. */
+    /** Returns the progress of each node; empty before this node participates in its group. */
     public List<Progress> progress() {
         GroupMember here = member;
         return here == null ? List.of() : here.progress();
@@ -294,7 +294,7 @@ public final class Cluster {
         leading().remove(node);
     }
 
-    /** Replaces a node, which may be lost permanently, in one step. Otherwise works like {@link #add}. */
+    /** Replaces a node in one step, even if it is lost permanently. Otherwise works like {@link #add}. */
     public void replace(String node, ClusterNode by) throws IOException {
         GroupMember leader = leading();
         requireOwnAddresses(by);

@@ -15,8 +15,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The configuration that the nodes of a cluster share; each has the same file. Its lines contain the id of the cluster
- * and, for each node, three addresses:
+ * The configuration of a cluster, in a file that is the same on all nodes. Its lines contain the id of the cluster and,
+ * for each node, three addresses:
  *
  * <pre>{@code
  * cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
@@ -152,7 +152,7 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
         }
     }
 
-    /** Returns all nodes of a new cluster; later each group itself records its members. */
+    /** Returns the initial nodes of the cluster. Each group records its current members itself. */
     public List<ClusterNode> nodes() {
         return groups.stream().flatMap(group -> group.nodes().stream()).toList();
     }

@@ -13,7 +13,7 @@ import java.util.UUID;
  *
  * @param id unique among the groups of all clusters
  * @param slots the slots of the group's documents
- * @param nodes all nodes of a new group; later the group itself records its members
+ * @param nodes the initial nodes; the group records its current members itself
  */
 public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> nodes) {
     public ClusterGroup {

@@ -37,7 +37,7 @@ public record ClusterNode(String id, HostPort peer, HostPort resp, HostPort http
                 : Optional.empty();
     }
 
-    /** Returns the stable id by which Redis clients know the node: 40 hexadecimal digits. */
+    /** Returns the stable id with which Redis clients identify the node: 40 hexadecimal digits. */
     public String nodeId(UUID group) {
         try {
             byte[] name = (group + " " + id).getBytes(StandardCharsets.UTF_8);

@@ -21,7 +21,7 @@ public final class GroupView {
     private Seen seen;
     private volatile @Nullable ClusterNode lastLeader;
 
-    /** The leader, and the time since which this node has known it. */
+    /** The leader, and the time at which this node learned of it. */
     private record Seen(@Nullable ClusterNode leader, Instant since) {}
 
     /**
@@ -67,9 +67,9 @@ public final class GroupView {
     }
 
     /**
-     * Returns the node that clients should contact. This is the leader, or, during an election, the previous leader. If
-     * this node has not learned of a leader yet, it is another node. Clients that receive no owner assume that the
-     * cluster is broken, and do not retry.
+     * Returns the node that clients should contact. This is the leader or, during an election, the previous leader. As
+     * long as this node has not learned of any leader, the result is another node of the group, if there is one.
+     * Clients that receive no owner assume that the cluster is broken, and do not retry.
      */
     public ClusterNode owner() {
         ClusterNode known = leader().orElse(lastLeader);
@@ -86,13 +86,13 @@ public final class GroupView {
         return nodes().stream().filter(node -> !node.equals(one)).toList();
     }
 
-    /** Returns the id by which Redis clients know a node of the group; see {@link ClusterNode#nodeId}. */
+    /** Returns the id with which Redis clients identify a node of the group; see {@link ClusterNode#nodeId}. */
     public String nodeId(ClusterNode node) {
         return node.nodeId(id);
     }
 
     /**
-     * Returns the approximate time of the last change of {@link #leader()}, which this method detects when it is
+     * Returns the approximate time of the last change of {@link #leader()}. A change is detected when this method is
      * called.
      */
     public synchronized Instant since() {

@@ -52,8 +52,8 @@ final class RemoteGroup implements AutoCloseable {
     }
 
     /**
-     * Polls once. Does not throw, because the scheduler would then stop polling, although a problem may be temporary:
-     * certificates that are being replaced, for example, can be read a moment later.
+     * Polls once. Does not throw, because an exception would end the scheduled polling, even if its cause is temporary,
+     * for example certificates that are being replaced.
      */
     void query(LeaderLookup lookup) {
         boolean led = false;
@@ -69,11 +69,14 @@ final class RemoteGroup implements AutoCloseable {
         if (!led) {
             known = new Known(known.nodes(), null);
         }
-        // Detects a new leader now, and not only at the next request for it.
+        // Detects a new leader now instead of at the next query.
         view.since();
     }
 
-    /** Queries one node after another, the leader first, until one knows the leader. Returns whether one did. */
+    /**
+     * Queries one node after another, the last known leader first, until a response names the leader. Returns whether
+     * one did.
+     */
     private boolean queryInOrder(LeaderLookup lookup) {
         Set<ClusterNode> inOrder = new LinkedHashSet<>();
         view.leader().ifPresent(inOrder::add);
@@ -98,7 +101,7 @@ final class RemoteGroup implements AutoCloseable {
         Polling begun = polling;
         polling = null;
         if (begun != null) {
-            // The connection belongs to the thread.
+            // Only the polling thread may use the connection.
             begun.thread().execute(begun.lookup()::close);
             begun.thread().shutdown();
         }

@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Consecutive slots, which belong to one group of a cluster.
+ * A range of consecutive slots that belong to one group of a cluster.
  *
  * @param first from 0
  * @param last at least the first, below {@link Slots#COUNT}
@@ -15,8 +15,8 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
     public static final SlotRange ALL = new SlotRange(0, Slots.COUNT - 1);
 
     /**
-     * Compares both bounds, so that only equal ranges compare as equal: ranges that differ only in their last slot
-     * belong to different groups.
+     * Compares both bounds. Ranges that differ only in their last slot belong to different groups, so they must not
+     * compare as equal.
      */
     private static final Comparator<SlotRange> ORDER =
             Comparator.comparingInt(SlotRange::first).thenComparingInt(SlotRange::last);

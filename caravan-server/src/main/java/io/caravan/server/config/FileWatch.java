@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reloads an object when its files have changed. Checks their times and sizes every {@value #PERIOD_SECONDS} seconds.
- * It reloads when two consecutive checks see the same change, so that files are not read while they are being written.
+ * Reloads an object when its files have changed. Checks the modification times and sizes every {@value #PERIOD_SECONDS}
+ * seconds. It reloads the object when two consecutive checks find the same change, so that it does not read files that
+ * are still being written.
  *
  * <p>A failed reload is retried at each check, because a change to a file's permissions affects neither its time nor
  * its size. Polling works on every file system, and for files that are replaced, such as those mounted into containers.
@@ -26,7 +27,7 @@ public final class FileWatch {
     private final Reloadable reloadable;
     private List<Stamp> inUse;
     private List<Stamp> seen;
-    /** The failure of the last check, which is logged once; null if there was none. */
+    /** The failure of the last check, which is logged once; null if the check succeeded. */
     private @Nullable String failure;
 
     /** An object that is read from files. */
@@ -45,7 +46,7 @@ public final class FileWatch {
     private record Stamp(
             FileTime modified, long bytes, @Nullable Object key) {}
 
-    /** Creates a watch that starts from the current state of the files, from which the object was just read. */
+    /** Creates a watch for an object that was just read from the current state of its files. */
     public FileWatch(Reloadable reloadable) {
         this.reloadable = reloadable;
         this.inUse = stamps();

@@ -10,10 +10,10 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * An address as written by people: {@code 127.0.0.1:6380}, {@code localhost:6380}, {@code [::1]:6380}.
+ * A host and a port, such as {@code 127.0.0.1:6380}, {@code localhost:6380}, or {@code [::1]:6380}.
  *
  * @param host name or address, without brackets
- * @param port from 0, which picks a free port, to 65535
+ * @param port 0 to 65535; 0 picks a free port
  */
 public record HostPort(String host, int port) {
     private static final int MAX_PORT = 65_535;
@@ -53,25 +53,25 @@ public record HostPort(String host, int port) {
         }
     }
 
-    /** Returns the form that {@link #parse} reads. */
+    /** Returns the address in the form that {@link #parse} accepts. */
     @Override
     public String toString() {
         return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
     }
 
-    /** Returns the form that Redis and its clients use: without brackets, even around IPv6 addresses. */
+    /** Returns the address in the form that Redis and its clients use, without brackets around an IPv6 address. */
     public String unbracketed() {
         return host + ":" + port;
     }
 
-    /** Formats an Internet address in the form that {@link #parse} reads, and any other address as a string. */
+    /** Formats an Internet address in the form that {@link #parse} accepts, and any other address as a string. */
     public static String format(@Nullable SocketAddress address) {
         return address instanceof InetSocketAddress internet
                 ? new HostPort(internet.getAddress().getHostAddress(), internet.getPort()).toString()
                 : String.valueOf(address);
     }
 
-    /** Converts the values of options. */
+    /** Converts option values to addresses. */
     public static final class Converter implements ITypeConverter<HostPort> {
         @Override
         public HostPort convert(String text) {

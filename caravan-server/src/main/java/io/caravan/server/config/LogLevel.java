@@ -22,7 +22,7 @@ public enum LogLevel {
         this.level = level;
     }
 
-    /** Returns the level with this name, in any case; also accepts the names that Redis uses. */
+    /** Returns the level with this name, ignoring case; also accepts the names that Redis uses. */
     public static Optional<LogLevel> named(String name) {
         return switch (name.toLowerCase(Locale.ROOT)) {
             case "error" -> Optional.of(ERROR);

@@ -12,7 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
 
-/** Files in the Java properties format, in UTF-8, in which each name occurs only once. */
+/** Reads files in the Java properties format, encoded in UTF-8, in which each name occurs only once. */
 public final class PropertiesFile {
     private static final long MAX_BYTES = 1024 * 1024;
 

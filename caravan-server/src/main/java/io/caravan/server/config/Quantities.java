@@ -35,7 +35,7 @@ public final class Quantities {
     }
 
     /**
-     * Rejects a setting, or a combination of settings.
+     * Checks a condition on one or more settings.
      *
      * @throws IllegalArgumentException with the message {@code otherwise}, unless the condition holds
      */
@@ -96,7 +96,7 @@ public final class Quantities {
         }
     }
 
-    /** A number of {@link Bytes}, or {@code auto}, which is converted to 0. */
+    /** A size as in {@link Bytes}, or {@code auto}, which is converted to 0. */
     public static final class BytesOrAuto implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {

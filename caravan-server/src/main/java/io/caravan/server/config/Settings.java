@@ -24,7 +24,7 @@ import picocli.CommandLine.ParameterException;
  * that is not set has its default.
  */
 public final class Settings implements IDefaultValueProvider {
-    /** The option that names the file. The file itself cannot set it. */
+    /** The option that names the configuration file. The file itself cannot set this option. */
     public static final String CONFIG_OPTION = "--config";
 
     private static final String VARIABLE_PREFIX = "CARAVAN_";

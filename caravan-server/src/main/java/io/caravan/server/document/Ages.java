@@ -4,8 +4,9 @@ import java.util.Arrays;
 
 /**
  * The arrival times of a document's values, at the precision that retention by age needs. Each mark contains a time and
- * the sequence before which all values had arrived by then. A new mark is added once 1/32 of the age (at least 1 s) has
- * passed since the last one; this interval limits the precision with which old values are trimmed. Immutable.
+ * a sequence: all values before this sequence had arrived by that time. A new mark is added once 1/32 of the age (at
+ * least 1 s) has passed since the last one; this interval limits the precision with which old values are trimmed.
+ * Immutable.
  *
  * <p>Encoded as the marks, oldest first, each as milliseconds since 1970 and a sequence, 8 bytes each, big-endian.
  */
@@ -29,8 +30,8 @@ final class Ages {
     }
 
     /**
-     * Returns the sequence before which all values had arrived by this time, according to the marks; 0 if no mark is
-     * that old.
+     * Returns a sequence, according to the marks: all values before it had arrived by this time. Returns 0 if no mark
+     * is that old.
      */
     long thereAt(long millis) {
         long sequence = 0;
@@ -51,8 +52,8 @@ final class Ages {
     }
 
     /**
-     * Returns a copy with a mark for all current values, which must be due, and without marks that are no longer
-     * needed. Marks whose time is in the future stay as they are: the clock may have been set back only for a moment.
+     * Returns a copy with a new mark, which must be due, for all current values, and without marks that are no longer
+     * needed. Marks whose time is in the future are unchanged: the clock may have been set back only briefly.
      */
     Ages with(long nextSequence, long nowMillis, long ageMillis) {
         int old = 0;

@@ -15,14 +15,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An atomic append to an existing document, by the rules of the Durable Streams protocol (sections 5.2 and 5.3). The
- * rules are checked in the protocol's order: whether the document is closed, the content type, whether the producer
- * repeats an append, and the writer's sequence.
+ * checks run in the protocol's order: whether the document is closed, the content type, whether the producer repeats an
+ * append, and the writer's sequence.
  *
- * @param values the values to append; may be empty only to close the document; with a JSON content type, the messages
- *     that {@link JsonMessages#forEach} passes on
- * @param close whether these are the document's last values
+ * @param values the values to append; may be empty only to close the document; for a JSON content type, the messages
+ *     that {@link JsonMessages#forEach} passes to its action
+ * @param close whether to close the document after these values
  * @param contentType the type of the values, which must match that of the document; null if it is not given
- * @param streamSeq the writer's own sequence, which must be greater than the last one, compared byte by byte; or null
+ * @param streamSeq the writer's own sequence, which must be greater than the last one stored with the document,
+ *     compared byte by byte; or null
  * @param producer the producer of the append and the number that it assigned, or null
  * @param sequence required sequence of the first value, if given; checked last, so that a repeated append of a producer
  *     still succeeds
@@ -58,10 +59,10 @@ public record AppendRequest(
     }
 
     /**
-     * The document after an append.
+     * The state of a document after an append.
      *
      * @param result whether this request changed it
-     * @param producer the producer's last known append, or null when no producer was given
+     * @param producer the producer's last known append, or null if the request had no producer
      */
     public record Added(
             DocumentInfo info, Result result, @Nullable Producer producer) {}
@@ -103,7 +104,7 @@ public record AppendRequest(
     }
 
     /**
-     * Whether the append repeats an earlier one; throws if the producer's epoch is too old or a sequence is missing.
+     * Whether the append repeats an earlier one. Throws if the producer's epoch is too old or a sequence is missing.
      */
     private static boolean repeats(DocumentName name, Producer producer, @Nullable Producer known) {
         if (known == null || producer.epoch() > known.epoch()) {

@@ -7,11 +7,11 @@ import java.nio.ByteBuffer;
  *
  * <p>Encoded as the fields in this order, big-endian, 8 bytes each; the hash takes 4.
  *
- * @param incarnation distinguishes this document from earlier and later ones of its name
+ * @param incarnation distinguishes this document from earlier and later documents with the same name
  * @param generation the last archived generation; 0 if none exists
  * @param firstSequence sequence of the document's first value
  * @param nextSequence the sequence after the document's last value
- * @param takenAtMillis when the generation was taken, in milliseconds since 1970
+ * @param takenAtMillis the time at which the generation was taken, in milliseconds since 1970
  * @param attributesHash the {@link DocumentAttributes#portableHash()} at that time
  */
 public record ArchiveMark(

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.function.Function;
 
 /**
- * A kind of attribute: its key in the catalog, and the encoding of its values. Numbers take 8 bytes, big-endian; text
+ * A type of attribute: its key in the catalog, and the encoding of its values. Numbers take 8 bytes, big-endian; text
  * is encoded in UTF-8.
  */
 record Attribute<T>(String key, Function<T, byte[]> encoding, Function<ByteBuffer, T> decoding) {

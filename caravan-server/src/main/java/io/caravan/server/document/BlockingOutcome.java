@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
-/** Waits for the outcome of a write, on threads that may wait. */
+/** Waits for the outcome of a write, on a thread that may wait. */
 public final class BlockingOutcome {
 
     private BlockingOutcome() {}

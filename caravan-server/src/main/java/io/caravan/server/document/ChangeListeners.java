@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentMap;
 final class ChangeListeners {
     private final ConcurrentMap<DocumentName, Set<Subscription>> waiting = new ConcurrentHashMap<>();
 
-    /** See {@link DocumentService#onChange}. */
+    /** Registers an action; see {@link DocumentService#onChange}. */
     ChangeSubscription add(DocumentName name, Runnable action) {
         Subscription subscription = new Subscription(name, action);
         waiting.compute(name, (key, others) -> {

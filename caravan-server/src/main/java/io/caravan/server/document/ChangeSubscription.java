@@ -1,9 +1,9 @@
 package io.caravan.server.document;
 
-/** A wait for the next write to a document, from {@link DocumentService#onChange}. */
+/** A registration for the next write to a document, made by {@link DocumentService#onChange}. */
 public interface ChangeSubscription extends AutoCloseable {
 
-    /** Stops waiting. Does nothing after the write. */
+    /** Cancels the registration. Has no effect if the write has already occurred. */
     @Override
     void close();
 }

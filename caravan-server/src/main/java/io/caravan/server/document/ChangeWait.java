@@ -16,10 +16,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's wait for changes to documents. It checks the documents, one check at a time, and again after each change,
- * until the wait expires or is closed. It begins to observe a document before checking it, so that it misses no change.
+ * A client's wait for changes to documents. It checks the documents once at the start and again after each change, one
+ * check at a time, until the wait expires or is closed. It starts to observe a document before checking it, so that it
+ * misses no change.
  *
- * <p>Used only on one event loop. Between checks, it consumes only a timer and an entry in the list of waiting readers.
+ * <p>Used only on one event loop. Between checks, it uses only a timer and an entry in the list of waiting readers.
  */
 public final class ChangeWait {
     private final ScheduledExecutorService loop;
@@ -35,7 +36,7 @@ public final class ChangeWait {
 
     private enum Stage {
         WAITING,
-        /** Released; the last check has not started yet. */
+        /** The resources are released, and the last check has not started yet. */
         EXPIRED,
         OVER
     }
@@ -43,10 +44,10 @@ public final class ChangeWait {
     /**
      * Creates a wait that has not started.
      *
-     * @param most maximum number of documents in one check; the next check includes the others
+     * @param most maximum number of documents in one check; the following checks include the remaining documents
      * @param observe {@link DocumentService#onChange}
-     * @param check begins a check of these documents, or, without documents, the last check; calls {@link #checked} or
-     *     {@link #close} when it is done
+     * @param check starts a check of these documents or, if there are none, the last check; calls {@link #checked} or
+     *     {@link #close} when done
      * @param release releases the resources that the client holds while it waits; runs once, when the wait expires or
      *     is closed
      */
@@ -67,7 +68,7 @@ public final class ChangeWait {
      * Begins the wait by checking these documents.
      *
      * @param limit maximum time, or null
-     * @param atLimit runs after that time, and calls {@link #expire}
+     * @param atLimit runs when the limit is reached, and calls {@link #expire}
      */
     public void begin(Collection<DocumentName> names, @Nullable Duration limit, Runnable atLimit) {
         if (stage == Stage.WAITING && limit != null) {
@@ -83,7 +84,7 @@ public final class ChangeWait {
     }
 
     /**
-     * Ends a check. The next check follows immediately if there are documents to check again; otherwise, after the next
+     * Ends a check. The next check starts immediately if there are documents to check again; otherwise, after the next
      * change.
      */
     public void checked(Collection<DocumentName> again) {
@@ -100,7 +101,7 @@ public final class ChangeWait {
         }
     }
 
-    /** Ends the wait with a last check, which follows the check in progress, if any. */
+    /** Ends the wait with a last check, which starts after the check in progress, if any. */
     public void expire() {
         if (stage == Stage.WAITING) {
             stage = Stage.EXPIRED;

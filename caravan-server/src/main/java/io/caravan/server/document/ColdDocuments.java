@@ -3,14 +3,14 @@ package io.caravan.server.document;
 import io.caravan.catalog.DocumentName;
 
 /**
- * Documents that are not in the store but may be in an archive. {@link DocumentService} checks these documents before
- * it reports that a document does not exist, and before it creates one.
+ * Documents that are not in the store but may be in an archive. {@link DocumentService} looks for a document there
+ * before it reports that the document does not exist, and before it creates it.
  */
 public interface ColdDocuments {
 
     /**
-     * Whether the archive may contain a document that the store lacks. Fast; may be called on any thread. False for a
-     * document that was deleted here, even if the deletion is not archived yet.
+     * Whether the archive may contain a document of this name that the store lacks. Fast; may be called on any thread.
+     * False for a document that was deleted from the store, even if the deletion is not archived yet.
      */
     boolean mayHave(DocumentName name);
 
@@ -23,19 +23,20 @@ public interface ColdDocuments {
     /**
      * Fetches the document, once for all callers, and notifies them when it is in the store or known not to exist.
      * Callers that request the same document are notified in the order of their calls, on a thread that may wait;
-     * {@link #fetching} returns true until the last caller has been notified. A failure means that the archive failed.
+     * {@link #fetching} returns true until the last caller has been notified. The outcome receives a failure if the
+     * archive failed.
      */
     void fetch(DocumentName name, Outcome<DocumentName> known);
 
     /**
      * Waits, on a reading thread, until the document is in the store or known not to exist. Rejects the call when too
-     * many reading threads are waiting, so that some remain for documents in the store.
+     * many reading threads are waiting, so that some threads remain for reads of documents in the store.
      */
     default void await(DocumentName name) {
         BlockingOutcome.<DocumentName>to(known -> fetch(name, known));
     }
 
-    /** The documents of a server without an archive. */
+    /** The cold documents of a server without an archive: none. */
     ColdDocuments NONE = new ColdDocuments() {
         @Override
         public boolean mayHave(DocumentName name) {

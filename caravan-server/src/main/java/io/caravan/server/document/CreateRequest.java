@@ -15,11 +15,12 @@ import org.jspecify.annotations.Nullable;
  * The creation of a document, unless it already exists as described, by the rules of the Durable Streams protocol
  * (sections 4.2 and 5.1).
  *
- * @param contentType null for the type of the fork's source or, without a fork, the default type
+ * @param contentType content type, or null for the type of the fork's source or, without a fork, the default type
  * @param ttlSeconds duration of a sliding expiry
  * @param expiresAtMillis time of expiry, in milliseconds since 1970; cannot be combined with {@code ttlSeconds}
- * @param closed whether no value can be appended after {@code values}
- * @param values the first values; with a JSON content type, the messages that {@link JsonMessages#forEach} passes on
+ * @param closed whether to close the document after {@code values}
+ * @param values the first values; for a JSON content type, the messages that {@link JsonMessages#forEach} passes to its
+ *     action
  * @param fork the point of another document at which to fork it, or null
  */
 public record CreateRequest(
@@ -52,8 +53,8 @@ public record CreateRequest(
      * @param source the document to fork
      * @param sequence the sequence of the first value that the fork does not share; if empty, the fork shares all
      *     values
-     * @param part amount of additional data that the fork includes: messages of a JSON document, or bytes of the next
-     *     value of any other document
+     * @param part amount of additional data that the fork includes: the number of messages of a JSON document, or the
+     *     number of bytes of the next value of any other document
      */
     public record ForkPoint(DocumentName source, OptionalLong sequence, long part) {}
 
@@ -64,14 +65,14 @@ public record CreateRequest(
     }
 
     /**
-     * The document after its creation.
+     * The state of a document after its creation.
      *
      * @param result whether this request created it
      */
     public record Created(DocumentInfo info, Result result) {}
 
     /**
-     * A value of a document.
+     * A value that was read from a document.
      *
      * @param documentId the document's id
      */
@@ -103,7 +104,8 @@ public record CreateRequest(
             fork(edits, document, fork, boundary);
         }
         if (!values.isEmpty()) {
-            // Values without a given type have not been checked, but a fork of a JSON document accepts only JSON.
+            // Values of a request without a content type have not been checked, but a fork of a JSON document accepts
+            // only JSON.
             document.append(values, contentType != null);
         }
         DocumentInfo made = DocumentReads.required(name, document.info());

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The deletions that are not in the archive yet, stored in a list of the store, or of one of its shards. A deletion is
- * recorded in the same batch that deletes the document, so that it survives a restart, and is trimmed once it is
- * archived.
+ * The document deletions that are not archived yet, stored in a list of the store or of one of its shards. A deletion
+ * is recorded in the same batch that deletes the document, so that the record survives a restart. The record is trimmed
+ * once the deletion is archived.
  *
  * <p><b>Locks.</b> The list lock is acquired after the locks of document names, around each write to the list, so that
  * the order of its entries is known; such a write may wait for space. This object's monitor guards the fields in
@@ -30,7 +30,7 @@ final class DeletionJournal {
     static final long LIST_ID = -1;
 
     private static final Logger LOG = LoggerFactory.getLogger(DeletionJournal.class);
-    /** The sequence of a deletion that the store had no space to record. */
+    /** Stands for the sequence of a deletion that the store had no space to record. */
     private static final long UNWRITTEN = -1;
 
     private final ListStore store;
@@ -69,7 +69,7 @@ final class DeletionJournal {
     }
 
     /**
-     * Commits an edit that makes these deletions (at least one) in the journal's shard. If {@link Edit#commit} throws,
+     * Commits an edit that deletes documents (at least one) in the journal's shard. If {@link Edit#commit} throws,
      * nothing has changed.
      *
      * @param record whether to write an entry for each deletion; if false, because the store has no space, the
@@ -139,12 +139,12 @@ final class DeletionJournal {
         return new ArrayList<>(pending.keySet());
     }
 
-    /** Whether a document of this name was deleted and its deletion might not have been archived yet. */
+    /** Whether a document of this name was deleted and the deletion might not be archived yet. */
     synchronized boolean isPending(DocumentName name) {
         return names.containsKey(name);
     }
 
-    /** Removes an archived deletion, and trims the journal if possible. */
+    /** Removes a deletion that is now archived, and trims the journal if possible. */
     void archived(DeletionRecord deletion) {
         long keepFrom;
         synchronized (this) {

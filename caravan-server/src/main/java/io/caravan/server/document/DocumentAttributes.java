@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  * because most operations need few of the attributes.
  */
 public final class DocumentAttributes {
-    /** No attributes, as in a document that was created by its first append. */
+    /** The attributes of a document that was created by its first append: none. */
     public static final DocumentAttributes NONE = new DocumentAttributes(Attributes.EMPTY);
 
-    /** The content type of a document for which none was given. */
+    /** The content type of a document that was created without one. */
     public static final String DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
     static final Attribute<String> CONTENT_TYPE = Attribute.text("content-type");
@@ -31,7 +31,7 @@ public final class DocumentAttributes {
     static final Attribute<Long> EXPIRES = Attribute.number("expires");
     /** The id of the producer that closed the document; empty if no producer closed it. */
     static final Attribute<String> CLOSED = Attribute.text("closed");
-    /** The last sequence that a writer sent. */
+    /** The writer's sequence of the last append that had one ({@link AppendRequest#streamSeq()}). */
     static final Attribute<String> STREAM_SEQ = Attribute.text("stream-seq");
 
     static final Attribute<Producers> PRODUCERS = new Attribute<>("producers", Producers::encode, Producers::decode);
@@ -43,13 +43,16 @@ public final class DocumentAttributes {
             bytes -> new Fork(
                     bytes.getLong(), bytes.getLong(), bytes.getLong(), DocumentName.of(Attribute.bytes(bytes))));
 
-    /** The number of existing documents that were forked from this one, if any. */
+    /** The number of existing forks of this document, if any. */
     static final Attribute<Long> FORKS = Attribute.number("forks");
-    /** Present if the document is deleted, but kept for its forks. */
+    /** An attribute that is present if the document is deleted, but kept for its forks. */
     static final Attribute<String> DELETED = Attribute.text("deleted");
     /** The sequence of the list's first value, if the document was restored from an archive or imported. */
     static final Attribute<Long> START = Attribute.number("start");
-    /** Present while the document is being restored, and not visible yet: {@link #PRESENT} or {@link #BY_A_CLIENT}. */
+    /**
+     * An attribute that is present while the document is being restored and is invisible: {@link #PRESENT} or {@link
+     * #BY_A_CLIENT}.
+     */
     static final Attribute<String> RESTORING = Attribute.text("restoring");
 
     static final Attribute<ArchiveMark> ARCHIVED =
@@ -67,20 +70,20 @@ public final class DocumentAttributes {
     static final Attribute<Origin> ORIGIN = new Attribute<>(
             "origin", origin -> encode(origin.identity(), origin.copiedTo()), DocumentAttributes::decodeOrigin);
 
-    /** The run of a move that has fenced the document, and its target. */
+    /** The fence of a document that is being moved: the run of the move, and the target server. */
     static final Attribute<Fence> FENCE = new Attribute<>(
             "fence",
             fence -> encode(fence.to().text(), fence.holder()),
             bytes -> new Fence(bytes.getLong(), RedirectTarget.parse(Attribute.text(bytes))));
 
-    /** The server to which the document has moved: clients are redirected. */
+    /** The server to which the document has moved, and to which clients are redirected. */
     static final Attribute<String> MOVED = Attribute.text("moved");
 
     /** Attributes that are meaningful only in the document's own store. */
     private static final List<Attribute<?>> OF_THE_STORE =
             List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED, AGES, TIMESTAMPS, ORIGIN, FENCE, MOVED);
 
-    /** The value of an attribute whose presence is its only information. */
+    /** The value of an attribute that carries no information beyond its presence. */
     static final String PRESENT = "";
     /** The value of {@link #RESTORING} if a client imports the document in parts ({@link DocumentImport}). */
     static final String BY_A_CLIENT = "\u0001";
@@ -125,12 +128,12 @@ public final class DocumentAttributes {
                         : raw.with(attribute.key(), attribute.encoding().apply(value)));
     }
 
-    /** Returns the content type that was given, or {@link #DEFAULT_CONTENT_TYPE}. */
+    /** Returns the content type of the document, or {@link #DEFAULT_CONTENT_TYPE} if none was given. */
     public String contentType() {
         return Objects.requireNonNullElse(get(CONTENT_TYPE), DEFAULT_CONTENT_TYPE);
     }
 
-    /** Whether each value is a JSON text, and only JSON may be appended. */
+    /** Whether the document accepts only JSON, so that each value is a JSON text. */
     public boolean isJson() {
         return this != NONE && ContentTypes.isJson(contentType());
     }
@@ -144,7 +147,7 @@ public final class DocumentAttributes {
         return number(TTL);
     }
 
-    /** Replaces any expiry with a sliding one. */
+    /** Returns a copy with a sliding expiry, which replaces any other expiry. */
     public DocumentAttributes withTtlSeconds(long seconds) {
         return withoutExpiry().with(TTL, seconds);
     }
@@ -154,7 +157,7 @@ public final class DocumentAttributes {
         return number(EXPIRES);
     }
 
-    /** Replaces any expiry with a fixed time. */
+    /** Returns a copy with a fixed expiry time, which replaces any other expiry. */
     public DocumentAttributes withExpiresAtMillis(long millis) {
         return withoutExpiry().with(EXPIRES, millis);
     }
@@ -182,7 +185,7 @@ public final class DocumentAttributes {
         return has(FORK);
     }
 
-    /** Returns the number of existing documents that were forked from this one. */
+    /** Returns the number of existing forks of this document. */
     public long forks() {
         return number(FORKS).orElse(0);
     }
@@ -206,7 +209,7 @@ public final class DocumentAttributes {
         return with(START, sequence == 0 ? null : sequence);
     }
 
-    /** Whether the document is still being restored, and therefore invisible. */
+    /** Whether the document is still being restored, and is therefore invisible. */
     boolean restoring() {
         return has(RESTORING);
     }
@@ -234,8 +237,8 @@ public final class DocumentAttributes {
     }
 
     /**
-     * Returns the document of another store of which this document is a copy; null if this is not a copy, or its origin
-     * is unknown.
+     * Returns the document in another store of which this document is a copy; null if this document is not a copy or
+     * its origin is unknown.
      */
     public @Nullable Origin origin() {
         return get(ORIGIN);
@@ -258,7 +261,7 @@ public final class DocumentAttributes {
         return fence == null ? null : fence.to();
     }
 
-    /** Returns the server to which this redirect leads, or null if this is a document. */
+    /** Returns the target server of a redirect, or null if this is a document. */
     @Nullable
     RedirectTarget movedTo() {
         String text = get(MOVED);
@@ -269,12 +272,12 @@ public final class DocumentAttributes {
         return with(MOVED, to == null ? null : to.text());
     }
 
-    /** Whether clients see the document, unless it has expired. */
+    /** Whether the document is visible to clients, provided that it has not expired. */
     boolean visible() {
         return this == NONE || !has(DELETED) && !has(RESTORING) && !has(MOVED);
     }
 
-    /** Returns the attributes that are also valid in another store. */
+    /** Returns the attributes that are meaningful in any store. */
     public Attributes portable() {
         Attributes portable = raw;
         for (Attribute<?> attribute : this == NONE ? List.<Attribute<?>>of() : OF_THE_STORE) {

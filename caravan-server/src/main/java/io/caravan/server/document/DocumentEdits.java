@@ -12,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One atomic write to one or several documents, during which no other write changes them. Used on the thread of {@link
+ * One atomic write to one or more documents, during which no other write changes them. Used on the thread of {@link
  * DocumentService#write}, and only during the call.
  */
 public final class DocumentEdits {
@@ -20,7 +20,10 @@ public final class DocumentEdits {
     private final Edit edit;
     private final Set<DocumentName> names;
     private final @Nullable Prefetch preparation;
-    /** The documents that the write has used. Most writes use only one; all others are also in the map. */
+    /**
+     * The documents that the write has used so far. Most writes use only one; any further documents are also in the
+     * map.
+     */
     private final List<EditedDocument> documents = new ArrayList<>(1);
 
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
@@ -30,7 +33,7 @@ public final class DocumentEdits {
     /**
      * Creates a write without changes.
      *
-     * @param names the documents that {@code edit} has locked
+     * @param names the names of the documents that are locked for {@code edit}
      */
     DocumentEdits(DocumentWrites writes, Edit edit, Set<DocumentName> names, @Nullable Prefetch preparation) {
         this.writes = writes;
@@ -70,12 +73,12 @@ public final class DocumentEdits {
         return document;
     }
 
-    /** See {@link EditedDocument#replacement}. */
+    /** Returns the replacement of a document; see {@link EditedDocument#replacement}. */
     EditedDocument replacement(DocumentName name) {
         return document(writes.replacementName(name));
     }
 
-    /** Records that the write is a step of a document's migration between servers. */
+    /** Records that the write is a step of a migration of a document between servers. */
     void migrate() {
         migrates = true;
     }

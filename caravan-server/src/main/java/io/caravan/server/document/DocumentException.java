@@ -4,8 +4,8 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 
 /**
- * Reports that the state of a document does not allow a write or a read. Nothing has changed. {@code expected} and
- * {@code actual} help the client to continue; each reason documents which of them it sets, and the other is 0.
+ * Thrown if the state of a document does not allow a write or a read. Nothing has changed. {@code expected} and {@code
+ * actual} help the client to continue; each reason documents which of them it sets, and the other is 0.
  */
 public class DocumentException extends CaravanException {
     private static final long serialVersionUID = 1L;
@@ -16,7 +16,7 @@ public class DocumentException extends CaravanException {
         NOT_FOUND,
         /** The document was deleted, but its forks still need its values, so its name is taken. */
         GONE,
-        /** The document exists, but not as the creation describes it. */
+        /** The document exists, but does not match the creation request. */
         EXISTS,
         /** The document is closed: {@code actual} is its next sequence. */
         CLOSED,
@@ -24,7 +24,7 @@ public class DocumentException extends CaravanException {
         CONTENT_TYPE_MISMATCH,
         /** A value is not one JSON text, and the document accepts only JSON. */
         NOT_JSON,
-        /** The writer's own sequence is not greater than the last one. */
+        /** The writer's own sequence is not greater than the last one stored with the document. */
         STREAM_SEQ_REGRESSION,
         /** The document's next sequence is {@code actual}, not {@code expected}. */
         SEQUENCE_CONFLICT,
@@ -40,7 +40,7 @@ public class DocumentException extends CaravanException {
         SOURCE_NOT_FOUND,
         /** The document to fork is deleted. */
         SOURCE_GONE,
-        /** The document to fork has no such point, or the chain of forks would be too long. */
+        /** The document to fork has no such fork point, or the chain of forks would be too long. */
         FORK_POINT,
         /** {@code actual} forks of the document need its values. */
         HAS_FORKS,
@@ -52,15 +52,15 @@ public class DocumentException extends CaravanException {
         MOVING,
         /** The document was moved to another server: see {@link MovedException}. */
         MOVED,
-        /** A value, or the document with it, would exceed a limit of the document's space. */
+        /** A value, or the document including the value, would exceed a size limit of the document's space. */
         TOO_LARGE,
-        /** The document's space would exceed its quota of documents or bytes. */
+        /** The write would exceed the quota of documents or bytes of the document's space. */
         OVER_QUOTA,
         /** Writes to the document's space exceed its rate limit: retry in {@code expected} milliseconds. */
         RATE_LIMITED,
         /**
-         * The document is in a different shard from another document of the same write, or in a different Raft group of
-         * the cluster.
+         * The document is in a different shard from another document of the same write, or in another Raft group of the
+         * cluster.
          */
         CROSS_SLOT
     }
@@ -92,7 +92,7 @@ public class DocumentException extends CaravanException {
         return actual;
     }
 
-    /** Does nothing: a rejection is an ordinary result, and its stack trace is never read. */
+    /** Omits the stack trace: a rejection is an ordinary result, and its stack trace would not be used. */
     @Override
     public synchronized Throwable fillInStackTrace() {
         return this;

@@ -11,28 +11,31 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Imports documents from other stores, with their original sequences. An import consists of one write or of several
- * parts; the document is invisible until the last part arrives. Each method is part of a write, and checks that the
- * document it continues is unchanged. If the client disconnects, the unfinished document stays invisible until another
- * import of the name begins, or the server restarts.
+ * parts; the document is invisible until the last part arrives. Each method is part of a write. A method that continues
+ * an import checks that the document has not changed since the previous part. If the client disconnects, the unfinished
+ * document stays invisible until another import of the name begins, or the server restarts.
  */
 public final class DocumentImport {
-    /** Maximum first sequence, so that HTTP offsets have enough digits for all later appends. */
+    /**
+     * Maximum first sequence of an imported document. It ensures that HTTP offsets have enough digits for all later
+     * appends.
+     */
     public static final long MAX_FIRST_SEQUENCE = 1_000_000_000_000_000L;
 
     private DocumentImport() {}
 
-    /** The existing document that an imported one may replace. */
+    /** The existing document that an imported document may replace. */
     public enum Replaced {
         /** None: the name must be free. */
         NOTHING,
-        /** A redirect that the document left when it was moved away: the document is moved back. */
+        /** A redirect that was left when the document was moved to another server: the document is moved back. */
         REDIRECT,
-        /** Any document or redirect of the name, which the same write deletes. */
+        /** Any document or redirect of the name; the write that imports the document deletes it. */
         ANYTHING
     }
 
     /**
-     * Creates a complete document.
+     * Imports a complete document in one write.
      *
      * @param attributes the portable attributes
      * @param firstSequence sequence of the first value
@@ -89,7 +92,7 @@ public final class DocumentImport {
         return info != null && info.attributes().visible();
     }
 
-    /** Frees the name, and returns the target of the redirect that occupied the name, or null. */
+    /** Frees the name, and returns the target of the redirect that occupied it, or null if there was no redirect. */
     private static @Nullable RedirectTarget freeName(EditedDocument document, long firstSequence, Replaced replaced) {
         requireFirst(firstSequence);
         DocumentInfo unfinished = document.evenDeleted();
@@ -125,7 +128,7 @@ public final class DocumentImport {
     }
 
     /**
-     * Ends the import of a document, which becomes visible.
+     * Ends the import of a document, and makes the document visible.
      *
      * @param nextSequence the sequence after that of its last value
      * @return this sequence

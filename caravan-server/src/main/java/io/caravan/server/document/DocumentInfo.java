@@ -5,7 +5,7 @@ import io.caravan.catalog.DocumentState;
 /**
  * The state of a document at one point in time.
  *
- * @param id unique, and not reused after a deletion
+ * @param id unique identifier, which is not reused after a deletion
  * @param firstSequence sequence of the first retained value; equal to {@code nextSequence} if no value is retained
  * @param nextSequence sequence of the next value
  * @param attributes all its attributes
@@ -16,7 +16,7 @@ public record DocumentInfo(long id, long firstSequence, long nextSequence, Docum
         return of(state.id(), state.firstSequence(), state.nextSequence(), DocumentAttributes.of(state.attributes()));
     }
 
-    /** Returns the document whose own list has these sequences. */
+    /** Returns the state of the document whose own list has these sequences. */
     static DocumentInfo of(long id, long ownFirst, long ownNext, DocumentAttributes attributes) {
         long base = attributes.base();
         Fork fork = attributes.get(DocumentAttributes.FORK);

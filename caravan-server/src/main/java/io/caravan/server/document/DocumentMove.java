@@ -8,14 +8,15 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of a document's move on the source server. The document is fenced, so that it cannot change. Once the
- * target server has the complete document, a redirect replaces it. Each method is part of a write.
+ * The steps on the source server when a document is moved to another server. First, the document is fenced, so that it
+ * cannot change. Once the target server has the complete document, a redirect replaces the document on the source
+ * server. Each method is part of a write.
  */
 public final class DocumentMove {
     /**
      * Blocks writes to a document that is being moved.
      *
-     * @param holder identifies a run of a move: only the last run that fenced the document may continue the move
+     * @param holder identifies a run of a move: only the run that fenced the document last may continue the move
      * @param to the server to which the document moves
      */
     record Fence(long holder, RedirectTarget to) {}
@@ -23,8 +24,8 @@ public final class DocumentMove {
     private DocumentMove() {}
 
     /**
-     * Rejects all other writes to a document from now on, from any client and across restarts. Another run of the same
-     * move takes over the fence.
+     * Fences a document: all other writes to it are rejected from now on, from any client and across restarts. Another
+     * run of the same move takes over the fence.
      *
      * @param holder identifies the run
      * @return the document's final state
@@ -45,10 +46,10 @@ public final class DocumentMove {
     }
 
     /**
-     * Removes the fence, so that a document can change again.
+     * Removes the fence of a document, so that it accepts writes again.
      *
      * @param holder the run that has fenced the document; empty for any run
-     * @return whether such a fence existed
+     * @return whether the document had such a fence
      */
     public static boolean abandon(EditedDocument document, OptionalLong holder) {
         DocumentInfo info = document.evenDeleted();

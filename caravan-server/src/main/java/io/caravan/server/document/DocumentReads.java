@@ -21,8 +21,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reads of {@link DocumentService}, for threads that may wait. A fork's values are in several lists: those of its
- * sources, each up to the point of the next fork, and its own.
+ * The reads of {@link DocumentService}, for threads that may wait. The values of a fork are stored in several lists:
+ * the list of each source, up to the next fork point, and the fork's own list.
  */
 abstract class DocumentReads {
     final ListStore store;
@@ -60,7 +60,7 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the document, or null if it does not exist.
+     * Returns the state of the document, or null if it does not exist.
      *
      * @throws DocumentException {@code GONE}
      */
@@ -80,8 +80,9 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the document as the store has accepted it, without checking the archive: it may not be durable yet, and
-     * may have expired. Null if it does not exist, is deleted, or is being restored. Does not wait for writes.
+     * Returns the state of the document that the store has accepted, without checking the archive. This state may not
+     * be durable yet, and the document may have expired. Returns null if it does not exist, is deleted, or is being
+     * restored. Does not wait for writes.
      */
     public @Nullable DocumentInfo peek(DocumentName name) {
         DocumentState state = catalog.peek(name);
@@ -95,7 +96,10 @@ abstract class DocumentReads {
         return state != null && DocumentAttributes.of(state.attributes()).has(DocumentAttributes.MOVED);
     }
 
-    /** Returns the document with its durable sequences. If it is deleted between the two lookups, looks it up again. */
+    /**
+     * Returns the state of the document, with its durable sequences. If it is deleted between the two lookups, looks it
+     * up again.
+     */
     private @Nullable DocumentInfo durable(DocumentName name) {
         while (true) {
             DocumentState state = catalog.find(name);
@@ -194,8 +198,7 @@ abstract class DocumentReads {
      */
     public ScanPage scan(long cursor, int limit) {
         if (incomplete) {
-            // While a store runs, its state can change only to complete, which happens when it claims an archive of its
-            // own.
+            // While a store is open, it can only become complete, which happens when it claims an archive of its own.
             incomplete = StoreIdentity.incomplete(store) || store.info(StoreIdentity.ARCHIVE_LIST_ID) == null;
         }
         Catalog.Page page = catalog.page(cursor, limit);
@@ -206,8 +209,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the documents of one stripe, as accepted and in no particular order, without those that are deleted,
-     * expired, or being restored. They may not be durable yet.
+     * Returns the documents of one stripe that the store has accepted, in no particular order, without those that are
+     * deleted, expired, or being restored. Their state may not be durable yet.
      *
      * @param stripe from 0, below {@link DocumentService#STRIPES}
      */
@@ -228,8 +231,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Reads a complete document, with its attributes, as of one moment; all of it is durable. Does not extend a sliding
-     * expiry.
+     * Reads a complete document, with its attributes, as of one moment. All returned data is durable. Does not extend a
+     * sliding expiry.
      *
      * @return false if the document does not exist; the receiver has then not been called
      * @throws DocumentException {@code CHANGED} when a fork was trimmed or deleted during the read
@@ -280,7 +283,7 @@ abstract class DocumentReads {
         }
     }
 
-    /** Extends a sliding expiry, as a read does. */
+    /** Extends the document's sliding expiry, as a read does. */
     public void use(DocumentName name, DocumentInfo info) {
         if (info.attributes().ttlSeconds().isEmpty()) {
             return;
@@ -288,7 +291,7 @@ abstract class DocumentReads {
         expiry.use(info.id(), info.attributes());
         DocumentState now = catalog.peek(name);
         if (now == null || now.id() != info.id()) {
-            // The document was deleted concurrently: nothing else would remove this entry.
+            // The document was deleted concurrently, and nothing else would remove this entry.
             expiry.forget(info.id());
         }
     }
@@ -308,12 +311,12 @@ abstract class DocumentReads {
         return list.bytes() - timed * Timestamps.BYTES;
     }
 
-    /** Returns the time at which the document expires unless it is used before, in milliseconds since 1970. */
+    /** Returns the time at which the document expires unless it is used earlier, in milliseconds since 1970. */
     public OptionalLong deadlineMillis(DocumentInfo info) {
         return expiry.deadlineMillis(info.id(), info.attributes());
     }
 
-    /** Reads a range. Returns false when the range was trimmed, or the document deleted, before the read had begun. */
+    /** Reads a range. Returns false if the range was trimmed, or the document was deleted, before the read started. */
     private boolean read(DocumentName name, DocumentInfo info, SequenceRange range, DocumentReader reader) {
         RangeStream stream = new RangeStream(range, reader);
         boolean there = true;
@@ -337,15 +340,15 @@ abstract class DocumentReads {
     private record Part(long listId, long shift, SequenceRange range, Timestamps timestamps) {}
 
     /**
-     * Returns the document as accepted now, if it still has the same id. The given attributes were looked up before the
-     * sequences, and may not describe how the last values are stored; the returned ones do.
+     * Returns the currently accepted state of the document, if it still has the same id. The given attributes were
+     * looked up before the sequences, and may not describe how the last values are stored; the returned attributes do.
      */
     DocumentInfo asStored(DocumentName name, DocumentInfo info) {
         DocumentState now = catalog.peek(name);
         return now == null || now.id() != info.id() ? info : DocumentInfo.of(now);
     }
 
-    /** Returns the parts that contain the values; none if the document is gone. */
+    /** Returns the parts that contain the values; none if the document no longer exists. */
     private Deque<Part> parts(DocumentName name, DocumentInfo info, SequenceRange range) {
         Deque<Part> parts = new ArrayDeque<>();
         DocumentInfo document = asStored(name, info);
@@ -362,14 +365,14 @@ abstract class DocumentReads {
             DocumentState source = fork == null || range.from() >= own ? null : catalog.peek(fork.source());
             document = source == null ? null : DocumentInfo.of(source);
         }
-        // The document's sources exist as long as it does; after that, their names may belong to other documents.
+        // The document's sources exist as long as the document; afterwards, their names may belong to other documents.
         DocumentState still = catalog.peek(name);
         return still == null || still.id() != info.id() ? new ArrayDeque<>() : parts;
     }
 
     /**
-     * Passes a range of a document to a reader. If the first value of the range is present, all are: a read sees a list
-     * as of one moment.
+     * Passes a range of a document to a reader. A read sees a list as of one moment, so if the first value of the range
+     * is present, all values of the range are.
      */
     private final class RangeStream {
         private final SequenceRange range;
@@ -389,7 +392,7 @@ abstract class DocumentReads {
             return stopped || next == range.to();
         }
 
-        /** Reads one part. Returns false if the read ends with it. */
+        /** Reads one part. Returns false if the read ends with this part. */
         boolean read(Part part) {
             try {
                 store.get(part.listId(), part.range().from() - part.shift(), (sequence, value) -> {

@@ -7,7 +7,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The restoration of a document that is too large for one write. The document is invisible until {@link #finish}; if
+ * The restoration of a document that is too large for one write. The document is invisible until {@link #finish}. If
  * the server stops earlier, it deletes the document at the next start. Used by one thread, which may wait. Each method
  * returns when its write is durable, and throws the failure that a write's {@link Outcome} would receive.
  */
@@ -31,7 +31,7 @@ public final class DocumentRestoration {
     /**
      * Makes the document visible.
      *
-     * @param attributes only the portable ones are used
+     * @param attributes the attributes, of which only the portable ones are used
      * @param mark the document's state in the archive, or null to make it a new document
      */
     public void finish(Attributes attributes, @Nullable ArchiveMark mark) {

@@ -37,15 +37,16 @@ import org.slf4j.LoggerFactory;
  * The documents of one store, by name, with their attributes.
  *
  * <p><b>Writes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when they
- * are durable. They wait while the store has no space: a thread that must not wait checks {@link #writable()} first. A
- * write to a document's values and attributes is one batch: a crash preserves all of the write or none of it.
+ * are durable. A write waits while the store has no space, so a thread that must not wait checks {@link #writable()}
+ * first. The values and attributes of a write form one batch: after a crash, either all of the write is present or none
+ * of it.
  *
  * <p><b>Reads</b> wait until the data that they return is durable, so they are for threads that may wait. A read that
  * starts after a write was accepted sees the write.
  *
- * <p><b>Deleted and expired</b> documents do not exist. A deleted one whose forks need its values is {@link
- * DocumentException.Reason#GONE}: its name stays taken until its last fork is deleted. Documents that were moved to
- * another server do not exist here either: a {@link MovedException} redirects requests for them.
+ * <p><b>Deleted and expired</b> documents do not exist. A deleted document whose forks need its values is {@link
+ * DocumentException.Reason#GONE}: its name stays occupied until its last fork is deleted. Documents that were moved to
+ * another server do not exist on this server either: a {@link MovedException} redirects requests for them.
  */
 public final class DocumentService extends DocumentWrites implements AutoCloseable {
     /** The id of the list that contains the catalog. */
@@ -56,7 +57,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     private static final Logger LOG = LoggerFactory.getLogger(DocumentService.class);
 
-    /** Null if no server is using the store. */
+    /** The deletion of expired documents; null if no server is using the store. */
     private final @Nullable ExpirySweeper sweeper;
 
     private final Map<Executor, LoopTurn> turns = new ConcurrentHashMap<>();
@@ -70,7 +71,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     }
 
     /**
-     * Creates a service with the system's clocks, which frees the space of expired documents within about a minute.
+     * Creates a service that uses the system's clocks, and frees the space of expired documents within about a minute.
      *
      * @param durability the durability of writes to documents that are in no space
      */
@@ -78,25 +79,25 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1), durability);
     }
 
-    /** Creates a service in which documents expire by this clock alone. */
+    /** Creates a service in which this clock alone determines when documents expire. */
     public DocumentService(ListStore store, Catalog catalog, InstantSource clock, Duration sweepCycle) {
         this(store, catalog, clock, () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()), sweepCycle);
     }
 
     /**
-     * Creates a service in which documents expire by these clocks.
+     * Creates a service in which these clocks determine when documents expire.
      *
      * @param nanoTime a clock like {@link System#nanoTime()}, for sliding expiries, which must not depend on the wall
      *     clock
-     * @param sweepCycle approximate maximum time after its expiry until the space of a document is free again
+     * @param sweepCycle approximate maximum time from the expiry of a document until its space is free again
      */
     DocumentService(ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
         this(store, catalog, clock, nanoTime, sweepCycle, DocumentDurability.SYNC);
     }
 
     /**
-     * Creates a service for a store that no server is using, in which no document expires and no value gets too old.
-     * Its clock stands still, so it must not record the time of anything.
+     * Creates a service for a store that no server is using. No document expires, and no value exceeds a maximum age.
+     * The service's clock stands still, so its times must not be stored.
      */
     public static DocumentService offline(ListStore store) {
         return new DocumentService(
@@ -145,8 +146,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     /**
      * Returns a name for the document that is unique among all stores, and among all earlier and later documents of
-     * this store; null if the store has no identity and cannot get one now. Waits like a read; the first call may wait
-     * like a write.
+     * this store; null if the store has no identity and cannot get one now. The call may wait like a read; the first
+     * call may wait like a write.
      */
     public @Nullable String identity(DocumentInfo document) {
         UUID identity = storeIdentity;
@@ -210,8 +211,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     }
 
     /**
-     * Runs the action once, after the next write of any kind to the document is durable or has failed. To miss no
-     * write, call this first, then read.
+     * Runs the action once, when the next write of any kind to the document has become durable or has failed. To miss
+     * no write, call this method first, and then read.
      *
      * @param action runs on a store thread: it must be quick, must not block, and must not read
      */
@@ -228,7 +229,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     }
 
     /**
-     * Begins the restoration of a document that is too large for one write, and waits until this is durable.
+     * Begins the restoration of a document that is too large for one write. The invisible document is durable on
+     * return.
      *
      * @param firstSequence sequence of the first value
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
@@ -240,15 +242,14 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     }
 
     /**
-     * Returns the durable deletions that are not archived yet. Deletions of the same name are in order, oldest first.
+     * Returns the durable deletions that are not archived yet. Deletions of documents with the same name are in order,
+     * oldest first.
      */
     public List<DeletionRecord> pendingDeletions() {
         return deletions.stream().flatMap(journal -> journal.pending().stream()).toList();
     }
 
-    /**
-     * Whether a document of this name was deleted, durably or not, and its deletion might not have been archived yet.
-     */
+    /** Whether a document of this name was deleted, durably or not, and the deletion might not be archived yet. */
     public boolean deletionPending(DocumentName name) {
         return deletions.get(catalog.shardOf(name)).isPending(name);
     }
@@ -267,14 +268,15 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return catalog.size();
     }
 
-    /** Returns the number of documents for which at least one action waits for the next write. */
+    /** Returns the number of documents for which at least one action waits ({@link #onChange}). */
     public int tailedDocuments() {
         return listeners.documents();
     }
 
     /**
      * Returns the reason why the store rejects writes, or null if it appears to accept them. The reason is a {@link
-     * io.caravan.StoreFailedException}, or an {@link io.caravan.OutOfSpaceException} after which no write succeeded.
+     * io.caravan.StoreFailedException}, or an {@link io.caravan.OutOfSpaceException} since which no write has
+     * succeeded.
      */
     public @Nullable CaravanException problem() {
         return problems.stream()
@@ -285,8 +287,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     }
 
     /**
-     * Prepares for a write on an event loop; call this before each one, on the loop's thread. The writes of one turn,
-     * over any protocol, share an fsync in each shard.
+     * Prepares for a write on an event loop; call this before each write, on the loop's thread. The writes of one turn
+     * of the loop, over any protocol, share an fsync in each shard.
      *
      * @param loop runs tasks on its own thread, after it has read from all connections
      * @param names the documents of the write
@@ -295,27 +297,27 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         turns.computeIfAbsent(loop, each -> new LoopTurn(store.shards(), each)).willWrite(groupOf(names));
     }
 
-    /** See {@link ListStore#writable()}. */
+    /** Whether the store can accept a write now; see {@link ListStore#writable()}. */
     public boolean writable() {
         return store.writable();
     }
 
-    /** See {@link ListStore#onWritable(Runnable)}. */
+    /** Runs an action when the store is writable; see {@link ListStore#onWritable(Runnable)}. */
     public void onWritable(Runnable action) {
         store.onWritable(action);
     }
 
-    /** See {@link ListStore#flush()}. */
+    /** Waits until all accepted writes are durable; see {@link ListStore#flush()}. */
     public void flush() {
         store.flush();
     }
 
-    /** See {@link ListStore#checkpoint()}. */
+    /** Publishes a checkpoint; see {@link ListStore#checkpoint()}. */
     public void checkpoint() {
         store.checkpoint();
     }
 
-    /** See {@link ListStore#stats()}. */
+    /** Returns the statistics of the store; see {@link ListStore#stats()}. */
     public StoreStats stats() {
         return store.stats();
     }

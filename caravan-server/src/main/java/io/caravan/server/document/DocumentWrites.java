@@ -40,7 +40,9 @@ abstract class DocumentWrites extends DocumentReads {
     /** Maximum number of bytes of a document's name in the name of its replacement. */
     private static final int MAX_REPLACED_BYTES = DocumentName.MAX_BYTES - 64;
 
-    /** The number of attempts during which other writes may overtake a write. It then reserves its names. */
+    /**
+     * The number of attempts after which a write reserves its names, so that other writes can no longer overtake it.
+     */
     private static final int TRIES = 3;
 
     final Spaces spaces;
@@ -48,7 +50,10 @@ abstract class DocumentWrites extends DocumentReads {
     final ChangeListeners listeners = new ChangeListeners();
     /** The journals of deletions that are not archived yet, one for each shard. */
     final List<DeletionJournal> deletions;
-    /** One for each shard: if one shard is out of space, the others may not be. */
+    /**
+     * The reasons why writes are rejected, separately for each shard, because one shard may be out of space while
+     * others are not.
+     */
     final List<WriteProblem> problems;
 
     private final Reservations reservations = new Reservations();
@@ -110,8 +115,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Writes to a document of the store without checking the archive, and without applying the limits of its space: for
-     * the code that fetches documents from the archive.
+     * Writes to a document of the store without checking the archive, and without applying the limits of its space.
+     * Used by the code that fetches documents from the archive.
      */
     public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         writeLocking(Set.of(name), Write.of(name, change, outcome), false);
@@ -123,9 +128,9 @@ abstract class DocumentWrites extends DocumentReads {
      *
      * @param names all documents that {@code change} uses
      * @param change makes the changes and returns the result for the outcome. It may be called several times, and only
-     *     the last call counts, so it must have no other effects. When it throws, nothing has changed. The outcome
+     *     the last call takes effect, so it must have no side effects. If it throws, nothing has changed. The outcome
      *     receives the exception if it is a {@link CaravanException}, or if the write had to wait or passes a {@link
-     *     #readBarrier(ReadBarrier)}; otherwise, this method throws it
+     *     #readBarrier(ReadBarrier)}; otherwise, this method throws the exception
      * @return false when the write waits for documents from the archive, or for a write that has reserved its names:
      *     later writes may precede it
      * @throws NotWritableException if the store has no space now, and this is the thread of an event loop: wait with
@@ -139,7 +144,7 @@ abstract class DocumentWrites extends DocumentReads {
      * Writes to documents as {@link #write(Collection, Function, Outcome)} does. The change may read values ({@link
      * EditedDocument#values}), and may append long JSON without delaying other writes.
      *
-     * @throws Prefetch.UnpreparedException when the change needs data that takes time to get: continue with {@link
+     * @throws Prefetch.UnpreparedException when the change needs data that takes time to obtain: continue with {@link
      *     #writeWaiting}
      */
     public <T> boolean write(
@@ -174,7 +179,7 @@ abstract class DocumentWrites extends DocumentReads {
                         .toList();
     }
 
-    /** Fetches the missing documents one after the other, and then runs {@code next}. */
+    /** Fetches the missing documents one after another, and then runs {@code next}. */
     private void fetch(List<DocumentName> missing, int at, Runnable next, Outcome<?> outcome) {
         if (at == missing.size()) {
             next.run();
@@ -189,14 +194,14 @@ abstract class DocumentWrites extends DocumentReads {
                 outcome.failure(problem);
             }
         });
-        // The fetch references the write only through {@code rest}, which drops the write if it is abandoned.
+        // The fetch refers to the write only through {@code rest}, which drops the write if the outcome is abandoned.
         cold.fetch(missing.get(at), Outcome.of(name -> rest.run(), problem -> {
             failure.set(problem);
             rest.run();
         }));
     }
 
-    /** Runs part of a write on a thread that would lose an exception, and passes any exception to the outcome. */
+    /** Runs part of a write, and passes any exception to the outcome, because the current thread would lose it. */
     private static void orFail(Outcome<?> outcome, Runnable part) {
         try {
             part.run();
@@ -208,7 +213,7 @@ abstract class DocumentWrites extends DocumentReads {
         }
     }
 
-    /** Gets the data that an unprepared write lacked; for a thread that may wait. */
+    /** Obtains the data that an unprepared write lacked; for a thread that may wait. */
     public void prepare(Prefetch preparation) {
         preparation.prepare(this);
     }
@@ -257,9 +262,9 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Returns these documents and their sources, which a deletion of the documents would change. They are looked up
-     * before any lock is acquired, because a write that needs a name that is not locked must start again. A single name
-     * rarely needs this, and the lookup would cost more than the retries.
+     * Returns these documents and their sources, which a deletion of the documents would change. The sources are looked
+     * up before any lock is acquired, because a write must start again if it needs a name that is not locked. For a
+     * single name, this is rarely necessary, and the lookup would cost more than the retries.
      */
     private Set<DocumentName> withSources(Collection<DocumentName> names) {
         if (names.size() == 1) {
@@ -313,8 +318,8 @@ abstract class DocumentWrites extends DocumentReads {
                     if (edits.deletions().isEmpty() || !recordDeletions) {
                         throw full;
                     }
-                    // A full store can still delete, but not record the deletion: the write is repeated without the
-                    // record.
+                    // A full store can delete a document, but cannot record the deletion: the write is repeated without
+                    // the record.
                     recordDeletions = false;
                     continue;
                 }
@@ -334,7 +339,7 @@ abstract class DocumentWrites extends DocumentReads {
 
     /**
      * Sets the durability of a write to the strongest one of the documents' spaces. Sets the flush delay to the
-     * shortest one of these spaces, unless a document has no delay of its own: the server's delay then applies. Not
+     * shortest one of these spaces; if a document has no delay of its own, the server's delay applies instead. Not
      * called for migration steps, because later steps rely on their durability.
      */
     private void setTerms(Edit edit, Set<DocumentName> names) {
@@ -375,7 +380,7 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Checks that one write can change documents of these names together.
+     * Checks that a single write can change all documents with these names.
      *
      * @throws DocumentException {@code CROSS_SLOT}
      */
@@ -397,7 +402,7 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Checks that documents of these names may be in this store.
+     * Checks that this store may contain documents with these names.
      *
      * @throws DocumentException {@code CROSS_SLOT}
      */
@@ -414,8 +419,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Returns the name of an imported document until it replaces the existing one. The name begins with the existing
-     * document's name, and is therefore usually in the same space.
+     * Returns the temporary name that an imported document has until it replaces the existing document. It starts with
+     * the existing document's name, and is therefore usually in the same space.
      */
     DocumentName replacementName(DocumentName name) {
         byte[] whole = name.toBytes();
@@ -432,7 +437,7 @@ abstract class DocumentWrites extends DocumentReads {
         }
     }
 
-    /** Returns the shard of the first name. All names that can be written together are in one shard. */
+    /** Returns the shard of the first name. All names of one write are in the same shard. */
     int groupOf(Collection<DocumentName> names) {
         return catalog.shards() == 1 || names.isEmpty()
                 ? 0
@@ -440,8 +445,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Reports a rejection. A rejection that reveals the state of documents is like a read: it waits until that state is
-     * durable and known to be current.
+     * Reports a rejection. A rejection that reveals the state of documents is treated like a read: it waits until that
+     * state is durable and known to be current.
      */
     private void reject(Set<DocumentName> names, Write<?> write, RuntimeException rejected, ReadBarrier barrier) {
         if (barrier != ReadBarrier.NONE && revealsState(rejected)) {
@@ -455,8 +460,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Whether a rejection reveals the state of documents. Rejections that are caused by a limit of the store or of a
-     * space, or by the Raft group of a name, do not.
+     * Whether a rejection reveals the state of documents. Rejections caused by a limit of the store or of a space, or
+     * by the Raft group of a name, do not reveal any state.
      */
     private static boolean revealsState(RuntimeException rejected) {
         if (rejected instanceof DocumentException about) {
@@ -485,7 +490,7 @@ abstract class DocumentWrites extends DocumentReads {
     /**
      * Returns a callback that notifies the caller, and then the subscriptions to the documents.
      *
-     * @param done reports to the outcome, once the state that the write has seen or made is durable
+     * @param done reports to the outcome; runs once the state that the write has read or created is durable
      * @param barrier the barrier that the report passes
      */
     private WriteCallback completion(Set<DocumentName> names, Outcome<?> outcome, Runnable done, ReadBarrier barrier) {
@@ -514,10 +519,10 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * The reason why the store rejects writes, derived from the exceptions of rejected writes: the store has failed,
-     * which is permanent, or is out of space. The out-of-space state ends with the next successful write, or 10 s after
-     * the last such rejection. Otherwise, clients that stopped writing because of this state would never learn that
-     * space is available again. Thread-safe.
+     * The reason why the store rejects writes, derived from the exceptions of rejected writes: the store has failed
+     * permanently, or is out of space. The out-of-space state ends with the next successful write, or 10 s after the
+     * last such rejection. Without the time limit, clients that stopped writing because of this state would never learn
+     * that space is available again. Thread-safe.
      */
     static final class WriteProblem {
         private static final long OUT_OF_SPACE_NANOS = TimeUnit.SECONDS.toNanos(10);

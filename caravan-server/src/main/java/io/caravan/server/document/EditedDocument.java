@@ -34,14 +34,14 @@ public final class EditedDocument {
     /** The values that the write has appended, which are the last ones of the document. */
     private List<byte[]> appended = List.of();
 
-    /** The effect of the write on the document's size; null if the document is in no space. */
+    /** The effect of the write on the document's size; null if the document belongs to no space. */
     private final @Nullable SizeDelta size;
 
-    /** The ranges of values that have a time, after the edits so far. */
+    /** The ranges of values that are stored with a time, after the edits so far. */
     private Timestamps timestamps;
 
     private boolean used;
-    /** Whether the document now has another name. */
+    /** Whether another document has taken over this document's list. */
     private boolean handedOver;
     /** Whether the write may change a document that is being moved. */
     private boolean ignoresFence;
@@ -61,7 +61,7 @@ public final class EditedDocument {
         return name;
     }
 
-    /** Returns the effect of the edits so far on the document's size; null if the document is in no space. */
+    /** Returns the effect of the edits so far on the document's size; null if the document belongs to no space. */
     @Nullable
     SizeDelta size() {
         return size;
@@ -74,7 +74,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Adds values at the end of the document.
+     * Appends values without checks.
      *
      * @param arriving whether they arrive with this write; if not, they arrived earlier, here or in another store, at
      *     an unknown time
@@ -112,7 +112,7 @@ public final class EditedDocument {
                 .raw());
     }
 
-    /** Removes the document, or a redirect, without checks, and without a record for the archive. */
+    /** Removes the document or redirect, without checks and without a record for the archive. */
     void drop() {
         edit.delete();
         timestamps = Timestamps.NONE;
@@ -131,7 +131,7 @@ public final class EditedDocument {
         return info == null ? null : visible(name, info);
     }
 
-    /** Returns the document if it is visible; throws otherwise. */
+    /** Returns the state of the document if it is visible; throws otherwise. */
     static DocumentInfo visible(DocumentName name, DocumentInfo info) {
         if (info.attributes().deleted()) {
             throw new DocumentException(Reason.GONE, name, "is deleted; its forks still need its values");
@@ -152,8 +152,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Returns the document, or null if none exists. Also returns documents that are deleted but kept for their forks,
-     * documents that are being restored, and redirects.
+     * Returns the state of the document, or null if none exists. Includes documents that are deleted but kept for their
+     * forks, documents that are being restored, and redirects.
      */
     @Nullable
     DocumentInfo evenDeleted() {
@@ -171,7 +171,7 @@ public final class EditedDocument {
         return append(values, false);
     }
 
-    /** Appends values from an archive, like {@link #append(List)}. */
+    /** Appends values from an archive; otherwise works like {@link #append(List)}. */
     public long appendArchived(List<byte[]> values) {
         return append(values, false, false);
     }
@@ -179,7 +179,7 @@ public final class EditedDocument {
     /**
      * Appends values, like {@link #append(List)}.
      *
-     * @param valid whether the values are known to be JSON if the document requires it
+     * @param valid whether the values are known to be JSON, if the document requires JSON
      */
     long append(List<byte[]> values, boolean valid) {
         return append(values, valid, true);
@@ -218,7 +218,7 @@ public final class EditedDocument {
 
     /**
      * Returns values of the document after the edits so far, and extends a sliding expiry. Requires a write with a
-     * {@link Prefetch}. The result is empty while the preparation lacks the values: the write is then repeated.
+     * {@link Prefetch}. The result is empty if the preparation lacks the values; the write is then repeated.
      *
      * @param range within the document
      * @throws IllegalArgumentException when the write reads more than it may
@@ -247,8 +247,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Trims all values before {@code sequence}; all values if the document ends before it. The document remains, and
-     * its next sequence does not change. Does nothing if the document does not exist.
+     * Trims all values before {@code sequence}, or all values if the document ends before this sequence. The document
+     * remains, and its next sequence does not change. Does nothing if the document does not exist.
      *
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#HAS_FORKS}
      */
@@ -265,7 +265,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Checks that no document needs the values of this one.
+     * Checks that no fork needs the values of this document.
      *
      * @param done the operation that requires this, as a past participle for the message
      * @param instead the operation that a user must first apply to the forks, as a verb for the message
@@ -293,8 +293,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Trims the values before {@code sequence} because a space does not retain them. If this happens in an import, the
-     * document is no longer a complete copy of its origin, and the origin is removed.
+     * Trims the values before {@code sequence} because a space does not retain them. After such a trim, an imported
+     * document is no longer a complete copy of its origin, so its origin attribute is removed.
      */
     void retire(long sequence, DocumentAttributes attributes) {
         boolean incomplete = edits.migrates() && attributes.origin() != null;
@@ -306,8 +306,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Deletes the document. A document with forks becomes invisible immediately, and its values are deleted with its
-     * last fork.
+     * Deletes the document. A document with forks becomes invisible immediately, and its values are deleted together
+     * with its last fork.
      *
      * @return false if it did not exist
      * @throws DocumentException {@link Reason#GONE}
@@ -362,7 +362,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Decrements the number of forks. A deleted document is removed with its last fork, and its own source may follow.
+     * Decrements the number of forks. A deleted document is removed with its last fork; its own source may then be
+     * removed as well.
      */
     private void forkRemoved() {
         DocumentInfo left = countForks(-1);
@@ -407,7 +408,7 @@ public final class EditedDocument {
     /**
      * Creates the document from an archive; it must not exist.
      *
-     * @param attributes only the portable ones are used
+     * @param attributes the attributes, of which only the portable ones are used
      * @param mark the document's state in the archive, or null to make it a new document
      * @param firstSequence sequence of the first value
      * @throws DocumentException {@link Reason#EXISTS}, {@link Reason#GONE}, {@link Reason#RESTORING}
@@ -423,7 +424,7 @@ public final class EditedDocument {
                 .with(ARCHIVED, mark);
     }
 
-    /** Sets the attributes, and appends values that arrived earlier; returns the document's id. */
+    /** Sets the attributes, and appends values whose arrival time is unknown; returns the document's id. */
     private long arrive(DocumentAttributes attributes, List<byte[]> values) {
         used = true;
         set(attributes);
@@ -466,8 +467,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Returns the document into which a replacement of this one is imported. Its name is derived from this document's
-     * name, and is in the same shard. The replacement is invisible until it replaces this document.
+     * Returns the document into which a replacement of this document is imported. Its name is derived from this
+     * document's name and belongs to the same shard. The replacement is invisible until it replaces this document.
      */
     EditedDocument replacement() {
         return edits.replacement(name);
@@ -493,7 +494,7 @@ public final class EditedDocument {
         set(made);
     }
 
-    /** Sets attributes in a step of the document's move; the document is fenced before or after the step. */
+    /** Sets attributes in a step of a move; the document is fenced before or after the step. */
     void moveTo(DocumentAttributes attributes) {
         ignoresFence = true;
         edits.migrate();
@@ -508,14 +509,14 @@ public final class EditedDocument {
         set(DocumentAttributes.NONE.withMovedTo(to));
     }
 
-    /** See {@link DocumentEdits#requireUnfenced}. */
+    /** Checks that the write does not change a document that is being moved, except in a step of the move. */
     void requireUnfenced() {
         if (before != null && !ignoresFence && !before.equals(edit.state())) {
             requireNoFence();
         }
     }
 
-    /** Checks that the document was not being moved to another server before the write. */
+    /** Checks that the document was not fenced before the write. */
     void requireNoFence() {
         Fence fence = before == null
                 ? null

@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The expiry times of documents. A fixed time is stored with the document, and compared with the wall clock. For a
- * sliding expiry, the document stores the duration; the time of its last read or write is kept here, in memory, on a
- * monotonic clock. A restart counts as a read of every document, so that none expires early.
+ * sliding expiry, the duration is stored with the document; the time of the last read or write is kept in memory, and
+ * measured with a monotonic clock. A restart counts as a read of every document, so that no document expires early.
  */
 final class Expiry {
     private final InstantSource clock;
@@ -29,7 +29,7 @@ final class Expiry {
         return clock.millis();
     }
 
-    /** Returns the time at which the document expires unless it is used before, in milliseconds since 1970. */
+    /** Returns the time at which the document expires unless it is used earlier, in milliseconds since 1970. */
     OptionalLong deadlineMillis(long id, DocumentAttributes attributes) {
         OptionalLong ttl = attributes.ttlSeconds();
         return ttl.isEmpty()
@@ -37,15 +37,15 @@ final class Expiry {
                 : OptionalLong.of(clock.millis() + leftMillis(id, ttl.getAsLong()));
     }
 
-    /** Returns the remaining time of a sliding expiry; zero or less once it has passed. */
+    /** Returns the remaining time of a sliding expiry; zero or less after the document has expired. */
     private long leftMillis(long id, long ttlSeconds) {
         long unusedNanos = nanoTime.getAsLong() - lastUse.getOrDefault(id, startedNanos);
         return Math.min(ttlSeconds, Integer.MAX_VALUE) * 1000 - TimeUnit.NANOSECONDS.toMillis(unusedNanos);
     }
 
     /**
-     * Whether the document has expired. A document that is being moved does not expire here; its copy expires on the
-     * other server.
+     * Whether the document has expired. A document that is being moved does not expire on this server; its copy expires
+     * on the other server.
      */
     boolean expired(long id, DocumentAttributes attributes) {
         if (!attributes.expires() || attributes.has(DocumentAttributes.FENCE)) {

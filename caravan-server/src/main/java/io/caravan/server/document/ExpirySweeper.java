@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Deletes expired documents, which are already invisible, to free their space. Also trims values that exceed the
- * maximum age in their document's space, as appends do. It repeatedly sweeps all documents, in short steps of one
- * stripe each.
+ * maximum age in their document's space, as appends do. The sweeper repeatedly visits all documents, in short steps of
+ * one stripe each.
  */
 final class ExpirySweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExpirySweeper.class);
@@ -57,12 +57,12 @@ final class ExpirySweeper implements AutoCloseable {
         stripe = (stripe + 1) % Catalog.STRIPES;
     }
 
-    /** Whether the document can expire. A document that is kept for its forks is deleted with the last of them. */
+    /** Whether the document can expire. A document that is kept for its forks is deleted with its last fork instead. */
     private static boolean expiring(DocumentAttributes attributes) {
         return attributes.expires() && !attributes.deleted();
     }
 
-    /** Deletes expired documents by writes without changes, because any write to an expired document deletes it. */
+    /** Deletes expired documents by means of empty writes, because any write to an expired document deletes it. */
     private void deleteExpired() {
         for (NamedDocument found : documents.catalog.list(stripe, raw -> expiring(DocumentAttributes.of(raw)))) {
             DocumentInfo info = DocumentInfo.of(found.state());

@@ -5,13 +5,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document as described to another server.
+ * The description of a document that one server sends to another server.
  *
  * @param first the sequence of the first value
  * @param next the sequence after that of the last value
- * @param bytes the length of all values; null for a fork, which shares values with its source
+ * @param bytes the total length of all values; null for a fork, which shares values with its source
  * @param moving whether the document is fenced or has a redirect
- * @param identity an id that is unique among the documents of all servers
+ * @param identity an identifier that is unique among the documents of all servers
  * @param origin the identity of the document of which this is a copy; null if this is not a copy
  * @param copiedTo the sequence up to which the values were copied from the origin; null if there is no origin
  * @param attributes the attributes by name: each is a {@link Long} or an array of bytes

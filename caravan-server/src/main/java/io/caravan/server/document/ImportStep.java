@@ -4,9 +4,9 @@ import io.caravan.server.document.DocumentImport.Replaced;
 import java.util.List;
 
 /**
- * A step of the import of a document, as a client requests it over any protocol.
+ * A step of the import of a document, as requested by a client over any protocol.
  *
- * @param numbers the numbers that the kind takes, in the order of {@link Kind#numbers()}
+ * @param numbers the numeric arguments of the step, in the order of {@link Kind#numbers()}
  * @param replaced the existing document that a new one may replace
  */
 public record ImportStep(
@@ -45,7 +45,7 @@ public record ImportStep(
             this.numbers = List.of(numbers);
         }
 
-        /** Returns the name of the result. */
+        /** Returns the name of the step's result. */
         public String result() {
             return result;
         }
@@ -63,7 +63,7 @@ public record ImportStep(
             return this == WHOLE || this == BEGIN;
         }
 
-        /** Returns the names of the numbers. */
+        /** Returns the names of the numeric arguments. */
         public List<String> numbers() {
             return numbers;
         }

@@ -15,20 +15,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of a JSON document. Each is one value: a JSON text, stored byte for byte as it was sent, and nested at
- * most {@value #MAX_DEPTH} deep. Numbers, names, and strings may be as long as the text, because none is converted
- * here.
+ * The messages of a JSON document. Each message is one value: a JSON text, stored byte for byte as it was sent, with a
+ * nesting depth of at most {@value #MAX_DEPTH}. Numbers, names, and strings may be as long as the text, because none is
+ * converted here.
  */
 public final class JsonMessages {
     static final int MAX_DEPTH = 512;
 
-    /** Parsed bytes after which a factory is replaced: its parsers keep all names that they read in a shared table. */
+    /**
+     * The number of parsed bytes after which a factory is replaced, because its parsers keep all names that they read
+     * in a shared table.
+     */
     private static final long FACTORY_BYTES = 4L * 1024 * 1024;
 
     private static volatile Factory current = new Factory();
 
     private static final class Factory {
-        /** UTF-8 only: messages are concatenated byte by byte. */
+        /** Accepts only UTF-8, because messages are concatenated byte by byte. */
         private final JsonFactory json = JsonFactory.builder()
                 .disable(JsonFactory.Feature.CHARSET_DETECTION)
                 .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
@@ -60,7 +63,7 @@ public final class JsonMessages {
 
     /**
      * Passes the messages of a body to an action: the elements of an array, or the single value of any other body. If
-     * the body turns out not to be JSON, the messages before the error have already been passed.
+     * the body is not valid JSON, the messages before the error have already been passed.
      *
      * @param action may throw to stop
      * @throws DocumentException {@link Reason#NOT_JSON}
@@ -84,7 +87,7 @@ public final class JsonMessages {
         }
     }
 
-    /** Returns the bytes of the value that begins at the parser's token. */
+    /** Returns the bytes of the JSON value that begins at the parser's current token. */
     private static byte[] message(JsonParser parser, byte[] body) throws IOException {
         int from = (int) parser.currentTokenLocation().getByteOffset();
         finishValue(parser);

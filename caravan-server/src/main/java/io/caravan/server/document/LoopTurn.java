@@ -6,9 +6,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writes of an event loop in one turn, in which it reads from all connections with input. They form a write group
- * in each shard, and share an fsync, which the loop performs itself if no other thread writes. Used only on the loop's
- * thread.
+ * The writes of an event loop in one turn, in which the loop reads from all connections with input. The writes form a
+ * write group in each shard, and share an fsync, which the loop performs itself if no other thread writes. Used only on
+ * the loop's thread.
  */
 final class LoopTurn {
     private final List<ListStore> groups;
@@ -19,7 +19,7 @@ final class LoopTurn {
     private int opened;
 
     /**
-     * Creates the turns of a loop.
+     * Creates the object that tracks the turns of a loop.
      *
      * @param groups the shards of the store
      * @param loop runs tasks on its own thread after it has read from all connections
@@ -30,7 +30,7 @@ final class LoopTurn {
         this.open = new ListStore.@Nullable WriteGroup[groups.size()];
     }
 
-    /** Opens a write group; call this before each write to documents of a shard. */
+    /** Opens a write group, unless one is open; call this before each write to documents of a shard. */
     void willWrite(int group) {
         if (open[group] == null) {
             if (opened == 0) {
@@ -42,8 +42,8 @@ final class LoopTurn {
     }
 
     /**
-     * Closes the write groups. If there are several, the stores' threads flush them in parallel; this thread would
-     * flush them one after another.
+     * Closes the write groups. If there are several groups, the stores' threads flush them in parallel, whereas this
+     * thread would flush them one after another.
      */
     private void end() {
         boolean one = opened == 1;

@@ -5,9 +5,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A step of the migration of a document to another server, as a client requests it over any protocol.
+ * A step of the migration of a document to another server, as requested by a client over any protocol.
  *
- * @param holder the number of the run that performs the move, if the step takes one
+ * @param holder the number of the run that performs the move, if the step requires one
  * @param to the target of the fence; null for other steps
  */
 public record MoveStep(
@@ -20,7 +20,7 @@ public record MoveStep(
         FORGET
     }
 
-    /** The state of a document that was fenced. */
+    /** The state of a document that has been fenced. */
     public record Fenced(long id, long first, long next) {}
 
     /**

@@ -1,10 +1,11 @@
 package io.caravan.server.document;
 
 /**
- * The document of another store of which a document is a copy.
+ * The document in another store from which a document was copied.
  *
  * @param identity the {@link DocumentService#identity} of the other document
- * @param copiedTo the values before this sequence were copied from there, including those that have since been trimmed
+ * @param copiedTo the sequence before which all values were copied from the other document, including values that have
+ *     since been trimmed
  */
 public record Origin(String identity, long copiedTo) {
     /** Maximum length of an identity, in characters. */

@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 
 /**
  * Receives the result of a write, exactly once unless the write is {@linkplain #untilAbandoned abandoned}: on a store
- * thread, or, when the store rejected the write, on the thread that made it. An outcome must be quick, must not block,
- * and must not read from the store.
+ * thread, or, if the store rejected the write, on the thread that requested the write. An outcome must be quick, must
+ * not block, and must not read from the store.
  *
  * @param <T> the type of the result
  */
@@ -19,21 +19,21 @@ public interface Outcome<T> {
      * Called when the write was rejected and nothing has changed, or when the store failed before the write was
      * durable.
      *
-     * @param problem a {@link CaravanException}; an exception that the write itself threw, if it had to wait; or the
-     *     exception of a read barrier, if the result may be stale
+     * @param problem a {@link CaravanException}; an exception that the write itself threw, if the write had to wait; or
+     *     the exception of a read barrier, if the result may be stale
      */
     void failure(RuntimeException problem);
 
     /**
-     * Wraps the rest of a write that waits, for example for a document from the archive. The wrapper runs the rest at
-     * most once. If the outcome belongs to a client that may disconnect, the wrapper drops the rest on a disconnect, so
-     * that the wait does not retain the memory of the write.
+     * Wraps the remaining work of a write that waits, for example for a document from the archive. The wrapper runs
+     * this work at most once. If the client of the outcome disconnects, the wrapper drops the work, so that the wait
+     * does not retain the memory of the write.
      */
     default Runnable untilAbandoned(Runnable rest) {
         return rest;
     }
 
-    /** Creates an outcome that passes the result, or the problem, to one of these actions. */
+    /** Creates an outcome that passes the result to one of these actions, or the problem to the other. */
     static <T> Outcome<T> of(Consumer<T> success, Consumer<RuntimeException> failure) {
         return new Outcome<>() {
             @Override

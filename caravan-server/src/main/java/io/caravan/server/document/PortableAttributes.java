@@ -16,13 +16,13 @@ import java.util.Map;
 
 /**
  * A document's attributes in a form for other servers, limited to those that are meaningful there: names mapped to
- * numbers or bytes. Input is validated, because any client with write permission can send it. No attribute may be
- * longer than other writes can make it. This leaves space for the attributes that the store and the archive add.
+ * numbers or bytes. Input is validated, because any client with write permission can send it. An attribute must not be
+ * longer than other writes allow, so that space remains for the attributes that the store and the archive add.
  */
 public final class PortableAttributes {
     private static final String BASE64 = "Base64";
     private static final int MAX_NUMBER_DIGITS = 18;
-    /** Maximum length of a writer's sequence: the longest that an append over HTTP can set. */
+    /** Maximum length of a writer's sequence: the maximum length that an append over HTTP can set. */
     private static final int MAX_STREAM_SEQ_BYTES = 3 * AppendRequest.MAX_STREAM_SEQ_CHARS;
 
     private PortableAttributes() {}
@@ -46,8 +46,8 @@ public final class PortableAttributes {
     }
 
     /**
-     * Returns the attributes as JSON fields: numbers, strings, and Base64 in a field {@code nameBase64} if the bytes
-     * are not text.
+     * Returns the attributes as JSON fields: numbers and strings. Bytes that are not text are encoded in Base64, in a
+     * field whose name ends with {@code Base64}.
      */
     public static Map<String, Object> asJson(Map<String, Object> portable) {
         Map<String, Object> fields = new LinkedHashMap<>();
@@ -87,7 +87,7 @@ public final class PortableAttributes {
     }
 
     /**
-     * Parses attributes given by name; numbers are in decimal digits.
+     * Parses attributes given by name; numbers consist of decimal digits.
      *
      * @throws IllegalArgumentException when a name is unknown, or its value invalid
      */

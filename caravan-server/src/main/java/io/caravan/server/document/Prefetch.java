@@ -13,26 +13,26 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data that a write needs before its names are locked, because obtaining it takes time: values that the write
+ * The data that a write needs before its names are locked, because obtaining the data takes time: values that the write
  * reads, and whether long values are JSON.
  *
- * <p>The write is attempted. Data that it lacks is recorded, and the attempt is abandoned ({@link
- * UnpreparedException}). {@link #prepare} gets the recorded data, on a thread that may wait, and the write is attempted
- * again. A document's values never change while it keeps its id, so copies stay valid, and the next attempt lacks only
- * values appended since. Used by one thread at a time.
+ * <p>If an attempt of the write lacks data, the missing data is recorded, and the attempt is abandoned ({@link
+ * UnpreparedException}). {@link #prepare} obtains the recorded data, on a thread that may wait, and the write is
+ * attempted again. The values of a document never change while it has the same id, so copies stay valid, and the next
+ * attempt lacks only values that were appended in the meantime. Used by one thread at a time.
  */
 public final class Prefetch {
-    /** JSON of up to this total length is parsed immediately, wherever the write is attempted. */
+    /** Maximum total length of JSON that is parsed immediately, on the thread that attempts the write. */
     static final int SHORT_JSON_BYTES = 16 * 1024;
     /** The approximate memory overhead of a value. */
     private static final int VALUE_OVERHEAD_BYTES = 24;
 
     private final long maxBytes;
-    /** Copied values, by document id and first sequence. */
+    /** The values copied so far, by document id and first sequence. */
     private @Nullable Map<Long, TreeMap<Long, List<byte[]>>> copies;
 
     private long copiedBytes;
-    /** Results of validation, by the identity of the list of values; empty for JSON. */
+    /** Results of validation, by the identity of the list of values; empty if the values are JSON. */
     private @Nullable Map<List<byte[]>, Optional<DocumentException>> checked;
 
     private final List<Range> missingValues = new ArrayList<>(0);
@@ -41,10 +41,10 @@ public final class Prefetch {
     private long readBytes;
     private long shortJsonBytes;
 
-    /** The part of a document to copy. */
+    /** A range of a document's values to copy. */
     private record Range(DocumentName name, long documentId, SequenceRange sequences) {}
 
-    /** Values that must be JSON. */
+    /** Values that must be JSON and have not been validated yet. */
     private record Unchecked(DocumentName name, List<byte[]> values) {}
 
     /**
@@ -76,7 +76,7 @@ public final class Prefetch {
     /**
      * Attempts the write.
      *
-     * @throws UnpreparedException when the write needs more data, even if it succeeded
+     * @throws UnpreparedException when the write needs more data, even if the attempt succeeded
      */
     <T> T attempt(Function<DocumentEdits, T> change, DocumentEdits edits) {
         readBytes = 0;
@@ -99,7 +99,7 @@ public final class Prefetch {
     }
 
     /**
-     * Returns values of a document of the store; an empty list if they have yet to be copied.
+     * Returns values of a document; an empty list if they have not been copied yet.
      *
      * @throws IllegalArgumentException when the write reads too much
      */
@@ -198,10 +198,10 @@ public final class Prefetch {
         }
     }
 
-    /** Gets the data that the last attempt lacked; for a thread that may wait. */
+    /** Obtains the data that the last attempt lacked; for a thread that may wait. */
     void prepare(DocumentReads reads) {
         if (copiedBytes > maxBytes) {
-            // Some values have been trimmed since; the remaining ones are copied again.
+            // Some of the values have been trimmed; the remaining values are copied again.
             copies = null;
             copiedBytes = 0;
         }

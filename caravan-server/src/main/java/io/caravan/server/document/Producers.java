@@ -7,10 +7,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last append of each producer of a document, in the order of these appends. Immutable.
+ * The last append of each producer of a document, ordered from the oldest append to the newest. Immutable.
  *
- * <p>Bounded, because each append rewrites it: above {@value #MAX_BYTES} bytes, the producers with the oldest last
- * appends are discarded. A discarded producer counts as new: it must start at sequence 0.
+ * <p>The size is bounded, because each append rewrites the attribute: above {@value #MAX_BYTES} bytes, the producers
+ * whose last appends are oldest are discarded. A discarded producer counts as new: it must start at sequence 0.
  *
  * <p>Encoded as, for each producer: epoch and sequence in 8 bytes each, the length of the id in 2 bytes, and the id in
  * UTF-8.

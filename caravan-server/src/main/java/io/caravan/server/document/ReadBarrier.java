@@ -6,13 +6,13 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A condition that reads pass before they access documents, so that they reflect every write acknowledged before their
- * request. A standalone store always satisfies it; a cluster node may have been replaced as the leader without knowing
- * it. Thread-safe.
+ * A condition that a read must satisfy before it accesses documents, so that it reflects every write acknowledged
+ * before the request. A standalone store always satisfies it. A cluster node must check it, because another node may
+ * have become the leader without this node's knowledge. Thread-safe.
  */
 @FunctionalInterface
 public interface ReadBarrier {
-    /** A barrier that does not wait. */
+    /** A barrier that runs every read immediately. */
     ReadBarrier NONE = (read, rejected) -> read.run();
 
     /**
@@ -26,7 +26,7 @@ public interface ReadBarrier {
     /**
      * Creates a barrier that waits for a confirmation.
      *
-     * @param confirmation begins a confirmation, whose failure is the reason for a rejection
+     * @param confirmation starts a confirmation; if it fails, the failure is the reason for the rejection
      */
     static ReadBarrier of(Supplier<? extends CompletionStage<?>> confirmation) {
         return (read, rejected) -> {

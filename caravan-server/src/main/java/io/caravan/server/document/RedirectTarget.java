@@ -18,7 +18,7 @@ public record RedirectTarget(
     private static final Pattern HTTP = Pattern.compile("https?://" + HOST_PORT);
 
     /**
-     * Parses one address of either kind, or both, separated by a space.
+     * Parses a RESP address, an HTTP address, or both, separated by a space.
      *
      * @throws IllegalArgumentException when the text is anything else
      */
@@ -53,7 +53,7 @@ public record RedirectTarget(
         return resp == null ? String.valueOf(http) : http == null ? resp : resp + " " + http;
     }
 
-    /** Returns a description for messages. */
+    /** Returns a description of the target for messages. */
     @Override
     public String toString() {
         return text().replace(" ", " (") + (resp != null && http != null ? ")" : "");

@@ -12,14 +12,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Names that are reserved for one write while it is prepared. Other writes to them are deferred, without blocking a
- * thread, so that they cannot overtake it indefinitely. This ensures progress only: consistency comes from locking the
- * names.
+ * Names that are reserved for one write while it is prepared. Other writes to these names are deferred, without
+ * blocking a thread, so that they cannot overtake that write indefinitely. Reservations only ensure progress; the locks
+ * on the names ensure consistency.
  */
 final class Reservations {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition released = lock.newCondition();
-    /** The deferred writes, by the reserved name that they wait for. */
+    /** The deferred writes, by the reserved name for which they wait. */
     private final Map<DocumentName, List<Runnable>> waiting = new HashMap<>();
     /** Whether any names are reserved. If none are, writes need not acquire the lock. */
     private volatile boolean any;
@@ -58,7 +58,7 @@ final class Reservations {
         }
     }
 
-    /** Releases the names, and runs the writes deferred for them: all of them, even if one throws. */
+    /** Releases the names, and runs all writes deferred for them, even if one of these writes throws. */
     void release(Set<DocumentName> names) {
         List<Runnable> changes = new ArrayList<>();
         lock.lock();

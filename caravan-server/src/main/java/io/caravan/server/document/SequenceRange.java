@@ -1,10 +1,10 @@
 package io.caravan.server.document;
 
 /**
- * Sequences from {@code from} up to, but not including, {@code to}.
+ * The sequences from {@code from}, inclusive, to {@code to}, exclusive.
  *
- * @param from the first one
- * @param to the one after the last
+ * @param from the first sequence
+ * @param to the sequence after the last one
  */
 public record SequenceRange(long from, long to) {
     public static final SequenceRange EMPTY = new SequenceRange(0, 0);

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The effect of a write on the size of a document in a space. Sequences are those of the document's own list. The size
- * of the list is looked up in the store only when values were removed, or a limit needs it. Used under the lock of the
- * document's name, until the write is committed.
+ * of the list is looked up in the store only if values were removed or a limit requires the size. Used under the lock
+ * of the document's name, until the write is committed.
  */
 final class SizeDelta {
     private final ListStore store;
@@ -23,7 +23,7 @@ final class SizeDelta {
     private final DocumentEdit edit;
     private final Space space;
     private final @Nullable DocumentState before;
-    /** The document that has replaced the previous one in this write, or null. */
+    /** The document that has replaced the original document in this write, or null. */
     private @Nullable DocumentState taken;
     /** The values that the write has appended, which are the last ones of the list. */
     private final List<byte[]> appended = new ArrayList<>(1);
@@ -77,13 +77,14 @@ final class SizeDelta {
         taken = other;
     }
 
-    /** Whether the write has appended values, even if it has deleted them again, or creates the document. */
+    /** Whether the write creates the document or has appended values, even if it has deleted these values again. */
     boolean grows() {
         return everAppended || before == null && edit.state() != null;
     }
 
     /**
-     * Whether the write has appended values that it has not deleted again with their document. Trimmed values count.
+     * Whether the write has appended values and has not deleted their document again. Appended values that it has
+     * trimmed are included.
      */
     boolean appends() {
         return !appended.isEmpty();
@@ -102,7 +103,8 @@ final class SizeDelta {
     }
 
     /**
-     * Reserves the quotas that the write needs: growth is counted now, and shrinkage when the write is accepted.
+     * Reserves the quotas that the write needs: growth is counted immediately, and shrinkage when the write is
+     * accepted.
      *
      * @param trimmed the number of values that the write trims because the space does not retain them
      */
@@ -132,7 +134,7 @@ final class SizeDelta {
         }
     }
 
-    /** Returns the reserved amount of a quota, which is negative if the write frees some of it. */
+    /** Returns the reserved amount of a quota, which is negative if the write frees space. */
     long reserved(SpaceSetting quota) {
         return quota == SpaceSetting.QUOTA_DOCUMENTS ? documents : bytes;
     }
@@ -157,7 +159,7 @@ final class SizeDelta {
         return before != null && before.id() == after.id();
     }
 
-    /** Returns the length of the values that existed before the write and that the write has not removed, in bytes. */
+    /** Returns the total length of the values that existed before the write and were not removed by it, in bytes. */
     private long kept(DocumentState after) {
         if (taken != null && taken.id() == after.id()) {
             return keptOf(taken, after);
@@ -180,7 +182,7 @@ final class SizeDelta {
         return bytes;
     }
 
-    /** Adds up the lengths of the first {@code count} values. */
+    /** Adds up the lengths of a number of values, starting with the first one. */
     private static final class Lengths {
         private long left;
         private long bytes;
@@ -213,8 +215,8 @@ final class SizeDelta {
     }
 
     /**
-     * Returns the lowest sequence such that the values from it to the end of the list take at most {@code mostBytes}
-     * bytes; the sequence of the last value if that value alone is longer.
+     * Returns the lowest sequence such that the values from this sequence to the end of the list take at most {@code
+     * mostBytes} bytes. If the last value alone is longer, returns the sequence of this value.
      *
      * @param after the list after the write
      */

@@ -16,12 +16,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Applies the settings of spaces to a write from any protocol, between its edits and its commit. Values that are no
- * longer retained are trimmed first, in the same batch. Then the remaining sizes are checked, then quotas, and finally
- * rates. A write that appends nothing and creates nothing is never rejected.
+ * Applies the settings of spaces to a write from any protocol, between its edits and its commit. The rules first trim
+ * values that are no longer retained, in the same batch. They then check the remaining sizes, the quotas, and finally
+ * the rates. A write that appends nothing and creates nothing is never rejected.
  *
- * <p>A document that has forks cannot be trimmed, so it keeps growing. The first append after its last fork is deleted
- * trims it.
+ * <p>A document that has forks cannot be trimmed, so it grows without limit. After its last fork has been deleted, the
+ * next append trims the document.
  */
 final class SpaceRules {
     private final LongSupplier nanoTime;
@@ -72,8 +72,8 @@ final class SpaceRules {
      * Applies the settings to a write.
      *
      * @param documents the documents that the write has used
-     * @param limited whether a client makes the write; any other write is only counted
-     * @return the reservations of the write, until it is accepted or rejected
+     * @param limited whether the write comes from a client, so that limits apply; any other write is only counted
+     * @return the reservations, which last until the write is accepted or rejected
      * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}; nothing is then reserved
      */
     Reservation reserve(List<EditedDocument> documents, boolean limited) {
@@ -121,7 +121,10 @@ final class SpaceRules {
         return trimmed;
     }
 
-    /** Trims values that exceed the number or the bytes that the space retains. Returns the number trimmed. */
+    /**
+     * Trims the oldest values, so that the document does not exceed the number of values or bytes that the space
+     * retains. Returns the number trimmed.
+     */
     private static long retire(EditedDocument document, SizeDelta size) {
         long most = size.space().settings().get(SpaceSetting.RETAINED_VALUES);
         long mostBytes = size.space().settings().get(SpaceSetting.RETAINED_BYTES);
@@ -156,8 +159,8 @@ final class SpaceRules {
     }
 
     /**
-     * Takes the amounts of the write from the rates of each space in one step. A write of more than one second's worth
-     * therefore passes, as a single large value does.
+     * Takes the amounts of the write from the rates of each space in one step. A write can therefore exceed the amount
+     * of one second, as a single large value can.
      */
     private void takeRates(List<SizeDelta> sizes, Reservation reserved) {
         Map<Space, List<SizeDelta>> growing = new LinkedHashMap<>();
@@ -188,11 +191,11 @@ final class SpaceRules {
 
     /**
      * The reservations of one write. Growth is counted immediately, so that two writes cannot both take the last free
-     * space; shrinkage is counted only when the write is accepted. Closing without acceptance undoes the reservations.
-     * Used by one thread.
+     * space; shrinkage is counted only when the write is accepted. Closing the object before the write is accepted
+     * undoes the reservations. Used by one thread.
      */
     static final class Reservation implements AutoCloseable {
-        /** The reservations of a write without documents in spaces. */
+        /** The empty reservations of a write to documents that are in no space. */
         static final Reservation NONE = new Reservation(List.of());
 
         /** The documents of the write that are in spaces. */
@@ -207,7 +210,8 @@ final class SpaceRules {
         }
 
         /**
-         * Checks that no space exceeds its quotas. Space that the write frees in one document is available to another.
+         * Checks that no space exceeds its quotas. Space that the write frees in one document is available to its other
+         * documents.
          *
          * @throws DocumentException {@code OVER_QUOTA}
          */
@@ -244,7 +248,7 @@ final class SpaceRules {
 
         /** Completes the reservations, once the store has accepted the write. */
         void accepted() {
-            // All threads share NONE: a write to it would cost more than the rest of this class.
+            // All threads share NONE, and a write to its field would cost more than the rest of this class.
             if (this != NONE) {
                 accepted = true;
                 sizes.forEach(SizeDelta::accept);

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The identity of a store, which it shares only with stores restored from its archive, and a note on whether the store
- * is complete.
+ * The identity of a store, which the store shares only with stores restored from its archive, and a note that records
+ * whether the store is complete.
  *
  * <p>Stored in a list of the store. The first value is the identity: a version (1) in one byte, and 16 bytes. Any
  * number of notes follow; only the last one counts. A note is a version (1) in one byte, and one byte that is 1 while
@@ -38,7 +38,9 @@ public final class StoreIdentity {
 
     private StoreIdentity() {}
 
-    /** Returns the store's identity, and creates one if it has none; it is durable on return. */
+    /**
+     * Returns the store's identity, and creates an identity if the store has none. The identity is durable on return.
+     */
     public static synchronized UUID of(ListStore store) {
         UUID identity = find(store);
         return identity == null ? write(store, UUID.randomUUID(), List.of()) : identity;
@@ -51,8 +53,8 @@ public final class StoreIdentity {
     }
 
     /**
-     * Whether the store has no identity and is empty, except for the settings of spaces, so that it can adopt one. Waits
-     * like a read.
+     * Whether the store can adopt an identity: it has none and is empty, except for the settings of spaces. Waits like
+     * a read.
      */
     public static boolean mayAdopt(ListStore store) {
         AtomicBoolean any = new AtomicBoolean();
@@ -62,13 +64,14 @@ public final class StoreIdentity {
 
     /**
      * Sets the store's identity to that of the archived store, and records that the store is incomplete; durable on
-     * return. Does nothing if it already has this identity.
+     * return. Does nothing if the store already has this identity.
      *
      * @throws IllegalStateException when it has another identity
      */
     public static void adopt(ListStore store, UUID identity) {
         UUID present = find(store);
-        // Writes both in one batch: a store that has only the identity would count as complete.
+        // The identity and the note are written in one batch, because a store that has only the identity would count as
+        // complete.
         UUID adopted = present == null ? write(store, identity, List.of(note(INCOMPLETE))) : present;
         if (!adopted.equals(identity)) {
             throw new IllegalStateException(
@@ -76,13 +79,16 @@ public final class StoreIdentity {
         }
     }
 
-    /** Whether documents that are in the archive may be missing from the store. Waits like a read. */
+    /** Whether documents in the archive may be missing from the store. Waits like a read. */
     public static boolean incomplete(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
         return entries.size() > 1 && decodeNote(entries.get(entries.size() - 1)) == INCOMPLETE;
     }
 
-    /** Records whether documents may be missing; durable on return. The store must have an identity. */
+    /**
+     * Records whether documents in the archive may be missing from the store. The record is durable on return. The
+     * store must have an identity.
+     */
     public static void incomplete(ListStore store, boolean incomplete) {
         if (incomplete(store) != incomplete) {
             store.append(LIST_ID, note(incomplete ? INCOMPLETE : WHOLE)).join();

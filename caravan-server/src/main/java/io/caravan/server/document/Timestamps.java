@@ -9,18 +9,18 @@ import java.util.Arrays;
  * forks, and replicated with the value, and costs no lookup. Immutable.
  *
  * <p>Encoded as the sequences at which timestamps were turned on or off, oldest first, 8 bytes each, big-endian. For
- * example, 10 and 20 mean that the values 10 to 19 have a time.
+ * example, 10 and 20 mean that the values with sequences 10 to 19 have a time.
  */
 final class Timestamps {
     static final Timestamps NONE = new Timestamps(new long[0]);
 
-    /** Length of a time, in bytes. */
+    /** Length of a stored time, in bytes. */
     static final int BYTES = Long.BYTES;
 
     /**
      * Maximum number of times that timestamps can be turned on or off; limited because each change to a document's
-     * attributes rewrites the sequences of all these times. The number is even, so new values of a document that has
-     * reached it have no time.
+     * attributes rewrites all of these sequences. The maximum is even, so new values of a document that has reached it
+     * have no time.
      */
     static final int MOST_CHANGES = 16;
 
@@ -44,8 +44,8 @@ final class Timestamps {
     }
 
     /**
-     * Returns a copy in which values from this sequence on have a time, or none. Returns this object if nothing would
-     * change, or if {@link #MOST_CHANGES} is reached.
+     * Returns a copy in which values from this sequence on have a time if {@code on}, and no time otherwise. Returns
+     * this object if nothing would change, or if {@link #MOST_CHANGES} is reached.
      */
     Timestamps with(boolean on, long nextSequence) {
         if (on == on() || changes.length == MOST_CHANGES) {

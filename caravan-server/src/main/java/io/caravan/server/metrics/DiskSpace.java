@@ -7,7 +7,7 @@ import java.nio.file.Path;
 
 /** The current free space and size of the file system that contains a store. Thread-safe. */
 public final class DiskSpace {
-    /** Stands for a value that the system does not report. */
+    /** The result for a value that the operating system does not report. */
     private static final long UNKNOWN = -1;
 
     private final Path directory;

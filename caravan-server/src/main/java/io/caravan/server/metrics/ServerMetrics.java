@@ -52,7 +52,7 @@ public final class ServerMetrics implements AutoCloseable {
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
-    /** Actions that replace the gauges whose tags can change between scrapes. */
+    /** Actions that register gauges again before each scrape, because their tags can change. */
     private final List<Runnable> changing = new CopyOnWriteArrayList<>();
 
     private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
@@ -60,13 +60,13 @@ public final class ServerMetrics implements AutoCloseable {
 
     /** The outcome of a request. */
     public enum RequestOutcome {
-        /** Done. */
+        /** The server completed the request. */
         OK,
-        /** Rejected because of what the client requested. */
+        /** The server rejected the request because of a client error. */
         REJECTED,
-        /** Failed in the server. */
+        /** The request failed because of a server error. */
         FAILED,
-        /** Abandoned by a client that disconnected before it received its reply. */
+        /** The client disconnected before it received its reply. */
         ABANDONED
     }
 
@@ -90,7 +90,7 @@ public final class ServerMetrics implements AutoCloseable {
         register(Statistics.SPACES, documents::spaces);
     }
 
-    /** Registers the metrics of the clients. */
+    /** Registers the metrics of client connections and authentication. */
     public void register(Network network, Authenticator authenticator) {
         register(Statistics.NETWORK, () -> network);
         register(Statistics.AUTHENTICATION, () -> authenticator);
@@ -108,7 +108,7 @@ public final class ServerMetrics implements AutoCloseable {
         }
     }
 
-    /** Registers metrics, which are read from the source when they are scraped. */
+    /** Registers metrics whose values are read from the source at each scrape. */
     public <T> void register(List<Statistic<T>> statistics, Supplier<T> source) {
         statistics.stream().filter(Statistic::isMetric).forEach(each -> register(each, source));
     }
@@ -144,7 +144,7 @@ public final class ServerMetrics implements AutoCloseable {
                 .toList();
     }
 
-    /** The store's statistics, read together, at most once a second. */
+    /** Reads all statistics of the store together, at most once a second. */
     private static final class LatestStats implements Supplier<StoreStats> {
         private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -179,13 +179,13 @@ public final class ServerMetrics implements AutoCloseable {
     }
 
     /**
-     * The number of requests of a kind.
+     * The number of requests with the same protocol, operation, and outcome.
      *
      * @param seconds their total duration
      */
     public record RequestCount(String protocol, String operation, String outcome, long count, double seconds) {}
 
-    /** Returns the number of requests so far for each kind; there are few kinds. */
+    /** Returns the number of requests so far for each combination of protocol, operation, and outcome. */
     public List<RequestCount> requests() {
         return requests.entrySet().stream()
                 .map(each -> new RequestCount(

@@ -8,13 +8,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A number about the server, which {@code GET /metrics}, {@code INFO}, or both report.
+ * A statistic of the server, which {@code GET /metrics}, {@code INFO}, or both report.
  *
  * @param name the name of the metric, with dots; empty if it is not a metric
  * @param unit the unit of the metric, for the documentation
  * @param text the meaning, in Markdown
  * @param label the label that distinguishes several values; null for a single value
- * @param values the values of a source by the value of the label; a single value has an empty key
+ * @param values reads the values from a source, by label value; the key of a single value is empty
  * @param scale the factor from a value to the unit of the metric
  * @param field the field of {@code INFO}; null if it has none
  */
@@ -53,12 +53,12 @@ public record Statistic<T>(
         return single(Type.GAUGE, name, unit, text, value, 1);
     }
 
-    /** Returns a gauge of a duration. */
+    /** Returns a gauge in seconds, whose values are supplied in nanoseconds. */
     static <T> Statistic<T> seconds(String name, String text, Function<T, Number> nanos) {
         return single(Type.GAUGE, name, "seconds", text, nanos, SECONDS_PER_NANO);
     }
 
-    /** Returns a statistic that is not a metric. */
+    /** Returns a statistic that only {@code INFO} reports. */
     static <T> Statistic<T> info(String section, String field, Function<T, Number> value) {
         return single(Type.GAUGE, "", "", "", value, 1).field(section, field);
     }
@@ -77,7 +77,7 @@ public record Statistic<T>(
         return new Statistic<>(type, name, unit, text, label, values, factor, field);
     }
 
-    /** Adds a field of {@code INFO} for administrators, which shows a whole number. */
+    /** Adds a field of {@code INFO} for administrators that shows the value as an integer. */
     Statistic<T> field(String section, String fieldName) {
         return field(section, fieldName, Number::longValue);
     }
@@ -86,7 +86,7 @@ public record Statistic<T>(
         return with(new Field(section, fieldName, false, shown));
     }
 
-    /** Adds a field of {@code INFO} for all clients, which shows the value as it is. */
+    /** Adds a field of {@code INFO} for all clients that shows the value unchanged. */
     Statistic<T> openField(String section, String fieldName) {
         return with(new Field(section, fieldName, true, number -> number));
     }

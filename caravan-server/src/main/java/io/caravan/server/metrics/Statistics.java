@@ -34,8 +34,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * All statistics about the server that {@code GET /metrics} reports, and those of {@code INFO} that are numbers. The
- * tables in {@code docs/reference/metrics.md} are generated from these lists.
+ * All statistics that {@code GET /metrics} reports, and the numeric fields of {@code INFO}. The tables in
+ * {@code docs/reference/metrics.md} are generated from these lists.
  */
 public final class Statistics {
     private static final String STATS = "Stats";
@@ -43,7 +43,7 @@ public final class Statistics {
     private static final String ARCHIVED = "Archive";
     private static final String KEYSPACE = "Keyspace";
 
-    /** The documents of the server. */
+    /** Statistics of the server's documents. */
     public static final List<Statistic<DocumentService>> DOCUMENTS = List.of(
             gauge("caravan.documents", "documents", "documents", DocumentService::documents)
                     .field(KEYSPACE, "documents"),
@@ -187,11 +187,11 @@ public final class Statistics {
             gauge("caravan.store.pinned.readers", "reads", "reads in progress", StoreStats::pinnedReaders)
                     .field(STATS, "pinned_readers"));
 
-    /** The store. */
+    /** Statistics of the store. */
     public static final List<Statistic<StoreStats>> STORE =
             Stream.of(WRITES, LOG, HEAP).flatMap(List::stream).toList();
 
-    /** The file system of the store. */
+    /** Statistics of the file system that contains the store. */
     public static final List<Statistic<DiskSpace>> DISK = List.of(
             gauge("caravan.disk.free.bytes", "bytes", "free space of the store's file system", DiskSpace::freeBytes)
                     .field(PERSISTENCE, "disk_free_bytes"),
@@ -225,7 +225,7 @@ public final class Statistics {
                     .collect(Collectors.toMap(
                             Map.Entry::getKey, each -> each.getValue().get()))));
 
-    /** The clients' memory and connections. */
+    /** Statistics of client connections and their memory. */
     public static final List<Statistic<Network>> NETWORK = List.of(
             several(
                     Type.COUNTER,
@@ -281,7 +281,7 @@ public final class Statistics {
             "connections closed because their clients read messages too slowly",
             Supplier::get);
 
-    /** The archive. */
+    /** Statistics of the archive. */
     public static final List<Statistic<ArchiveStatus>> ARCHIVE = List.of(
             several(
                     Type.GAUGE,
@@ -375,8 +375,8 @@ public final class Statistics {
                     last(report -> report.failures().size())));
 
     /**
-     * The contents and the activity of each space. The label {@code prefix} identifies the space. There are at most a
-     * thousand spaces.
+     * Statistics of the contents and the activity of each space. The label {@code prefix} identifies the space. There
+     * are at most a thousand spaces.
      */
     public static final List<Statistic<Spaces>> SPACES = List.of(
             space("documents", "documents", "documents in the space", Space::documents),
@@ -423,7 +423,7 @@ public final class Statistics {
                             Space::rateRejections)
                     .field("Spaces", "spaces_rejected_rates"));
 
-    /** This node's view of its cluster. */
+    /** Statistics of the cluster, as seen by this node. */
     public static final List<Statistic<Cluster>> CLUSTER = List.of(
             gauge(
                     "caravan.cluster.leads",
@@ -466,7 +466,7 @@ public final class Statistics {
                     cluster -> progress ->
                             progress.files() == null ? 0 : progress.files().bytes()));
 
-    /** The statistics of each section of the documentation that has a table of metrics. */
+    /** The statistics in each table of {@code docs/reference/metrics.md}, by the heading of its section. */
     public static final Map<String, List<? extends Statistic<?>>> SECTIONS = sections();
 
     private Statistics() {}

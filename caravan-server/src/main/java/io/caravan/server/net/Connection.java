@@ -6,9 +6,8 @@ public interface Connection {
     boolean idle();
 
     /**
-     * Returns the number that identifies the unfinished request: the request that has arrived in part, or the first
-     * request of a new connection. Each request of a connection has its own number. Returns 0 if no request is
-     * unfinished.
+     * Returns the number of the unfinished request: the request that has arrived in part, or the first request of a new
+     * connection. The number is unique within the connection. Returns 0 if no request is unfinished.
      */
     long unfinishedRequest();
 
@@ -17,7 +16,7 @@ public interface Connection {
 
     /**
      * Ends the connection when the server stops: replies to requests that have arrived completely, rejects later
-     * requests, and then closes.
+     * requests, and then closes the connection.
      */
     void end();
 }

@@ -20,7 +20,7 @@ final class ConnectionLimiter {
         this.maxPerAddress = maxPerAddress;
     }
 
-    /** Counts a connection until it closes. Returns false if a limit is reached. */
+    /** Counts a connection until it closes. Returns false, without counting it, if a limit is reached. */
     boolean take(Channel connection) {
         ClientSubnet peer = ClientSubnet.of(connection.remoteAddress());
         return peer == null || peer.loopback() ? takeAny(connection) : takeOf(peer, connection);

@@ -14,13 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accounts for the memory of one connection: requests until they have replies, replies until the client has received
- * them, and the registrations of a waiting client. This handler counts the bytes that are read and written; the
- * protocol reports the additional memory that it uses.
+ * Accounts for the memory of one connection: requests that have no reply yet, replies that the client has not received
+ * yet, and the registrations of a waiting client. This handler counts the bytes that are read and written; the protocol
+ * reports the additional memory that it uses.
  *
  * <p>The protocol reports when a request has arrived completely ({@link #requestArrived}), and when all requests have
  * replies ({@link #settle}). The protocol continues to read only if {@link #mayRead} allows it, so a client at a limit
- * receives its replies before the server reads more. The protocol creates a reply that may be large only when there is
+ * receives its replies before the server reads more. The protocol creates a potentially large reply only when there is
  * {@linkplain #room space}.
  *
  * <p>Requests are counted on the event loop, replies and waits on any thread.
@@ -35,7 +35,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
      * its client can continue to write.
      */
     private static final int LITTLE_REPLY_BYTES = 4 * 1024;
-    /** Approximate memory that the replies of a connection may take before the connection stops running requests. */
+    /** Approximate memory of a connection's replies at which the connection stops running requests. */
     private static final int FULL_REPLY_BYTES = 1024 * 1024;
 
     private final Channel channel;
@@ -49,7 +49,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private volatile LongSupplier waitingNanos = () -> 0;
     private volatile boolean closed;
 
-    /** The bytes held for requests. Changed on the event loop, and read by other threads. */
+    /** The bytes held for requests. Written only on the event loop, and read by other threads. */
     private volatile long requestBytes;
     /** The memory of decoded requests without replies, in addition to their bytes. */
     private long decodedBytes;
@@ -59,7 +59,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private boolean cameWhole;
 
     private boolean paused;
-    /** Whether the connection waits for the rest of a request. Read by other threads. */
+    /** Whether the connection waits for the client to send the rest of a request. Read by other threads. */
     private volatile boolean clientsTurn;
     /** The time of the client's last progress. Read by other threads. */
     private volatile long progressNanos;
@@ -71,13 +71,15 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     /** The number of messages that the client has received. */
     private long sent;
 
-    /** Whether the connection was chosen to be closed. Used only by the budget's timer. */
+    /** Whether the budget has selected the connection for closing. Used only by the budget's timer. */
     private boolean condemned;
 
     // Guarded by this.
     private long replyBytes;
     private long pushedBytes;
-    /** The time at which reply bytes were last released or, if later, at which the connection began to hold any. */
+    /**
+     * The time at which reply bytes were last released or, if later, at which the connection began to hold reply bytes.
+     */
     private long repliesProgressNanos;
 
     private long waitBytes;
@@ -92,7 +94,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /**
      * Sets the action that runs when there may be space again, after a method of this class has returned false because
-     * of the other connections. The action runs on the event loop.
+     * other connections use the memory. The action runs on the event loop.
      */
     public void onRoom(Runnable action) {
         onRoom = action;
@@ -106,9 +108,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets the source of a waiting time in nanoseconds: the time for which a blocking pop, or another request whose
-     * client chooses the waiting time, has waited. Later requests of the connection wait for that request. The source
-     * is called on any thread, and returns 0 if there is no such request.
+     * Sets the function that returns, in nanoseconds, how long a blocking pop, or another request whose client chooses
+     * the waiting time, has waited. Later requests of the connection wait for that request. The function is called on
+     * any thread, and returns 0 if there is no such request.
      */
     public void waitingFor(LongSupplier nanos) {
         waitingNanos = nanos;
@@ -117,7 +119,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         if (closed) {
-            // TLS passes on everything that it has decoded, even if the first part has ended the connection.
+            // The TLS handler passes on everything that it has decoded, even if the first part has ended the
+            // connection.
             ReferenceCountUtil.release(message);
             return;
         }
@@ -145,7 +148,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         progressNanos = budget.nanoTime();
     }
 
-    /** Adds to the count. Only the event loop changes it, so no update between its read and its write can be lost. */
+    /** Adds to the count of request bytes. Only the event loop updates this count, so no update is lost. */
     @SuppressWarnings("NonAtomicOperationOnVolatileField")
     private void addRequests(long bytes) {
         requestBytes += bytes;
@@ -200,7 +203,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /**
      * Counts memory as {@link #hold} does, but before the memory is allocated. Returns false, and counts nothing, if
-     * the other connections leave no space.
+     * the other connections leave too little space.
      */
     public boolean tryHold(long bytes) {
         boolean admitted = closed || budget.admits(this, begun());
@@ -247,9 +250,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Whether more may be read. A request that has begun may be completed, up to its maximum length, regardless of the
-     * connection's limit. While all connections together are at their limit, only one connection at a time may complete
-     * its request.
+     * Whether the protocol may read more. It may read the rest of a request that has begun, up to the maximum length,
+     * regardless of the connection's limit. While all connections together are at their limit, only one connection at a
+     * time may complete its request.
      */
     public boolean mayRead() {
         boolean begun = begun();
@@ -268,22 +271,22 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return requestBytes;
     }
 
-    /** Adds the bytes of a part of a reply to the count; a negative number releases bytes. */
+    /** Counts the bytes of a part of a reply; a negative number releases bytes. */
     public synchronized void holdReply(long bytes) {
         if (!closed) {
             if (replyBytes == 0 || bytes < 0) {
                 repliesProgressNanos = budget.nanoTime();
             }
             replyBytes += bytes;
-            // Under the lock; otherwise the end of the connection could release bytes that are not counted yet.
+            // Called under the lock; otherwise the end of the connection could release bytes that are not counted yet.
             budget.addReplies(bytes);
         }
     }
 
     /**
-     * Counts the bytes of a message that is not part of a reply; a negative number releases bytes. The message may have
-     * to wait for a reply that does not exist yet. It therefore does not count toward {@link #full}, which would
-     * prevent that reply.
+     * Counts the bytes of a message that is not part of a reply; a negative number releases bytes. Such a message may
+     * have to wait until an earlier request has its reply. It therefore does not count toward {@link #full}, which
+     * could prevent that reply.
      */
     public synchronized void holdPush(long bytes) {
         pushedBytes += bytes;
@@ -295,7 +298,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return replyBytes;
     }
 
-    /** Whether the client must receive some replies before further requests may run. */
+    /** Whether the client must receive more of its replies before further requests may run. */
     public synchronized boolean full() {
         return replyBytes - pushedBytes >= FULL_REPLY_BYTES;
     }
@@ -350,8 +353,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /**
      * Whether the connection waits for the rest of a request, and the client has made no progress since the given time.
-     * A connection whose complete request waits, or whose client receives no replies, counts as idle only if it holds
-     * much memory. Callable on any thread.
+     * A connection whose complete request waits, or whose client receives no replies, is considered idle only if it
+     * holds more than {@code littleBytes}. Callable on any thread.
      */
     boolean idleSince(long nanos, long littleBytes) {
         long held = requestBytes;
@@ -361,7 +364,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                 || much && !channel.isWritable() && stalledSince(nanos);
     }
 
-    /** Whether the connection holds little memory and does not wait for the rest of a request. */
+    /** Whether the connection holds at most {@code littleBytes} and does not wait for the rest of a request. */
     boolean waitsWithLittle(long littleBytes) {
         return !clientsTurn && requestBytes <= littleBytes;
     }
@@ -374,12 +377,15 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return waitingNanos.getAsLong() >= budget.limits.fullIdleTimeout().toNanos();
     }
 
-    /** Whether the connection holds replies of which the client has received nothing since the given time. */
+    /** Whether the connection holds replies, and the client has received none of their bytes since the given time. */
     synchronized boolean stalledSince(long nanos) {
         return replyBytes > 0 && repliesProgressNanos - nanos <= 0;
     }
 
-    /** Marks the connection as chosen to be closed. Returns false if it already was. For the budget's timer only. */
+    /**
+     * Marks the connection as selected for closing. Returns false if it was already marked. For the budget's timer
+     * only.
+     */
     boolean condemn() {
         boolean first = !condemned;
         condemned = true;
@@ -424,13 +430,13 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Resumes the work that waits for memory, because memory may be free now. May be called on any thread, even on one
+     * Resumes the work that waits for memory, because memory may be free now. Callable on any thread, even on a thread
      * that holds the lock of another connection.
      */
     void wake() {
         if (channel.isActive()) {
             channel.eventLoop().execute(onRoom);
-            // An action that still finds no space waits again.
+            // An action for which there is still no space waits again.
             for (Runnable next = whenRoom.poll(); next != null; next = whenRoom.poll()) {
                 channel.eventLoop().execute(next);
             }

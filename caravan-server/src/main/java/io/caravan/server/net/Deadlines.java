@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closes connections whose request does not arrive in time, whose client receives nothing of a reply, or which are idle
- * for too long. One task of each event loop checks all connections of the loop, {@value #CHECKS} times within the
- * shortest timeout, so a timeout may be detected up to a quarter of the shortest timeout late.
+ * Closes connections that are idle for too long, whose request does not arrive in time, or whose client stops receiving
+ * a reply. One task of each event loop checks all connections of the loop, {@value #CHECKS} times within the shortest
+ * timeout. A timeout may therefore be detected late by up to a quarter of the shortest timeout.
  */
 final class Deadlines {
     private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
@@ -93,7 +93,7 @@ final class Deadlines {
         }
     }
 
-    /** Measures how long a state has lasted, by counting checks. Never overestimates the time. */
+    /** Measures how long a state has lasted, by counting checks. The measured time is never too long. */
     private final class Clock {
         private final Duration limit;
         private long state = Long.MIN_VALUE;
@@ -103,7 +103,9 @@ final class Deadlines {
             this.limit = limit;
         }
 
-        /** Adds the time since the last check if it {@code counts}; returns whether the limit has been reached. */
+        /**
+         * Adds the time since the last check if that time {@code counts}; returns whether the limit has been reached.
+         */
         boolean over(long now, boolean applies, boolean counts) {
             if (!applies || now != state) {
                 nanos = 0;

@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Errors that a server cannot survive: the JVM heap is exhausted, the JVM is broken, or an event loop has ended. A
- * process that continued would keep its ports without sending replies, so it must end and be restarted.
+ * Errors after which a server cannot continue: the JVM heap is exhausted, the JVM is broken, or an event loop has
+ * ended. A process that continued would keep its ports open without sending replies, so it must exit and be restarted.
  */
 public final class FatalErrors {
     /** The exit status, which is the same as that of {@code -XX:+ExitOnOutOfMemoryError}. */
@@ -17,7 +17,9 @@ public final class FatalErrors {
 
     private FatalErrors() {}
 
-    /** Thrown if an event loop ends while the network is open, because its connections would get no more replies. */
+    /**
+     * Thrown if an event loop ends while the network is open, because the loop's connections would get no more replies.
+     */
     static final class EventLoopEndedException extends IllegalStateException {
         private static final long serialVersionUID = 1L;
 
@@ -35,8 +37,8 @@ public final class FatalErrors {
     }
 
     /**
-     * Whether the process must end after this problem. A stack overflow or a failed allocation of Netty's direct memory
-     * is not fatal: it only ends the connection, which frees the memory.
+     * Whether the process must exit after this problem. A stack overflow or a failed allocation of Netty's direct
+     * memory is not fatal: it only ends the connection, which frees the memory.
      */
     static boolean fatal(@Nullable Throwable problem) {
         return problem instanceof EventLoopEndedException
@@ -66,7 +68,7 @@ public final class FatalErrors {
                 LOG.error("the thread {} has ended", thread.getName(), problem);
             }
         } finally {
-            // Halts even if logging, which needs memory, has failed.
+            // The process halts even if logging, which needs memory, has failed.
             if (fatal) {
                 Runtime.getRuntime().halt(EXIT_STATUS);
             }

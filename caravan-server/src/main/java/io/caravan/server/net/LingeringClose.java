@@ -12,9 +12,9 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes a connection without losing its last reply: sends the end of the stream, then reads and discards input until
- * the client closes or a time limit passes. Closing a socket with unread input would reset the connection, and the
- * client might not receive the reply.
+ * Closes a connection without losing its last reply: shuts down the output, then reads and discards input until the
+ * client closes the connection or a time limit passes. Closing a socket with unread input would reset the connection,
+ * and the client might not receive the reply.
  */
 public final class LingeringClose extends ChannelInboundHandlerAdapter {
     private final Channel channel;
@@ -24,8 +24,8 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Starts to close a connection that has written everything; its handlers receive no more messages. Call this on the
-     * event loop of the connection.
+     * Starts to close a connection that has written all replies; its handlers receive no more messages. Call this on
+     * the event loop of the connection.
      */
     public static void start(Channel channel, Duration timeout) {
         DuplexChannel duplex = (DuplexChannel) channel;

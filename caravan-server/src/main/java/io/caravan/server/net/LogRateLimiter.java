@@ -3,8 +3,8 @@ package io.caravan.server.net;
 import java.time.Duration;
 
 /**
- * Limits how often a message that clients can cause is logged: allows a number of lines a minute, and counts the
- * others.
+ * Limits how often the server logs a message that clients can trigger: allows a fixed number of lines per minute, and
+ * counts the suppressed lines.
  */
 public final class LogRateLimiter {
     private static final int LINES = 10;

@@ -20,18 +20,19 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the memory of all connections together. Thread-safe.
+ * Limits the total memory of all connections. Thread-safe.
  *
  * <p><b>Requests.</b> Connections that hold much memory may read until three quarters of the limit are used;
- * connections that hold little, until seven eighths are used. The rest is for connections that hold nothing, so that
- * small requests are read while large ones fill the memory. A connection that finds no space stops reading.
+ * connections that hold little, until seven eighths are used. The last eighth is reserved for connections that hold
+ * nothing, so that the server can read small requests while large ones fill the memory. A connection that finds no
+ * space stops reading.
  *
- * <p>One connection at a time is the exception: it may complete the request that it has begun. It remains the exception
- * until that request has its reply, or until the request has arrived, is small, and has waited for some time. Without
- * this rule, connections that each hold part of a request would wait for each other. Connections become the exception
- * in the order in which they began to wait.
+ * <p>One connection at a time is the exception: it may read the rest of the request that it has begun. Otherwise,
+ * connections that each hold part of a request would wait for each other. A connection remains the exception until its
+ * request has a reply, or until the request has arrived, is small, and has waited for some time. Connections become the
+ * exception in the order in which they began to wait.
  *
- * <p><b>Replies.</b> When the replies reach their limit, the budget is spent: commands that read data wait until an
+ * <p><b>Replies.</b> When the replies reach their limit, the budget is spent, and commands that read data wait until an
  * eighth of the limit is free.
  *
  * <p><b>Waits</b> are the registrations of waiting clients: subscriptions to channels and patterns, places in the
@@ -44,9 +45,11 @@ import org.jspecify.annotations.Nullable;
 final class MemoryBudget {
     /** The maximum time for which a client may receive nothing while replies are at their limit. */
     static final Duration FULL_STALL_TIMEOUT = Duration.ofSeconds(5);
-    /** The maximum number of request bytes of a connection that holds little; lower if the limit is small. */
+    /**
+     * The maximum number of request bytes of a connection that counts as holding little; lower if the limit is small.
+     */
     private static final int LITTLE_BYTES = 16 * 1024;
-    /** The ratio of the limit on replies to the limit on waits. */
+    /** The ratio of the reply limit to the wait limit. */
     private static final int WAITS_PART = 4;
 
     private static final int CONNECTION_PART = 4;
@@ -147,8 +150,8 @@ final class MemoryBudget {
     }
 
     /**
-     * Whether the connection may continue to read. A connection that may not is woken when there may be space. A
-     * connection that has {@code begun}, that is, holds part of a request and nothing else, may become the exception.
+     * Whether the connection may continue to read. A connection that may not continue is woken when there may be space.
+     * A connection that has {@code begun}, that is, holds part of a request and nothing else, may become the exception.
      */
     boolean admits(ConnectionMemory connection, boolean begun) {
         return hasRoom(connection.requestBytes()) || admitsOrWakes(connection, begun);
@@ -169,7 +172,7 @@ final class MemoryBudget {
     }
 
     /**
-     * Called when the requests of a connection have replies. If the connection is the exception, the next waiting
+     * Called when all requests of a connection have replies. If the connection is the exception, the next waiting
      * connection becomes the exception.
      */
     void settled(ConnectionMemory connection) {
@@ -230,8 +233,8 @@ final class MemoryBudget {
     }
 
     /**
-     * Reserves memory for waits of a connection that already holds {@code connectionBytes} for waits. Returns false if
-     * a limit would be exceeded.
+     * Reserves memory for waits of a connection whose waits already use {@code connectionBytes}. Returns false if a
+     * limit would be exceeded.
      */
     boolean reserveWait(@Nullable ClientSubnet peer, long connectionBytes, long bytes) {
         if (connectionBytes + bytes > waitLimitBytes / CONNECTION_PART) {
@@ -274,8 +277,8 @@ final class MemoryBudget {
                     ConnectionMemory::requestBytes,
                     closedForRequests,
                     ConnectionMemory::closeIdle);
-            // A complete request may wait for as long as its client wants. If the request is small, another connection
-            // may become the exception.
+            // A complete request may wait for as long as its client chooses. If the request is small, another
+            // connection may become the exception.
             ConnectionMemory exception = excepted;
             if (exception != null && exception.waitsWithLittle(littleBytes)) {
                 settled(exception);
@@ -293,7 +296,9 @@ final class MemoryBudget {
         }
     }
 
-    /** Closes the inactive connections that hold the most, until their bytes add up to the excess. */
+    /**
+     * Closes the inactive connections that hold the most bytes, until the closed connections account for the excess.
+     */
     private void closeGreatest(
             long excess,
             Predicate<ConnectionMemory> inactive,

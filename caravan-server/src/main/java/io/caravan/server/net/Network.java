@@ -49,7 +49,7 @@ public final class Network implements AutoCloseable {
 
     private final NetworkConfig config;
     private final EventLoopGroup loops;
-    /** Limits the number of rejected connections that are open only to receive a message. */
+    /** Limits the number of rejected connections that stay open only to receive a message. */
     private final ConnectionLimiter rejections = new ConnectionLimiter(MAX_REJECTIONS, MAX_REJECTIONS);
 
     /** The threads that compute TLS signatures when a connection begins. */
@@ -75,7 +75,7 @@ public final class Network implements AutoCloseable {
 
     /**
      * Event loops that poll their sockets often. By default, a loop runs tasks for up to a second before it polls its
-     * sockets, and some clients cause tasks all the time.
+     * sockets, and some clients create tasks continuously.
      */
     private final class Loops extends MultiThreadIoEventLoopGroup {
         Loops() {
@@ -138,8 +138,8 @@ public final class Network implements AutoCloseable {
 
     /**
      * Returns a socket that occupies the address until the caller closes the socket. Throws {@link IOException} like
-     * {@link #listen} if another socket listens on the address. A server that first occupies all of its addresses fails
-     * before it creates a store or takes ownership of an archive.
+     * {@link #listen} if another socket listens on the address. A server that occupies all of its addresses first can
+     * thus fail before it creates a store or takes ownership of an archive.
      */
     public static ServerSocket occupy(InetSocketAddress address, String option) throws IOException {
         ServerSocket trial = new ServerSocket();
@@ -215,17 +215,17 @@ public final class Network implements AutoCloseable {
         return connections;
     }
 
-    /** Returns the bytes of requests that were read and have no reply yet. */
+    /** Returns the number of bytes of requests that have no reply yet. */
     public long inFlightBytes() {
         return memory.requestBytes.get();
     }
 
-    /** Returns the bytes of replies that clients have not received. */
+    /** Returns the number of bytes of replies that clients have not received. */
     public long replyBytes() {
         return memory.replyBytes.get();
     }
 
-    /** Returns the bytes held for waits of clients. */
+    /** Returns the number of bytes held for the registrations of waiting clients. */
     public long waitBytes() {
         return memory.waitBytes.get();
     }
@@ -235,7 +235,10 @@ public final class Network implements AutoCloseable {
         return memory.closedForRequests.sum();
     }
 
-    /** Returns the number of connections closed because they received nothing while replies were at their limit. */
+    /**
+     * Returns the number of connections closed because their clients received nothing while replies were at their
+     * limit.
+     */
     public long closedForReplies() {
         return memory.closedForReplies.sum();
     }
@@ -269,7 +272,7 @@ public final class Network implements AutoCloseable {
     private static void end(Channel channel) {
         ChannelHandlerContext tls = channel.pipeline().context(SslHandler.class);
         if (tls != null && !((SslHandler) tls.handler()).handshakeFuture().isDone()) {
-            // The connection has no request yet, and can receive no reply. TLS, which would wait for the client, is
+            // The connection has no request yet, so no reply can be lost. TLS, which would wait for the client, is
             // bypassed.
             tls.close();
             return;

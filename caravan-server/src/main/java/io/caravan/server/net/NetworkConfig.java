@@ -22,8 +22,8 @@ public record NetworkConfig(
     }
 
     /**
-     * Returns the default number of loops: one for every two processors, because the flusher and readers also need
-     * processors.
+     * Returns the default number of event loops: one for every two processors, because the flusher and readers also
+     * need processors.
      */
     public static int defaultLoops() {
         return Math.max(1, Runtime.getRuntime().availableProcessors() / 2);

@@ -8,16 +8,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param maxConnections maximum number of open connections, of all protocols; further connections receive a message and
  *     are closed
- * @param maxConnectionsPerAddress maximum for one address; loopback addresses are exempt
+ * @param maxConnectionsPerAddress maximum number of open connections from one address; loopback addresses are exempt
  * @param connectionInFlightBytes maximum memory of a connection's requests without replies; at this limit, the server
  *     stops reading from the connection
  * @param totalInFlightBytes maximum memory of all requests without replies; large requests may use three quarters of it
- * @param totalReplyBytes maximum bytes of replies that clients have not received, for all connections together; at
- *     this limit, commands that read data wait
- * @param requestTimeout maximum time for a request to arrive, from its first byte; for a new connection's first
- *     request, from when the connection was accepted
- * @param stallTimeout maximum time for which a client may receive nothing of a reply
- * @param idleTimeout maximum idle time of a connection; zero means no limit, and null the default of the protocol
+ * @param totalReplyBytes maximum bytes of replies that clients have not received, for all connections together; at this
+ *     limit, commands that read data wait
+ * @param requestTimeout maximum time from the first byte of a request until the request has arrived; for a connection's
+ *     first request, from when the connection was accepted
+ * @param stallTimeout maximum time for which a client may receive no byte of a pending reply
+ * @param idleTimeout maximum idle time of a connection; zero means no limit, and null means the default of the protocol
  */
 public record NetworkLimits(
         int maxConnections,

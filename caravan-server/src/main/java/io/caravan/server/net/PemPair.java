@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 
 /**
  * A certificate and its private key, read from PEM files and checked to belong together. During a renewal, one file may
- * already be new while the other one is old; every handshake would fail with such a pair.
+ * be new while the other is still old; every handshake would fail with such a pair.
  */
 public final class PemPair {
     private static final Pattern KEY =
@@ -64,7 +64,7 @@ public final class PemPair {
         }
     }
 
-    /** Returns the message for two files that cannot be used. */
+    /** Returns the error message for a certificate and key that cannot be used. */
     static String unusable(Path certificate, Path key, Exception why) {
         return "the certificate in " + certificate + " and the key in " + key
                 + " cannot be used (both must be PEM and belong together, the key in PKCS #8 without a password): "

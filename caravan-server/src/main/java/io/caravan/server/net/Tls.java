@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS with PEM files, which are reloaded when they change. New connections use the new certificate, and open
- * connections keep the old one.
+ * The TLS configuration of a listener, read from PEM files and reloaded when they change. New connections use the new
+ * certificate, and open connections keep the old one.
  */
 public final class Tls implements FileWatch.Reloadable {
     private static final Logger LOG = LoggerFactory.getLogger(Tls.class);
@@ -77,16 +77,16 @@ public final class Tls implements FileWatch.Reloadable {
     }
 
     /**
-     * Creates a handler. The threads of {@code signers} compute its signatures, because computing a signature takes as
-     * long as processing many requests.
+     * Creates a TLS handler. The threads of {@code signers} compute its signatures, because computing a signature takes
+     * as long as processing many requests.
      */
     SslHandler newHandler(ByteBufAllocator allocator, Executor signers) {
         return context.newHandler(allocator, signers);
     }
 
     /**
-     * Closes a connection if TLS fails, and logs a line. If the client sends plain text, the line does not contain the
-     * exception, which includes the client's input and may thus reveal a secret.
+     * Closes a connection on a TLS failure, and logs a line. If the client sends plain text, the line does not contain
+     * the exception, which includes the client's input and may thus reveal a secret.
      */
     static final class Failures extends ChannelInboundHandlerAdapter {
         private static final LogRateLimiter LINES = new LogRateLimiter();

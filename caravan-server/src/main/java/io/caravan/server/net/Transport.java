@@ -54,7 +54,10 @@ public enum Transport {
                     IoUringChannelOption.TCP_KEEPINTVL,
                     IoUringChannelOption.TCP_KEEPCNT));
 
-    /** The time from the last received byte until the system detects that a client's machine or network is down. */
+    /**
+     * The time from the last received byte until the operating system detects that a client's machine or network is
+     * down.
+     */
     public static final Duration KEEPALIVE = Duration.ofSeconds(300);
 
     private static final int KEEPALIVE_PROBES = 3;
@@ -65,7 +68,10 @@ public enum Transport {
     private final Supplier<IoHandlerFactory> handlers;
     private final Class<? extends ServerChannel> listenerType;
     private final Class<? extends Channel> clientType;
-    /** The options for the idle time, the probe interval, and the number of probes; empty if the JDK lacks them. */
+    /**
+     * The keep-alive options for the idle time, the probe interval, and the number of probes; empty if the JDK lacks
+     * them.
+     */
     final List<ChannelOption<Integer>> keepaliveOptions;
 
     Transport(

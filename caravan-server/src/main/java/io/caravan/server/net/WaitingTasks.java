@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The tasks of one client that wait for a resource which all clients share, such as a reading thread or space in the
- * store. They are dropped when the client is gone. The queues in which they wait then do not retain the client's
- * memory, which no budget counts any more. Thread-safe.
+ * store. The tasks are dropped when the client disconnects, so that the shared queues do not retain memory that no
+ * budget counts any more. Thread-safe.
  */
 public final class WaitingTasks {
     private final List<Task> tasks = new ArrayList<>(0);
@@ -22,7 +22,7 @@ public final class WaitingTasks {
         return task;
     }
 
-    /** Drops the tasks that have not begun. */
+    /** Drops the tasks that have not started. */
     public synchronized void close() {
         closed = true;
         tasks.forEach(task -> task.work = null);

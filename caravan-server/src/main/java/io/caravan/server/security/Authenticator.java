@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds the principal of a secret, logs and counts failures, and limits the failures of each address. Never blocks, so
- * event loops may call it. Its duration depends neither on how much of a secret is correct nor on the secret's user.
- * Thread-safe.
+ * event loops may call it. The duration of a check depends neither on how much of a secret is correct nor on the
+ * secret's user. Thread-safe.
  */
 public class Authenticator {
     /** The user name that matches every user; Redis clients send it if no user name is configured. */
@@ -22,7 +22,7 @@ public class Authenticator {
     private final FailedAttempts failedAttempts = new FailedAttempts(System::nanoTime);
     private final LongAdder failures = new LongAdder();
     private final LongAdder rejections = new LongAdder();
-    /** Null if no secret is required. */
+    /** The valid credentials; null if no secret is required. */
     private volatile @Nullable Credentials credentials;
 
     Authenticator(@Nullable Credentials credentials) {
@@ -93,14 +93,14 @@ public class Authenticator {
         }
     }
 
-    /** Returns how many times a client has presented a wrong secret. */
+    /** Returns the number of times that clients have presented a wrong secret. */
     public final long failures() {
         return failures.sum();
     }
 
     /**
-     * Returns how many secrets were not checked because clients had presented too many wrong secrets from the same
-     * address.
+     * Returns the number of secrets that were not checked because clients had presented too many wrong secrets from the
+     * same address.
      */
     public final long rejections() {
         return rejections.sum();

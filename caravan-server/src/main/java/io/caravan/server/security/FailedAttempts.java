@@ -21,9 +21,9 @@ import javax.crypto.spec.SecretKeySpec;
  * with a stale token is not guessing, and must not lock out others with the same address. A secret that has succeeded
  * from an address is accepted even when the address has no attempts left.
  *
- * <p>Secrets are kept only as keyed hashes, under a key that exists only in this process: the last {@value #SECRETS}
- * correct and the last {@value #SECRETS} wrong ones of each address, for the last {@value #ADDRESSES} addresses.
- * Thread-safe.
+ * <p>Stores only keyed hashes of secrets, under a key that exists only in this process. It stores the last
+ * {@value #SECRETS} correct and the last {@value #SECRETS} wrong ones of each address, for the last {@value #ADDRESSES}
+ * addresses. Thread-safe.
  */
 final class FailedAttempts {
     static final int ATTEMPTS = 20;
@@ -53,7 +53,7 @@ final class FailedAttempts {
         LAST_ATTEMPT
     }
 
-    /** The state of one address. */
+    /** The remaining attempts and the recent secrets of one address. */
     private static final class Attempts {
         final RecentHashes right = new RecentHashes();
         final RecentHashes wrong = new RecentHashes();
@@ -98,7 +98,7 @@ final class FailedAttempts {
         return bytes;
     }
 
-    /** Returns the hash that represents a user's secret here. */
+    /** Returns the keyed hash that represents a user's secret in this class. */
     long hash(String user, byte[] secret) {
         try {
             Mac mac = Mac.getInstance(HASH);

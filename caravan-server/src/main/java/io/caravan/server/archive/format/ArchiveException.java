@@ -15,13 +15,13 @@ public final class ArchiveException extends CaravanException {
         CORRUPT,
         /** An object is of a version that this release does not read. */
         VERSION,
-        /** There is no archive, or it lacks this document or this generation of it. */
+        /** There is no archive, or the archive lacks this document or generation. */
         NOT_FOUND,
         /** The archive belongs to another store. */
         FOREIGN,
-        /** Another server has taken over the archive: this one must no longer write to it. */
+        /** Another server has taken over the archive, so this server must no longer write to it. */
         FENCED,
-        /** The archive's state is older than the local one, or not its continuation. */
+        /** The archived state of the document is older than the local one, or does not continue it. */
         DIVERGED,
         /** A manifest has no space for another generation. */
         FULL,

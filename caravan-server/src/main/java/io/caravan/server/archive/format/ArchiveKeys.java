@@ -33,7 +33,7 @@ public final class ArchiveKeys {
 
     /** Maximum length of a form that contains the entire name. */
     public static final int MAX_NAME_CHARS = 160;
-    /** The number of characters that a longer form keeps. */
+    /** The number of characters of the name that a longer form contains. */
     public static final int KEPT_CHARS = 96;
 
     private static final char ESCAPE = '!';
@@ -45,7 +45,7 @@ public final class ArchiveKeys {
     private ArchiveKeys() {}
 
     /**
-     * The content of a snapshot's key.
+     * The numbers in a snapshot's key.
      *
      * @param generation number of the snapshot
      * @param nextSequence sequence of the document's next value
@@ -80,7 +80,7 @@ public final class ArchiveKeys {
         return HEX.toHexDigits(number);
     }
 
-    /** Returns the content of a snapshot's key, or null for any other key. */
+    /** Returns the numbers in a snapshot's key, or null for any other key. */
     public static @Nullable SnapshotKey parseSnapshot(String key) {
         Matcher parts = SNAPSHOT.matcher(key);
         return parts.matches()
@@ -91,7 +91,7 @@ public final class ArchiveKeys {
                 : null;
     }
 
-    /** Returns the form of a name in keys. */
+    /** Returns the form that a document name has in keys. */
     public static String encode(DocumentName name) {
         byte[] bytes = name.toBytes();
         StringBuilder form = new StringBuilder(bytes.length + 16);

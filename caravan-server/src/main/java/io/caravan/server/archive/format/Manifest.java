@@ -26,7 +26,7 @@ public record Manifest(
         List<Generation> generations,
         @Nullable Tombstone tombstone) {
 
-    /** Maximum number of generations in a message, which only counts older ones. */
+    /** Maximum number of generations that a message describes. It only counts older ones. */
     private static final int DESCRIBED = 10;
 
     public Manifest {

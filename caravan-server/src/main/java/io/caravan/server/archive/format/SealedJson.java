@@ -26,8 +26,8 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
- * A small object: one line of JSON for people and programs, and a second line with its CRC-32C, which detects flipped
- * bits.
+ * The format of a small object: one line of JSON, and a second line with the CRC-32C of the first, which detects
+ * flipped bits.
  *
  * <pre>
  *   {"format":"caravan-manifest","version":1, ... }
@@ -35,8 +35,8 @@ import java.util.zip.CRC32C;
  * </pre>
  *
  * <p>The JSON begins with format and version. Their places, and the second line, are the same in every version. An
- * object of the version that this release reads must have every field and no others: objects are rewritten after they
- * are read, which would lose an unknown field. Thread-safe.
+ * object of the version that this release reads must have every field and no others. Objects are rewritten after they
+ * are read, so an unknown field would be lost. Thread-safe.
  *
  * @param <T> a record of the JSON's fields
  */

@@ -12,8 +12,8 @@ import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a snapshot that is read. Counts and hashes them, and reports errors with their place in the object and
- * the document. Not thread-safe.
+ * The input from which a snapshot is read. Counts and hashes the bytes, and reports errors with their place in the
+ * object and the document. Not thread-safe.
  */
 final class SnapshotInput implements AutoCloseable {
     private static final long NO_SEQUENCE = -1;
@@ -64,7 +64,7 @@ final class SnapshotInput implements AutoCloseable {
         }
     }
 
-    /** Checks that no bytes follow. */
+    /** Checks that the input has no more bytes. */
     void end() {
         try {
             if (in.read() >= 0) {
@@ -75,12 +75,12 @@ final class SnapshotInput implements AutoCloseable {
         }
     }
 
-    /** The number of bytes so far. */
+    /** Returns the number of bytes read so far. */
     long bytes() {
         return bytes;
     }
 
-    /** Returns the hash of the bytes so far. */
+    /** Returns the hash of the bytes read so far. */
     byte[] sha256() {
         return Digests.soFar(digest);
     }

@@ -82,9 +82,12 @@ public final class SnapshotLayout {
     public static final int OLDEST_VERSION = 1;
     public static final int NEWEST_VERSION = 1;
 
-    /** {@code CARAVSNP} in the order of the bytes. */
+    /** The magic: the letters {@code CARAVSNP}, in the order of the bytes. */
     public static final long MAGIC_VALUE = 0x504E_5356_4152_4143L;
-    /** {@code CEND} in the order of the bytes. It replaces a block's raw length, and is not a valid raw length. */
+    /**
+     * The mark of the footer: the letters {@code CEND}, in the order of the bytes. It takes the place of a block's raw
+     * length, and is not a valid raw length.
+     */
     public static final int MARK_VALUE = 0x444E_4543;
 
     /** Codec of an uncompressed block. */

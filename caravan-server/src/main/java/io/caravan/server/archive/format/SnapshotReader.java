@@ -113,12 +113,12 @@ public final class SnapshotReader implements AutoCloseable {
         return true;
     }
 
-    /** The current value's sequence. */
+    /** Returns the current value's sequence. */
     public long sequence() {
         return sequence;
     }
 
-    /** The current value, read-only, valid until {@link #next} is called. */
+    /** Returns the current value as a read-only buffer, which is valid until {@link #next} is called. */
     public ByteBuffer value() {
         return value.asReadOnlyBuffer();
     }
@@ -204,7 +204,7 @@ public final class SnapshotReader implements AutoCloseable {
             this.in = in;
         }
 
-        /** Whether there are more raw bytes; if not, the footer's mark has been read. */
+        /** Whether more raw bytes follow; if not, the footer's mark has been read. */
         boolean hasMore() {
             if (at == end && !ended) {
                 readBlock();
@@ -263,7 +263,10 @@ public final class SnapshotReader implements AutoCloseable {
             end = rawBytes;
         }
 
-        /** Doubles the array if it is too short, so that blocks of increasing lengths rarely allocate a new one. */
+        /**
+         * Returns the array, or a new one of up to twice its length if it is too short, so that blocks of increasing
+         * lengths rarely allocate.
+         */
         private static byte[] withRoom(byte[] bytes, int length) {
             return bytes.length < length
                     ? new byte[Math.max(length, Math.min(2 * bytes.length, MAX_BLOCK_BYTES))]

@@ -28,7 +28,10 @@ public final class SnapshotWriter {
     private final EntryChecksum checksum = new EntryChecksum();
     private final ByteBuffer entryHeader =
             ByteBuffer.allocate(ENTRY_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    /** Space for a block header, and the current block. It grows, because most documents are smaller than a block. */
+    /**
+     * Space for a block header, followed by the current block. It grows on demand, because most documents are smaller
+     * than a block.
+     */
     private byte[] raw = new byte[BLOCK_HEADER_BYTES + FIRST_BYTES];
 
     private int rawEnd = BLOCK_HEADER_BYTES;
@@ -76,7 +79,7 @@ public final class SnapshotWriter {
         nextSequence++;
     }
 
-    /** Adds the remaining bytes, to several blocks if necessary. */
+    /** Adds the remaining bytes of a buffer, to several blocks if necessary. */
     private void addRaw(ByteBuffer source) throws IOException {
         int fullEnd = BLOCK_HEADER_BYTES + MAX_BLOCK_BYTES;
         while (source.hasRemaining()) {
@@ -178,7 +181,10 @@ public final class SnapshotWriter {
             return rawBytes >= MIN_BYTES;
         }
 
-        /** Compresses a block after its header. Returns the length, or -1 if that does not save a tenth. */
+        /**
+         * Compresses the block that follows a header in the array. Returns the compressed length, or -1 if this does
+         * not save a tenth.
+         */
         int compress(byte[] raw, int rawBytes, byte[] target) {
             int room = target.length - BLOCK_HEADER_BYTES;
             int length = (int)

@@ -6,7 +6,7 @@ import java.util.Base64;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 
-/** The hashes of an archive's names and objects. */
+/** Computes the hashes of an archive's names and objects. */
 public final class Digests {
     public static final int SHA256_BYTES = 32;
 

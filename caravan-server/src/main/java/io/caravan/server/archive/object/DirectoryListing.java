@@ -17,9 +17,9 @@ import java.util.function.Predicate;
  * Lists a directory's files in the order of their keys. A directory is sorted by its name and a slash, because all keys
  * in it start with that.
  *
- * <p>A file system returns names in no order. To limit memory, this class keeps only a limited number of a directory's
- * names: the lowest of the remaining ones. It reads a larger directory again for the next names. Files that are added
- * or removed during the listing may or may not be included.
+ * <p>A file system returns names in no particular order. To limit memory, this class keeps only the lowest names of a
+ * directory that were not listed yet, up to a limit. It therefore reads a larger directory several times. Files that
+ * are added or removed during the listing may be omitted.
  */
 final class DirectoryListing {
     private final Path root;

@@ -26,12 +26,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects as files of a directory, with the key as the path. Names with a {@code ~}, which no key has, are used for
- * auxiliary files: locks, and incomplete files.
+ * An object store in a directory. Each object is a file whose path is its key. Names with a {@code ~}, which no key
+ * has, are used for auxiliary files: locks, and incomplete files.
  *
  * <p>A file is written elsewhere, fsynced, and moved to its place, and then its directories are fsynced. Partial files
- * are never visible. Conditions hold among all processes that use this class, but not against other programs or {@link
- * #put}, which has no condition. A tag is the hash of the content. Deletions are not fsynced.
+ * are never visible. Conditional puts and deletions exclude each other in all processes that use this class. They do
+ * not exclude other programs, or {@link #put}, which has no condition. A tag is the hash of the content. Deletions are
+ * not fsynced.
  *
  * <p>A directory that does not exist is empty, and is created by the first put.
  */
@@ -45,9 +46,9 @@ public final class FileObjectStore implements ObjectStore {
 
     private final Path directory;
     private final String location;
-    /** Null until the first write. Guarded by this. */
+    /** The staging directory; null until the first write. Guarded by this. */
     private @Nullable Staging staging;
-    /** Guarded by this. */
+    /** Whether this store is closed. Guarded by this. */
     private boolean closed;
 
     private FileObjectStore(Path directory) {
@@ -102,7 +103,7 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public InputStream open(String key) {
         try {
-            // A stream of Files would ignore interrupts.
+            // A stream from {@code Files.newInputStream} would ignore interrupts.
             return new ObjectInput(key, Channels.newInputStream(FileChannel.open(path(key), StandardOpenOption.READ)));
         } catch (IOException failed) {
             throw problem("read", key, failed);
@@ -210,9 +211,9 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     /**
-     * Runs an action that depends on a condition, on only one thread of all processes at a time. A file lock excludes
-     * other processes. A lock in memory excludes other threads of this process, which the operating system's locks do
-     * not exclude.
+     * Runs an action that depends on a condition. Only one thread of all processes runs such an action at a time. A
+     * file lock excludes other processes. A lock in memory excludes other threads of this process, which the operating
+     * system's locks do not exclude.
      *
      * <p>The file is opened for each action. An interrupt closes the channel on which the caller waits, so it affects
      * only that call. A process opens the file at most once at a time, because closing any channel of a file releases

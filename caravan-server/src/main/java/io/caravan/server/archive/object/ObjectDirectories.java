@@ -37,8 +37,8 @@ final class ObjectDirectories {
                 Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
                 return;
             } catch (NoSuchFileException | FileAlreadyExistsException gone) {
-                // Another process deleted the last file in the directory, or in one above it, and then the directory,
-                // after this method had created it or while the creation failed because it existed.
+                // Another process has deleted the last file in this directory, or in one above it, and then the
+                // directory. This happened after this method had created the directory or found that it existed.
                 if (tried == TRIES || !Files.exists(from)) {
                     throw gone;
                 }
@@ -75,7 +75,7 @@ final class ObjectDirectories {
         }
     }
 
-    /** Returns the parent of a path below a root, which always exists. */
+    /** Returns the parent of a path. It exists, because the path is below a root. */
     private static Path above(Path path) {
         return Objects.requireNonNull(path.getParent());
     }

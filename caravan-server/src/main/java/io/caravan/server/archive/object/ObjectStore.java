@@ -7,9 +7,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects by key, as in a bucket or a directory. Keys are relative to the archive's location and consist of the
- * characters {@code A-Z a-z 0-9 ! - _ . /}. They have no empty, {@code .} or {@code ..} parts, and no key is a
- * directory of another.
+ * A store of objects with keys, such as a bucket or a directory. Keys are relative to the archive's location and
+ * consist of the characters {@code A-Z a-z 0-9 ! - _ . /}. They have no empty, {@code .} or {@code ..} parts, and no
+ * key is a directory of another.
  *
  * <p><b>Durability.</b> An object is durable when its put has returned. A put that fails or is cut short by a crash
  * leaves either the complete new object or the previous state. Reads and lists see every put that has returned.
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ObjectStore extends AutoCloseable {
 
-    /** The bytes of an object, and the tag that its next put may depend on. */
+    /** The content of an object, and its tag for a conditional put or deletion. */
     record Stored(byte[] content, String tag) {}
 
     /**
@@ -34,7 +34,7 @@ public interface ObjectStore extends AutoCloseable {
      */
     record Listed(String key, long bytes, long modifiedMillis) {}
 
-    /** Writes an object's content, in order, once per call; a put that restarts calls it again. */
+    /** Writes an object's entire content on each call; a put that restarts calls it again. */
     interface Content {
         void writeTo(OutputStream out) throws IOException;
     }
@@ -70,9 +70,10 @@ public interface ObjectStore extends AutoCloseable {
      * @param tag the tag of the object to replace, or null when there must be none
      * @return the new object's tag
      * @throws ObjectStoreException {@code CONFLICT} when the object has another tag, does not exist, or exists although
-     *     there must be none. After an error that {@link ObjectStoreException#leavesOutcomeOpen leaves the outcome
-     *     open}, including {@code CONFLICT}, the put may have taken place, because the client may have retried it: read
-     *     the object to find out. The object is durable only when it has been put once more without an error
+     *     there must be none. Some errors, including {@code CONFLICT},
+     *     {@link ObjectStoreException#leavesOutcomeOpen leave the outcome open}, because the client may have retried
+     *     the put. After such an error, read the object to find out whether the put took place. The object is durable
+     *     only when it has been put once more without an error
      */
     String putIf(String key, byte[] content, @Nullable String tag);
 

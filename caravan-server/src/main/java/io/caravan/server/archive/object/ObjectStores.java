@@ -40,7 +40,7 @@ public final class ObjectStores {
     public record Place(boolean atHand, Function<S3Options, ObjectStore> opener) {
 
         /**
-         * Opens the location. Whether it exists shows only in the first call of the store.
+         * Opens the location. Only the first call of the store determines whether the location exists.
          *
          * @param options for buckets
          * @throws ObjectStoreException when it cannot be opened

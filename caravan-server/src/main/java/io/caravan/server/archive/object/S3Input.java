@@ -12,13 +12,14 @@ import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * The bytes of an object. When a connection breaks, another one continues from there, provided that the object has not
- * changed. A connection also breaks when the reader pauses for longer than an idle connection may be open.
+ * Streams the bytes of an object. When a connection breaks, the stream continues on another connection, provided that
+ * the object has not changed. A connection also breaks when the reader pauses for longer than an idle connection may be
+ * open.
  *
  * <p>Not thread-safe. Errors are {@link ObjectStoreException}s.
  */
 final class S3Input extends InputStream {
-    /** Maximum number of consecutive breaks without a byte in between. */
+    /** Maximum number of consecutive connection failures without a byte in between. */
     private static final int BREAKS = 3;
 
     private static final long UNKNOWN = -1;

@@ -24,8 +24,8 @@ import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
 /**
- * Objects in a bucket, below a prefix. The AWS SDK handles retries, timeouts and credentials. A tag is an S3 ETag, and
- * conditions are S3's {@code If-Match} and {@code If-None-Match}.
+ * An object store in a bucket, below a prefix. The AWS SDK handles retries, timeouts and credentials. A tag is an S3
+ * ETag, and conditions are S3's {@code If-Match} and {@code If-None-Match}.
  *
  * <p>If a process is killed during a large put, the parts that it has sent remain in the bucket, invisible, until the
  * server discards them. Configure the bucket to abort incomplete uploads after some days.
@@ -33,16 +33,18 @@ import software.amazon.awssdk.services.s3.model.S3Object;
 public final class S3ObjectStore implements ObjectStore {
     private static final Logger LOG = LoggerFactory.getLogger(S3ObjectStore.class);
 
-    /** The key prefix of temporary objects with which support for conditions is checked. */
+    /** The key prefix of temporary objects that serve to check the server's support for conditions. */
     static final String SCRATCH = "conditions-";
 
     private static final byte[] SCRATCH_CONTENT = {'c'};
     private static final byte[] OTHER_SCRATCH_CONTENT = {'d'};
 
-    /** The maximum data in flight of all large puts together, in small parts; one large part uses up this limit. */
+    /**
+     * The maximum number of small parts that all large puts together have in flight. One large part uses up this limit.
+     */
     private static final int PARTS_ON_THEIR_WAY = 4;
 
-    /** After the client is closed, its connections are closed on these threads within this time. */
+    /** The time for which the threads still run tasks after the client is closed, to close its connections. */
     private static final int QUIET_MILLIS = 500;
 
     private static final int END_MILLIS = 5_000;
@@ -52,7 +54,9 @@ public final class S3ObjectStore implements ObjectStore {
     private final S3Parts parts;
     private final EventLoopGroup threads;
     private final Semaphore onTheirWay = new Semaphore(PARTS_ON_THEIR_WAY, true);
-    /** The server's support, or null before it was checked. Concurrent first calls may check it twice. */
+    /**
+     * The server's support for conditions, or null before it was checked. Concurrent first calls may check it twice.
+     */
     private volatile @Nullable Conditions conditions;
 
     /**

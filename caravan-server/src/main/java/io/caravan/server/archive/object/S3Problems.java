@@ -14,11 +14,11 @@ import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** Translates S3 error responses, and missing responses, into their meaning and what to do. */
+/** Translates S3 error responses and missing responses into exceptions that state the cause and the remedy. */
 final class S3Problems {
     private static final int QUOTED_CHARACTERS = 300;
 
-    /** The meaning of an error code, regardless of its status. {@code NOT_FOUND} is used for buckets only. */
+    /** The meaning of an error code, regardless of the HTTP status. {@code NOT_FOUND} is used for buckets only. */
     private record Meaning(Kind kind, @Nullable String advice) {}
 
     private static final Meaning LATER = new Meaning(Kind.UNAVAILABLE, null);
@@ -144,7 +144,7 @@ final class S3Problems {
         return message == null || message.isEmpty() ? "" : ": " + quoted(message);
     }
 
-    /** Returns a message of the server or the SDK, limited to a useful length. */
+    /** Returns a message of the server or the SDK, truncated to a useful length. */
     static String quoted(String message) {
         return message.length() <= QUOTED_CHARACTERS ? message : message.substring(0, QUOTED_CHARACTERS) + "...";
     }

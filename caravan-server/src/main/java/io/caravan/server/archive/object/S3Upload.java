@@ -13,11 +13,13 @@ import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
- * Receives an object's bytes and puts them: in one call when they fit a part, otherwise in parts, several at a time. It
- * keeps in memory the part that is being filled and those in flight, for which all uploads of a store share a limit.
+ * Receives an object's bytes and puts them: in one call when they fit one part, otherwise in parts, several at a time.
+ * The part that is being filled and those in flight are in memory. All uploads of a store share a limit for the parts
+ * in flight.
  *
  * <p>The SDK's multipart client (as of 2.56) cannot replace this class. It omits the {@code Content-MD5} with which a
- * server rejects a part that was damaged in transit, and limits the memory of each upload, not of all uploads together.
+ * server rejects a part that was damaged in transit. It also limits the memory of each upload instead of all uploads
+ * together.
  *
  * <p>Not thread-safe. {@link #finish} puts the bytes that were written; {@link #abort} leaves the previous state.
  */
@@ -31,7 +33,7 @@ final class S3Upload extends OutputStream {
     private byte[] part = new byte[FIRST_BYTES];
 
     private int filled;
-    /** Null while all bytes fit one part. */
+    /** The id of the multipart upload; null while all bytes fit one part. */
     private @Nullable String upload;
 
     private final List<Sent> sent = new ArrayList<>();
@@ -82,7 +84,9 @@ final class S3Upload extends OutputStream {
         filled = 0;
     }
 
-    /** Sends the part. Waits for earlier parts while too much is in flight, and throws if one has failed. */
+    /**
+     * Sends the part. Waits for earlier parts while too much data is in flight, and throws if one of them has failed.
+     */
     private void send() {
         int number = sent.size() + 1;
         if (number > parts.maxParts()) {
@@ -211,8 +215,8 @@ final class S3Upload extends OutputStream {
     }
 
     /**
-     * The part sizes of large objects. S3 accepts ten thousand parts, so a very large object uses larger ones: with 8
-     * MiB and 32 MiB the maximum is a quarter of a tebibyte.
+     * The part sizes of large objects. S3 accepts ten thousand parts, so the later parts of a very large object are
+     * larger: with 8 MiB and 32 MiB, the maximum is a quarter of a tebibyte.
      *
      * @param smallBytes size of the first parts
      * @param smallParts number of small parts
@@ -227,7 +231,7 @@ final class S3Upload extends OutputStream {
             return number <= smallParts ? smallBytes : largeBytes;
         }
 
-        /** Returns the size of a part in small parts. */
+        /** Returns the size of a part as a multiple of the small part size. */
         int permitsOf(int number) {
             return bytesOf(number) / smallBytes;
         }

@@ -30,12 +30,12 @@ final class Staging implements AutoCloseable {
     private static final String LOCK_NAME = "~writers";
     private static final int BUFFER_BYTES = 64 * 1024;
 
-    /** The stagings of this process, by real directory; guarded by itself. */
+    /** The open instances of this process, by real directory; guarded by itself. */
     private static final Map<Path, Staging> OPEN = new HashMap<>();
 
     private final Path target;
     private final FileChannel lock;
-    /** Stores of this process that write here; guarded by {@link #OPEN}. */
+    /** The number of stores of this process that write here; guarded by {@link #OPEN}. */
     private int users;
 
     private Staging(Path target, FileChannel lock) {

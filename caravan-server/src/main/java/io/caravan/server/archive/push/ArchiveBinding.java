@@ -25,9 +25,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store's record of its archive. It identifies the archive that the documents' marks refer to: an archive at another
- * location, or one that was created again, does not contain what the marks record. It also names the owner as which the
- * store claimed the archive, so that the store can detect a later claim by another copy of the store.
+ * A store's record of its archive. It identifies the archive to which the documents' marks refer. An archive at another
+ * location, or one that was created again, does not contain the generations that the marks record. It also contains the
+ * owner name with which the store claimed the archive, so that the store can detect a later claim by another copy of
+ * the store.
  *
  * <p>The documents' marks are trusted only if the last server of the store has stopped cleanly, and the archive has not
  * been missing or damaged since. Otherwise the store or the archive may be an older copy, or the store may have lost
@@ -40,9 +41,9 @@ import org.slf4j.LoggerFactory;
  *   <li>one byte: 2 if all marks are trusted, otherwise 0; earlier releases wrote 1 while the server was running;
  *   <li>the epoch of its owner in 8 bytes, big-endian;
  *   <li>its location;
- *   <li>to the end of the record, the owners that the store expects in the root: those as which it has tried to claim
- *   the archive, with unknown result, oldest first. The owner that it found precedes the last of them. An empty owner
- *   stands for no root.
+ *   <li>to the end of the record, the owners that the store expects in the root, oldest first: the names with which it
+ *   has tried to claim the archive, with unknown result. The owner that it found precedes the last of them. An empty
+ *   owner stands for no root.
  * </ul>
  *
  * <p>Texts are in UTF-8, each preceded by its length in 4 bytes.
@@ -61,21 +62,21 @@ final class ArchiveBinding implements ClaimMemory {
     private static final String ABSENT = "";
 
     private final ListStore store;
-    /** Whether a write of the store survives a power failure only once a checkpoint follows. */
+    /** Whether a write to the store survives a power failure only after the next checkpoint. */
     private final boolean checkpoints;
 
     private final String location;
     private final boolean takeover;
 
-    /** Whether the store trusted the marks before the claim in progress. Used by the thread that claims. */
+    /** Whether the store trusted the marks before the claim in progress. Used only by the claiming thread. */
     private boolean trusted;
-    /** Whether the archive has been missing or damaged since the last claim. Used by the thread that claims. */
+    /** Whether the archive has been missing or damaged since the last claim. Used only by the claiming thread. */
     private boolean distrusted;
 
     /**
      * Creates a store's record of the archive at a location.
      *
-     * @param durability that of the store
+     * @param durability the durability of the store
      * @param location the archive's URL, in any form
      * @param takeover whether to take the archive over from any owner
      */
@@ -87,9 +88,9 @@ final class ArchiveBinding implements ClaimMemory {
     }
 
     /**
-     * The content of the record.
+     * The content of a store's record of its archive.
      *
-     * @param trusted whether the archive has what the marks record
+     * @param trusted whether the archive has the generations that the marks record
      * @param epoch the epoch of the last claim that is known to have taken place
      * @param owners the owners that are expected in the root
      */
@@ -160,7 +161,7 @@ final class ArchiveBinding implements ClaimMemory {
         Record last = remembered();
         trusted = last != null && (trusted || last.trusted()) && last.owners().contains(text(before));
         write(claimingAs(last, text(before), owner));
-        // The archive must not know an owner that the store has forgotten.
+        // The archive must not contain an owner that a crash removes from the store's record.
         force();
     }
 
@@ -170,10 +171,10 @@ final class ArchiveBinding implements ClaimMemory {
 
     private Record claimingAs(@Nullable Record last, String before, String owner) {
         if (last == null || !last.owners().contains(before)) {
-            // The marks do not cover what another owner has changed.
+            // The marks do not reflect the changes of another owner.
             return new Record(false, last == null ? 0 : last.epoch(), location, List.of(before, owner));
         }
-        // The owner that was found stays in the record: after a failed claim, it is still in the root.
+        // The owner found in the root stays in the record, because it remains in the root if the claim fails.
         List<String> owners = new ArrayList<>(last.owners());
         owners.remove(before);
         while (owners.size() > MOST_OWNERS - 2) {

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param location the location, for people
  * @param place opens the object store; may be called again after it has thrown
- * @param atHand whether the object store responds at once, as a directory does; the server then checks before it serves
- *     whether the archive belongs to this store
- * @param adopts whether an empty store adopts the identity of the archive's store, if there is an archive, and fetches
- *     the documents from it
- * @param takeover whether to take the archive over even from another copy of this store, and to create it again if it
+ * @param atHand whether the object store responds at once, as a directory does; if so, the server checks before it
+ *     serves clients whether the archive belongs to this store
+ * @param adopts whether an empty store adopts the identity of the archive's store and fetches its documents, if the
+ *     archive exists
+ * @param takeover whether to take over the archive even from another copy of this store, and to create it again if it
  *     was lost
  * @param after maximum age of a change that is not archived, unless the document's space sets another
  * @param concurrency maximum number of documents that are archived at a time

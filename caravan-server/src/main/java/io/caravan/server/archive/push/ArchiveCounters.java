@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts successes and failures of archiving, and logs failures. It logs when all archiving is interrupted and when it
- * resumes. It logs each document that cannot be archived at most every 10 minutes, and limits the number of such
- * documents. Thread-safe.
+ * Counts successes and failures of archiving, and logs failures. It also logs when all archiving is interrupted, and
+ * when it resumes. It logs each document that cannot be archived at most every 10 minutes, and limits the number of
+ * such documents. Thread-safe.
  */
 final class ArchiveCounters {
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveCounters.class);
@@ -37,7 +37,7 @@ final class ArchiveCounters {
     private final AtomicBoolean interrupted = new AtomicBoolean();
     /** The time when each failing document was last logged; guarded by the monitor. */
     private final Map<DocumentName, Long> loggedNanos = new HashMap<>();
-    /** Guarded by the monitor. */
+    /** Whether the log already says that it names no further documents; guarded by the monitor. */
     private boolean loggedMore;
 
     ArchiveCounters(InstantSource clock) {
@@ -126,7 +126,7 @@ final class ArchiveCounters {
         return lastError;
     }
 
-    /** Returns the counts together with the state of other components. */
+    /** Returns the archive status: the counts, and the state of other components. */
     ArchiveStatus status(Ownership ownership, Backlog backlog, BackOff backOff) {
         SortedMap<String, Long> sums = new TreeMap<>();
         long now = clock.millis();

@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  * counted in its slot until the next scan of the slot finds it again. If there was no space, that scan takes place as
  * soon as there is space. A slot is a stripe of the documents; the last slot has the deletions.
  *
- * <p>When the archive may not have what the documents' marks record, a slot is unverified until the jobs of all its
- * documents have succeeded.
+ * <p>When the archive may lack generations that the documents' marks record, a slot is unverified until the jobs of all
+ * its documents have succeeded.
  *
  * <p><b>Threading.</b> Thread-safe. The monitor guards everything; no thread blocks while holding it.
  */
@@ -105,7 +105,7 @@ final class ArchiveSchedule {
         private @Nullable ArchiveSlot slot;
         /** Deletions that the archive does not have, oldest first. */
         private final Set<DeletionRecord> deletions = new LinkedHashSet<>();
-        /** Counts the document, if it is in a slot, and the deletions. */
+        /** The backlog of this job: the document, if it is in a slot, and the deletions. */
         private final Backlog backlog = new Backlog();
 
         private @Nullable Verification verification;
@@ -140,7 +140,7 @@ final class ArchiveSchedule {
             }
         }
 
-        /** Returns true once: a job may be put off once. */
+        /** Whether the job may be postponed. Returns true only on the first call. */
         boolean mayPutOff() {
             boolean first = !putOff;
             putOff = true;
@@ -224,7 +224,7 @@ final class ArchiveSchedule {
             slot.verification = verification;
             verifyIfDone(slot);
         } else if (unchanged != null) {
-            // Also if the slot is empty, or jobs without a verification exist for all its documents.
+            // The verification needs another scan, even if the slot is empty or all its documents already have jobs.
             slot.lacksSpace = true;
         }
     }
@@ -269,8 +269,8 @@ final class ArchiveSchedule {
     }
 
     /**
-     * Requests that a document be archived as soon as possible. A job that runs may have begun too early, so its next
-     * run completes the request. All requests that the same run completes get the same future.
+     * Requests that a document be archived as soon as possible. A running job may have read an earlier state, so its
+     * next run completes the request. All requests that the same run completes get the same future.
      */
     synchronized CompletableFuture<Archived> request(DocumentName name) {
         if (!open) {
@@ -383,8 +383,8 @@ final class ArchiveSchedule {
     }
 
     /**
-     * Schedules a failed job again, after all waiting jobs, because it may fail again. If twice the capacity is in use,
-     * a job with a delay is dropped.
+     * Schedules a failed job after all waiting jobs, because it may fail again. If twice the capacity is in use, a job
+     * with a delay is dropped.
      *
      * @param delayNanos the delay, or 0 for none
      */
@@ -404,7 +404,7 @@ final class ArchiveSchedule {
         }
     }
 
-    /** Marks all documents as unverified, because the archive may not have what their marks record. */
+    /** Marks all documents as unverified, because the archive may lack generations that their marks record. */
     synchronized void distrust() {
         for (int number = 0; number < DELETIONS; number++) {
             slots[number].unverified = true;
@@ -423,7 +423,7 @@ final class ArchiveSchedule {
         return unverifiedSlots == 0;
     }
 
-    /** Returns the next slot to be scanned again because there is space now, or -1 when there is none. */
+    /** Returns the next slot to scan again because there is space now, or -1 if there is no such slot. */
     synchronized int nextWithSpace() {
         int next = hasSpace() ? nextLackingSpace() : -1;
         lastRetried = next < 0 ? lastRetried : next;
@@ -445,7 +445,7 @@ final class ArchiveSchedule {
         return nextLackingSpace() < 0;
     }
 
-    /** Whether half of the capacity is free; a scan for less would be too expensive. */
+    /** Whether at least half of the capacity is free; a scan to fill less space would be too expensive. */
     private boolean hasSpace() {
         return !ended && waiting.size() <= capacity / 2;
     }
@@ -462,7 +462,7 @@ final class ArchiveSchedule {
         notifyAll();
     }
 
-    /** Waits until no job waits or runs. Returns false if that takes longer, or if the schedule ends first. */
+    /** Waits until no job is waiting or running. Returns false after this time, or if the schedule ends first. */
     synchronized boolean awaitIdle(long nanos) throws InterruptedException {
         await(nanos, () -> ended || jobs.isEmpty());
         return jobs.isEmpty();
@@ -475,7 +475,7 @@ final class ArchiveSchedule {
         }
     }
 
-    /** Returns the documents and deletions that were found and are not done. */
+    /** Returns the backlog: the documents and deletions that scans have found and whose jobs are not done. */
     synchronized Backlog backlog() {
         Backlog sum = new Backlog();
         Stream.of(slots).forEach(slot -> sum.add(slot.unscheduled));

@@ -5,13 +5,13 @@ import io.caravan.server.document.DeletionRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last scan of a stripe of the documents, or of the deletions. It bounds the age of a change without any state for
- * each document. The monitor of {@link ArchiveSchedule} guards it. All times are in milliseconds since 1970.
+ * The last scan of a stripe of the documents, or of the deletions. It bounds the age of each change without storing any
+ * state per document. The monitor of {@link ArchiveSchedule} guards it. All times are in milliseconds since 1970.
  */
 final class ArchiveSlot {
-    /** The changes that have no jobs: there was no space, or their jobs have failed. */
+    /** The changes without jobs, because there was no space or because their jobs have failed. */
     Backlog unscheduled = new Backlog();
-    /** Whether there was no space for all changes. */
+    /** Whether there was no space for some of the changes. */
     boolean lacksSpace;
     /** Whether the marks of the slot's documents may refer to another archive. */
     boolean unverified;
@@ -33,13 +33,13 @@ final class ArchiveSlot {
      * A document or a deletion that a scan has found.
      *
      * @param deletion null for a document
-     * @param lastMillis the last known time when it needed no archiving; 0 when that is not known
+     * @param lastMillis the last time at which it is known to have needed no archiving; 0 if there is none
      * @param afterMillis maximum age of a change
      */
     record Change(DocumentName name, @Nullable DeletionRecord deletion, long lastMillis, long afterMillis) {
         /**
-         * Whether a scan may leave this change to the next scan, because a fifth of its time then still remains for
-         * archiving it. A change with a time in the future, set by another clock, does not wait.
+         * Whether a scan may leave this change to the next scan, because at least a fifth of its maximum age then
+         * remains for archiving it. A change with a time in the future, set by another clock, does not wait.
          *
          * @param nowMillis the time of the scan
          * @param nextMillis the latest time of the next scan
@@ -53,9 +53,9 @@ final class ArchiveSlot {
     static final class Backlog {
         /** The number of documents and deletions. */
         int count;
-        /** The earliest time since which one of them can have been waiting; {@link Long#MAX_VALUE} for none. */
+        /** The earliest time at which any of the changes can have begun to wait; {@link Long#MAX_VALUE} for none. */
         long oldestMillis = Long.MAX_VALUE;
-        /** The earliest time at which one of them can be due; {@link Long#MAX_VALUE} for none. */
+        /** The earliest time at which any of the changes can be due; {@link Long#MAX_VALUE} for none. */
         long dueMillis = Long.MAX_VALUE;
 
         void add(int changes, long oldest, long due) {
@@ -71,15 +71,15 @@ final class ArchiveSlot {
         }
     }
 
-    /** The number of documents of the slot that are not verified yet. */
+    /** A verification, with the number of documents of the slot that are not verified yet. */
     static final class Verification {
         int left;
     }
 
     /**
-     * Adds a change that a scan has found now. It was made after the document was last archived, and after the scan
-     * before, unless that scan has left it. A never archived document that the first scan finds counts as changed at
-     * the start.
+     * Adds a change that a scan has just found. The change was made after the document was last archived and, unless
+     * the previous scan left it for later, after that scan. A never archived document that the first scan finds counts
+     * as changed at the start.
      */
     void add(Change change, Backlog to) {
         long since = scanned || change.lastMillis() != 0 ? change.lastMillis() : startMillis;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param state whether this server writes to it
  * @param epoch number of this server among the archive's owners; 0 while it does not own the archive
  * @param backlog number of changes and deletions that the archive lacks, as found by the last round through all
- *     documents; without changes that may wait for the next round
+ *     documents; excludes changes that may wait for the next round
  * @param lagSeconds upper bound on the age of the oldest of these changes; 0 when there is none
  * @param overdueSeconds upper bound on the time by which a change exceeds the maximum age that the server, or the
  *     document's space, allows; 0 when none does
@@ -66,7 +66,7 @@ public record ArchiveStatus(
             return name().toLowerCase(Locale.ROOT);
         }
 
-        /** Whether the server will not write to the archive again before it is restarted. */
+        /** Whether the server has stopped writing to the archive until it is restarted. */
         public boolean ended() {
             return this == FENCED || this == REJECTED || this == STOPPED;
         }

@@ -31,9 +31,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the archive of a server's documents up to date in the background, with its own threads: one scans the
- * documents, one maintains the ownership of the archive, and the workers archive. An archive that cannot be reached
- * only causes lag.
+ * Keeps the archive of a server's documents up to date in the background, with its own threads. One scans the
+ * documents, one maintains the ownership of the archive, and the workers archive documents. An unreachable archive only
+ * causes lag.
  *
  * <p><b>Threading.</b> Any thread may call any method; only {@link #finish} and {@link #close} wait.
  */
@@ -43,7 +43,10 @@ public final class Archiver implements AutoCloseable {
     private static final int MAX_WAITING_JOBS = 4096;
     private static final Duration LONGEST_PUT_OFF = Duration.ofSeconds(5);
     private static final Duration LONGEST_BACK_OFF = Duration.ofSeconds(30);
-    /** The number of failures, while others succeed, after which a document is put off or left for the next round. */
+    /**
+     * The number of failures of a document, while others succeed, after which it is postponed or left for the next
+     * round.
+     */
     private static final int MAX_FAILURES = 4;
 
     private static final long DROP = -1;
@@ -104,7 +107,8 @@ public final class Archiver implements AutoCloseable {
      * Starts to archive.
      *
      * @param store the store of the documents
-     * @throws ArchiveException when the archive is at hand and is damaged or belongs to another store
+     * @throws ArchiveException when the object store responds at once, and the archive is damaged or belongs to another
+     * store
      */
     public static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config) {
         return start(documents, store, config, LONGEST_BACK_OFF);
@@ -262,8 +266,8 @@ public final class Archiver implements AutoCloseable {
     }
 
     /**
-     * Archives a document now, if it has changed since it was archived. The archived state is that of this call, or a
-     * later one.
+     * Archives a document now, if it has changed since it was archived. The archived state is the one at the time of
+     * this call, or a later one.
      *
      * @return fails with a {@link CaravanException} that gives the reason; the document is then archived when possible
      */
@@ -292,7 +296,7 @@ public final class Archiver implements AutoCloseable {
         return owned;
     }
 
-    /** Whether a server must {@link #finish} before it stops. */
+    /** Whether a server must call {@link #finish} before it stops. */
     public boolean finishesOnStop() {
         return config.onStop();
     }
@@ -332,7 +336,10 @@ public final class Archiver implements AutoCloseable {
         }
     }
 
-    /** Stops archiving. Work that takes longer than a moment is abandoned; the next start finds it again. */
+    /**
+     * Stops archiving. Abandons work that takes longer than a moment; the first scan after the next start finds it
+     * again.
+     */
     @Override
     public void close() {
         Archive last = ownership.stop();

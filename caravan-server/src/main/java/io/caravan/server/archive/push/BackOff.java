@@ -5,8 +5,8 @@ import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * The delay after a failure. It doubles with each failure, up to a limit. A random part is subtracted, so that servers
- * do not all retry at once. After a success, there is no delay. Thread-safe.
+ * The delay after a failure. The delay doubles with each failure, up to a limit. A random part is subtracted, so that
+ * servers do not all retry at once. After a success, there is no delay. Thread-safe.
  */
 final class BackOff {
     private static final Duration FIRST = Duration.ofMillis(200);
@@ -31,7 +31,7 @@ final class BackOff {
     }
 
     /**
-     * Records a failed attempt. Attempts that were in progress together count as one failure.
+     * Records a failed attempt. Concurrent attempts that fail count as one failure.
      *
      * @param startNanos when the attempt began
      */

@@ -18,22 +18,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Scans all documents in rounds, one stripe at a time at even intervals. It schedules the changes that the archive does
- * not have, unless a change can wait for the next round without getting too old. A slot that lacked space is scanned
- * again when there is space. Scans therefore continue, and the backlog stays current, while nothing can be archived.
- * The scanner does not pause in the first or a late round.
+ * Scans all documents in rounds, one stripe at a time at even intervals. Schedules the changes that the archive lacks,
+ * except those that can wait for the next round without exceeding their maximum age. A slot that lacked space is
+ * scanned again when there is space. Scans continue while nothing can be archived, so the backlog stays current. The
+ * scanner does not pause during the first round, or during a round that is late.
  *
  * <p>One thread runs it; other threads may call {@link #hurry} and {@link #stop}.
  */
 final class DirtyScanner implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(DirtyScanner.class);
     /**
-     * The number of slots between two scans of the deletions: a document that changed before it was deleted has already
-     * waited for its own slot. {@link ArchiveSchedule#DELETIONS} is a multiple.
+     * The number of slots between two scans of the deletions. Deletions are scanned more often than documents, because
+     * a document that changed before its deletion has already waited for its own slot.
+     * {@link ArchiveSchedule#DELETIONS} is a multiple of this number.
      */
     private static final int DELETIONS_EVERY = DocumentService.STRIPES / 8;
 
-    /** The maximum delay until a new duration of rounds takes effect. */
+    /** The maximum delay until a changed duration of rounds takes effect. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final DocumentService documents;
@@ -64,7 +65,7 @@ final class DirtyScanner implements Runnable {
         startRound();
     }
 
-    /** Begins a round now in which all slots are already due. */
+    /** Begins a round now, and makes all of its slots due. */
     private void startRound() {
         roundStartNanos = System.nanoTime() - roundNanos;
         slot = 0;
@@ -135,7 +136,7 @@ final class DirtyScanner implements Runnable {
         }
     }
 
-    /** Returns the maximum duration of a round through all documents, so that no change gets too old. */
+    /** Returns the maximum duration of a round with which no change exceeds its maximum age. */
     private long maxRoundNanos() {
         Duration shortest = documents.spaces().all().stream()
                 .map(space -> Duration.ofSeconds(space.settings().get(SpaceSetting.ARCHIVE_AFTER)))
@@ -189,7 +190,7 @@ final class DirtyScanner implements Runnable {
                     changed.add(change);
                 }
             } else if (all) {
-                // The archive is not late with a document that has not changed since it was archived.
+                // A document that has not changed since it was archived does not count as late.
                 unchanged.add(new Change(document.name(), null, 0, afterMillis(document.name())));
             }
         }

@@ -66,7 +66,8 @@ final class DocumentUploader {
     /**
      * Archives a document if it has changed since it was archived, or if the archive lacks its state.
      *
-     * @param trusted whether the archive has what the document's mark records; otherwise, this is checked
+     * @param trusted whether the archive is known to have the generation in the document's mark; otherwise, this is
+     * checked
      * @return null when the document does not exist or no longer exists
      */
     @Nullable
@@ -148,7 +149,9 @@ final class DocumentUploader {
                 : null;
     }
 
-    /** Returns the mark for such a generation, or null if the document has changed since. */
+    /**
+     * Returns the mark for a generation that {@link #unmarked} has found, or null if the document has changed since.
+     */
     private @Nullable ArchiveMark adopted(DocumentName name, DocumentInfo info, Generation lost) {
         if (lost.firstSequence() != info.firstSequence() || lost.nextSequence() != info.nextSequence()) {
             return null;
@@ -212,7 +215,7 @@ final class DocumentUploader {
     }
 
     /**
-     * Puts a tombstone, unless the archive has it, or has a newer document of that name.
+     * Puts a tombstone, unless the archive already has it, or has a newer document of that name.
      *
      * @return whether a tombstone was put
      */
@@ -231,8 +234,9 @@ final class DocumentUploader {
     }
 
     /**
-     * Puts a tombstone even if the archive has no generation of the document, or has another document of that name. An
-     * upload whose response was lost may still be in progress, and its commit must find a changed manifest.
+     * Puts a tombstone, even if the archive has no generation of the document, or has a generation of another document
+     * of that name that no longer exists. An upload whose response was lost may still be in progress, and its commit
+     * must find a changed manifest.
      */
     private boolean putTombstone(DeletionRecord deletion) {
         KeptManifest before = archive.manifest(deletion.name());
@@ -254,7 +258,7 @@ final class DocumentUploader {
         return true;
     }
 
-    /** Whether a document of the name exists again, and the archive already has it. */
+    /** Whether a new document of the name exists, and the archive already has it. */
     private boolean isSucceeded(Manifest manifest) {
         DocumentInfo local = documents.peek(manifest.name());
         ArchiveMark mark = local == null ? null : local.attributes().archived();

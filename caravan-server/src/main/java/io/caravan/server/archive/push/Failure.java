@@ -31,11 +31,11 @@ record Failure(String kind, Reach reach, String message) {
 
     /** The scope of a failure. */
     enum Reach {
-        /** The server: it no longer owns the archive. */
+        /** The entire server, because it no longer owns the archive. */
         OWNER,
-        /** All documents: the archive cannot be reached, or the store has failed. */
+        /** All documents, because the archive cannot be reached or the store has failed. */
         ALL,
-        /** This document alone, in its current state. */
+        /** Only this document in its current state. */
         DOCUMENT
     }
 

@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the archive over as soon as it can be reached. Then it checks at regular intervals, and after failures, that
- * this server still owns it. One thread runs it; any thread may call the other methods.
+ * Takes ownership of the archive as soon as the archive can be reached. Then it checks at regular intervals, and after
+ * failures, that this server still owns the archive. One thread runs it; any thread may call the other methods.
  */
 final class Ownership implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Ownership.class);
@@ -50,10 +50,10 @@ final class Ownership implements Runnable, AutoCloseable {
     private boolean logged;
 
     /**
-     * Creates an ownership without an archive.
+     * Creates an instance that does not own the archive yet.
      *
-     * @param durability that of the store
-     * @param distrust runs when the archive may not have what the documents' marks record
+     * @param durability the durability of the store
+     * @param distrust runs when the archive may lack generations that the documents' marks record
      * @param changed receives, under this object's monitor, the archive when this server becomes its owner, and null
      *     when the ownership ends
      */
@@ -84,21 +84,21 @@ final class Ownership implements Runnable, AutoCloseable {
         return config.location();
     }
 
-    /** The archive, or null if this server does not own it. */
+    /** Returns the archive, or null if this server does not own it. */
     @Nullable
     Archive archive() {
         return archive;
     }
 
-    /** The server's number among the archive's owners; 0 if it does not own the archive. */
+    /** Returns the server's number among the archive's owners; 0 if it does not own the archive. */
     long epoch() {
         Archive owned = archive;
         return owned == null ? 0 : owned.root().epoch();
     }
 
     /**
-     * Takes the archive over now if it can be reached; otherwise the thread retries. If it is lost, or another copy of
-     * this store has taken it over, the server serves anyway.
+     * Takes ownership of the archive now if it can be reached; otherwise, the thread retries. If the archive is lost,
+     * or another copy of this store has taken it over, the server serves anyway.
      *
      * @throws ArchiveException when the archive is damaged or belongs to another store
      */
@@ -120,7 +120,9 @@ final class Ownership implements Runnable, AutoCloseable {
         suspicions.release();
     }
 
-    /** Records that the server stops cleanly, and that the archive has what the documents' marks record. */
+    /**
+     * Records that the server stops cleanly, and that the archive has the generations that the documents' marks record.
+     */
     void trustMarks(Archive last) {
         binding.stopped(last.root());
     }
@@ -166,9 +168,9 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Takes the archive over. Throws the errors of the object store, the archive and the store. */
+    /** Takes ownership of the archive. Throws the exceptions of the object store, the archive, and the store. */
     private void claim() {
-        // The process and the host.
+        // The name contains the process id and the host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
             Archive taken = claim(owner);
@@ -182,7 +184,7 @@ final class Ownership implements Runnable, AutoCloseable {
             logged = false;
             become(ArchiveState.OWNER, taken);
         } catch (CompletionException rejected) {
-            // The store rejects its identity, or the record of the archive.
+            // The store has rejected a write of its identity or of the archive record.
             throw rejected.getCause() instanceof CaravanException problem ? problem : rejected;
         }
     }
@@ -198,7 +200,7 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Records that the marks are not trusted: an older copy of the archive may be put in its place. */
+    /** Records that the marks are not trusted, because an operator may replace the archive with an older copy. */
     private void distrustMarks(ArchiveException cause) {
         try {
             binding.distrust();

@@ -16,11 +16,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * An object store that limits the bytes written to it per second, and reports their number. Each write reserves the
- * time that its bytes take, and the next one waits for it. A tenth of a second may be used in advance, so that small
- * objects do not wait for each other.
+ * time that its bytes take, and the next write waits until that time has passed. Up to a tenth of a second may be used
+ * in advance, so that small objects do not wait for each other.
  */
 final class PacedObjectStore implements ObjectStore {
-    /** The unit of reservation. */
+    /** The number of bytes for which a large write reserves time at once. */
     private static final int PORTION_BYTES = 64 * 1024;
 
     private static final long CREDIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -30,7 +30,7 @@ final class PacedObjectStore implements ObjectStore {
     private final ObjectStore store;
     private final long bytesPerSecond;
     private final LongConsumer written;
-    /** The end of the reserved time. */
+    /** The time until which earlier writes have reserved the bandwidth, as {@link System#nanoTime}. */
     private long paidNanos = System.nanoTime();
 
     /**

@@ -126,8 +126,8 @@ final class Pruner implements AutoCloseable {
     }
 
     /**
-     * Returns the time from which ages are counted. If the clock has been set ahead since the start, this is the time
-     * without that change: otherwise, all deleted documents would be too old at once.
+     * Returns the time from which ages are counted. Ignores that the clock was set ahead since the start: otherwise,
+     * the age of all deleted documents would suddenly exceed their limit.
      */
     private long nowMillis(long nanos) {
         long now = clock.millis();
@@ -142,7 +142,7 @@ final class Pruner implements AutoCloseable {
         return Math.min(now, unchanged);
     }
 
-    /** Ends a running round. The first round after the next start continues it. */
+    /** Ends a running round. The first round after the next start of the server continues it. */
     @Override
     public void close() {
         thread.shutdownNow();

@@ -5,13 +5,13 @@
  * <ol>
  *   <li>{@link io.caravan.server.archive.push.DirtyScanner} scans all documents within four fifths of the maximum age
  *   of a change and adds those that have changed to the {@link io.caravan.server.archive.push.ArchiveSchedule};
- *   <li>a worker takes the document, and {@link io.caravan.server.archive.push.DocumentUploader} puts it into the
- *   archive, or its tombstone if it was deleted;
+ *   <li>a worker takes the document, and {@link io.caravan.server.archive.push.DocumentUploader} puts the document, or
+ *   its tombstone if it was deleted, into the archive;
  *   <li>{@link io.caravan.server.archive.push.Failure} classifies a failure: if the archive cannot be reached, all jobs
  *   wait for one {@link io.caravan.server.archive.push.BackOff}. A document that cannot be archived is retried once,
  *   then waits for the next round;
- *   <li>{@link io.caravan.server.archive.push.Ownership}, which took the archive over before, keeps checking that no
- *   other server has claimed it.
+ *   <li>{@link io.caravan.server.archive.push.Ownership}, which has taken ownership of the archive before these steps,
+ *   keeps checking that no other server has claimed it.
  * </ol>
  *
  * <p>The {@code ArchiveSchedule} also tracks the backlog, with an {@link io.caravan.server.archive.push.ArchiveSlot}

@@ -19,9 +19,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates documents that a store lacks from an archive's generations. A document becomes visible only when its snapshot
- * has been read to the end and verified. A document that fits a batch stays in memory until then; a longer one is
- * hidden while it is written. In both cases, about 1 MiB of it, or one value, is in memory. Thread-safe.
+ * Creates documents that a store lacks, from their generations in an archive. A document becomes visible only when its
+ * snapshot has been read to the end and verified. A document that fits a batch stays in memory until then; a longer one
+ * is hidden while it is written. In both cases, about 1 MiB of it, or one value, is in memory. Thread-safe.
  */
 final class DocumentRestorer {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -47,15 +47,18 @@ final class DocumentRestorer {
     record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark, boolean lasting) {
 
         enum Mark {
-            /** The document continues the archived one. */
+            /** The mark of the generation: the document continues the archived one. */
             GENERATION,
-            /** The document is a new one, so that an earlier deletion is not lost. */
+            /** The mark of a new document, so that the deletion of the archived one is not lost. */
             NEW,
             /** No mark, because the document has another name. */
             NONE
         }
 
-        /** Returns a source whose document continues the archived one if this is its latest state in the archive. */
+        /**
+         * Returns the source for a generation. The document continues the archived one if the generation is its latest
+         * state in the archive.
+         */
         static Source of(Manifest manifest, Generation generation) {
             boolean last = manifest.tombstone() == null && generation.equals(manifest.latest());
             return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW, false);

@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A {@link Verification} of a sample of an archive's documents that restores each of them to a scratch store, to prove
  * that a restore works. Each document is read back and compared with its manifest, and with the live document where
- * their sequences overlap. The drill also checks that the archive has an equally large sample of live documents.
+ * their sequences overlap. The drill also checks that the archive contains the documents in an equally large sample of
+ * live documents.
  *
  * <p>Runs on the calling thread, and costs the server no more than one reader. It ends soon after the thread is
  * interrupted.
@@ -49,7 +50,7 @@ final class Drill {
     }
 
     /**
-     * Restores this number of documents, or all if there are fewer. Call this once.
+     * Runs the drill with this number of documents, or with all if there are fewer. Call this once.
      *
      * @param scratch an empty store, which is empty again afterwards
      * @throws CaravanException when the archive cannot be listed
@@ -64,8 +65,8 @@ final class Drill {
     }
 
     /**
-     * Checks that the archive has a sample of the live documents marked as archived, in case it is empty, another
-     * archive, or an older copy.
+     * Checks that the archive has a sample of the live documents marked as archived, in case the archive is empty, is
+     * another archive, or is an older copy.
      */
     private void requireArchived(int sample) {
         int first = random.nextInt(DocumentService.STRIPES);

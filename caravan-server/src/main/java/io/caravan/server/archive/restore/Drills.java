@@ -59,7 +59,7 @@ public final class Drills implements AutoCloseable {
     }
 
     /**
-     * Runs the first drill after a random part of the interval, and each further one an interval after the previous
+     * Runs the first drill after a random part of the interval, and each further drill one interval after the previous
      * one.
      */
     public void start(Duration interval) {
@@ -67,12 +67,12 @@ public final class Drills implements AutoCloseable {
         thread.scheduleWithFixedDelay(this::tryRun, first, interval.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** The result of the last drill, or null when there was none. */
+    /** Returns the report of the last drill, or null when there was none. */
     public @Nullable DrillReport last() {
         return last;
     }
 
-    /** The number of failures of all drills. */
+    /** Returns the total number of failures that drills have found. */
     public long failures() {
         return failures;
     }

@@ -37,17 +37,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches documents that the store lacks from the archive when they are first needed: once for all callers. Names that
- * the archive does not have are cached while there is space. This is safe: no other server archives here, and every
- * document that this server archives is in its store or was deleted.
+ * Fetches documents that the store lacks from the archive when they are first needed. All callers that need the same
+ * document share one fetch. Names that the archive lacks are cached while there is space. This is safe: no other server
+ * archives here, and every document that this server archives is in its store or was deleted.
  *
  * <p><b>Threading.</b> A few threads fetch one document each at a time, and notify its callers. The number of waiting
  * documents is bounded. A fetch is rejected in these cases:
  *
  * <ul>
  *   <li>Too many documents are being fetched.
- *   <li>The archive has just failed to respond or denied access: all callers would wait in vain.
- *   <li>The document was recently found damaged: each fetch would read it completely.
+ *   <li>The archive has just failed to respond or denied access, so callers would wait in vain.
+ *   <li>The document was recently found damaged, and another fetch would read it completely.
  * </ul>
  */
 public final class Hydration implements ColdDocuments, AutoCloseable {
@@ -68,7 +68,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private final AtomicLong hydrated = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
     private final Semaphore waitingReads;
-    /** The last failure of the archive to respond, or null when it has responded since. */
+    /** The last failure of the archive to respond; null if it has responded since. */
     private volatile @Nullable Problem outage;
 
     private record Problem(CaravanException cause, long sinceNanos) {
@@ -184,7 +184,10 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     private final class Fetch implements Runnable {
         private final DocumentName name;
-        /** The callers, in their order; guarded by the lock of the map's computations for this name. */
+        /**
+         * The callers, the oldest first; guarded by the lock that the map holds while it computes the value for this
+         * name.
+         */
         private final Queue<Outcome<DocumentName>> waiting = new ArrayDeque<>();
 
         Fetch(DocumentName name) {
@@ -289,21 +292,21 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** Ends pending fetches: they fail for their callers. */
+    /** Ends pending fetches, which then fail for their callers. */
     @Override
     public void close() {
         threads.shutdownNow().forEach(Runnable::run);
     }
 
     /**
-     * The names that the archive was last found not to have, as many as fit. When new names fill half of the space, the
-     * older half is discarded. Thread-safe.
+     * The names that the archive was last found to lack, as many as fit into a limited space. When new names fill half
+     * of the space, the older half is discarded. Thread-safe.
      */
     private static final class AbsentNames {
         /** Approximate memory of a name in addition to its bytes. */
         private static final int OVERHEAD_BYTES = 100;
 
-        /** Half of the space; both halves have space for about 150,000 short names. */
+        /** The size of each half of the space. Both halves together have space for about 150,000 short names. */
         private static final long HALF_BYTES = 8 * 1024 * 1024;
 
         private volatile Set<DocumentName> newer = ConcurrentHashMap.newKeySet();

@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Appends the values of a generation that follow a document's end.
  *
- * <p>It reads the snapshot twice. First, it verifies the snapshot and compares the values that both have. If a value
- * differs, the document has diverged, and nothing is appended. Then it appends the missing values, in one write if they
- * fit.
+ * <p>It reads the snapshot twice. First, it verifies the snapshot, and compares the values that both the document and
+ * the snapshot have. If a value differs, the document has diverged, and nothing is appended. Then it appends the
+ * missing values, in one write if they fit.
  *
  * <p>Each write requires that the document still ends where the previous write ended. Therefore, no value appears twice
- * or out of order, regardless of concurrent appends. If such an append, or the end of the process, comes between two
- * writes, the document has only the first of the missing values.
+ * or out of order, regardless of concurrent appends. If an append or the end of the process intervenes between two
+ * writes, the document has received only some of the missing values, starting with the first.
  */
 final class Merge {
     private final Supplier<Archive> archive;
@@ -103,7 +103,7 @@ final class Merge {
         }
     }
 
-    /** Appends if the document ends at this sequence; the last write also sets the attributes. */
+    /** Appends values if the document ends at this sequence; the last write also sets the attributes. */
     private void append(long sequence, List<byte[]> values, @Nullable Attributes attributes) {
         BlockingOutcome.<Long>to(outcome -> documents.writeLocal(
                 source.as(),

@@ -32,11 +32,11 @@ enum MergePlan {
     /** The generation continues where the document ends. */
     APPEND;
 
-    /** The alternative to most rejected restores. */
+    /** The alternative that the message of most rejections suggests. */
     static final String AS_ANOTHER = "restore it under another name (AS, --as)";
 
     /**
-     * Returns the plan.
+     * Returns the plan for a generation.
      *
      * @param chosen whether a user requested this generation, rather than the latest
      * @param deleted whether the store has deleted the document, and the archive may lack the deletion

@@ -32,15 +32,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. A failed restore has
- * changed nothing, except as {@link Merge} describes. Thread-safe. Called on threads that may block.
+ * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. A failed restore changes
+ * nothing, except as {@link Merge} describes. Thread-safe. Called on threads that may block.
  */
 public final class RestoreService implements AutoCloseable {
     private static final int THREADS = 4;
     private static final int MAX_WAITING = 64;
     private static final int MAX_ATTEMPTS = 5;
 
-    /** Serves to test whether the store has a document that has not expired. */
+    /** A visitor that reads no values, to test whether the store has a document that has not expired. */
     private static final DocumentSnapshotVisitor NOT_READ = new DocumentSnapshotVisitor() {
         @Override
         public boolean begin(DocumentInfo info) {
@@ -77,10 +77,10 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document like {@link #restore(DocumentName, OptionalLong, DocumentName)}, but on one of this service's
-     * few threads, because it may take hours. That thread reports the outcome.
+     * Restores a document like {@link #restore(DocumentName, OptionalLong, DocumentName)}, but on a thread of this
+     * service, because the restore may take hours. That thread reports the outcome.
      *
-     * @throws ObjectStoreException when too many are already waiting
+     * @throws ObjectStoreException when too many requests are already waiting
      */
     public void restoreApart(
             DocumentName name, OptionalLong number, @Nullable DocumentName as, Outcome<Restored> outcome) {
@@ -90,7 +90,7 @@ public final class RestoreService implements AutoCloseable {
     /**
      * Reads a document's manifest on one of this service's threads, which also reports the outcome.
      *
-     * @throws ObjectStoreException when too many are already waiting
+     * @throws ObjectStoreException when too many requests are already waiting
      */
     public void manifestApart(DocumentName name, Outcome<Optional<Manifest>> outcome) {
         apart(name, () -> Optional.ofNullable(archive.get().manifest(name)).map(KeptManifest::manifest), outcome);
@@ -214,7 +214,7 @@ public final class RestoreService implements AutoCloseable {
         return chosen;
     }
 
-    /** The locks under which documents are restored from the archive. */
+    /** Returns the locks that restores of documents from the archive acquire. */
     NameLocks locks() {
         return locks;
     }
@@ -228,8 +228,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document's latest generation, or an older one instead, to a store without other users. The outcome is
-     * reported when the document is durable, or the store has rejected it.
+     * Restores a generation of a document to a store that has no other users. The outcome is reported when the document
+     * is durable, or the store has rejected it.
      *
      * @param chosen whether the generation is not the latest
      * @throws CaravanException as {@link #restore(DocumentName, OptionalLong, DocumentName)}
@@ -251,23 +251,23 @@ public final class RestoreService implements AutoCloseable {
         }
     }
 
-    /** Starts no further restores; a running one ends when the store or the archive closes. */
+    /** Prevents further restores; a running one ends when the store or the archive is closed. */
     @Override
     public void close() {
         threads.shutdownNow();
     }
 
     /**
-     * Locks by document name. One thread at a time restores a document, from reading the manifest until the document
-     * exists, so a document that is deleted in between cannot reappear. Unused names take no memory. A waiting thread
-     * must not hold a lock of the store.
+     * A lock for each document name. One thread at a time restores a document, from reading the manifest until the
+     * document exists, so a document that is deleted in between cannot reappear. Unused names use no memory. A waiting
+     * thread must not hold a lock of the store.
      */
     static final class NameLocks {
         private final ReentrantLock lock = new ReentrantLock();
         private final Condition released = lock.newCondition();
         private final Set<DocumentName> held = new HashSet<>();
 
-        /** Runs the action while no other thread runs one with the same name. Calls must not be nested. */
+        /** Runs the action while no other thread runs an action for the same name. Calls must not be nested. */
         <T> T with(DocumentName name, Supplier<T> action) {
             lock.lock();
             try {

@@ -48,12 +48,12 @@ final class SequenceHash implements DocumentSnapshotVisitor {
         }
     }
 
-    /** The number of all values. */
+    /** Returns the number of all values. */
     long count() {
         return count;
     }
 
-    /** The total length of all values. */
+    /** Returns the total length of all values. */
     long bytes() {
         return bytes;
     }

@@ -56,7 +56,7 @@ public record ServerRestores(
         return new ServerRestores(service, hydration, drills);
     }
 
-    /** Ends drills and fetches; the fetches fail for their callers. */
+    /** Ends drills and fetches. Pending fetches fail for their callers. */
     @Override
     public void close() {
         if (drills != null) {

@@ -16,8 +16,8 @@ public final class StoreRestore {
 
     /**
      * Restores all documents that the store lacks. On return, the restored documents are on disk, and the store is
-     * closed. Until all documents are restored, the store is marked as incomplete, and is not served as a complete one.
-     * A document that was restored from an older generation does not count as missing.
+     * closed. Until all documents are restored, the store is marked as incomplete, so that no server serves it as a
+     * complete one. A document that was restored from an older generation does not count as missing.
      *
      * @param config of the store, which is created if it is missing and must accept the longest value in the archive
      * @param groups number of the store's shards, which may differ from that of the archived store

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Restores all documents of an archive that are not deleted. A failure of one document is reported as its fault, and
  * the other documents are restored. A failure of the store, or an archive that no longer responds, ends the restore.
- * Another restore to the same store continues from there.
+ * Another restore to the same store then continues with the remaining documents.
  *
  * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and reports the outcomes. The
  * threads of a {@link Pipeline} each read a document. The store writes many documents at a time, as they arrive. The
@@ -48,10 +48,10 @@ public final class WholeRestore {
     private static final int MAX_IN_PROGRESS = 2048;
     /** Approximate maximum number of bytes of values that wait in memory. */
     private static final int MAX_WAITING_BYTES = 64 * 1024 * 1024;
-    /** Number of documents in a row that fail because the archive is unreachable, after which the restore ends. */
+    /** Number of consecutive documents whose failure, because the archive is unreachable, ends the restore. */
     private static final int MAX_UNREACHABLE = 20;
 
-    /** Errors after which it is useless to continue with other documents. */
+    /** Exceptions after which restores of other documents would also fail. */
     private static final Set<Class<? extends CaravanException>> FATAL = Set.of(
             OutOfSpaceException.class,
             StoreFailedException.class,
@@ -155,7 +155,7 @@ public final class WholeRestore {
         }
     }
 
-    /** Restores the latest generation. If it is damaged and {@code allowOlder} is set, restores the one before it. */
+    /** Restores the latest generation or, if it is damaged and {@code allowOlder} is set, the one before it. */
     private void restore(Manifest manifest, CompletableFuture<Runnable> result) {
         if (isDeleted(manifest)) {
             result.complete(progress::deleted);
@@ -225,7 +225,7 @@ public final class WholeRestore {
         return all.get(all.size() - 1).key();
     }
 
-    /** Whether the document is deleted. Also deletes it from the store if an earlier restore has created it. */
+    /** Whether the document was deleted. If so, also deletes it from the store if an earlier restore has created it. */
     private boolean isDeleted(Manifest manifest) {
         Tombstone tombstone = manifest.tombstone();
         if (tombstone == null) {
@@ -250,9 +250,9 @@ public final class WholeRestore {
     }
 
     /**
-     * Deletes an unchanged document of an earlier restore if appending to it cannot produce the generation: the
-     * generation is of another incarnation, has no further values, or was trimmed beyond the local end. Verifies the
-     * generation first.
+     * Deletes an unchanged document of an earlier restore if appending to it cannot produce the generation. This is the
+     * case if the generation is of another incarnation, has no further values, or was trimmed beyond the end of the
+     * local document. Verifies the generation first.
      */
     private void dropStale(Manifest manifest, Generation generation) {
         DocumentInfo local = documents.peek(manifest.name());

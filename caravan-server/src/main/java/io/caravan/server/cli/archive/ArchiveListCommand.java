@@ -240,7 +240,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             }
         }
 
-        /** Prints the totals, if the output is text. */
+        /** Prints the totals if the output format is text. */
         void printSum(String location) throws IOException {
             if (!json) {
                 output.line(location + " has " + Figures.count(documents - deleted, "document") + " and "

@@ -129,7 +129,7 @@ public final class RestoreCommand extends ClientCommand {
         }
     }
 
-    /** Whether the archive is set on the command line. A location in the environment may be for other commands. */
+    /** Whether the command line sets the archive. A location in the environment may be for other commands. */
     private boolean isArchiveGiven() {
         return spec().commandLine().getParseResult().hasMatchedOption("--archive");
     }
@@ -177,8 +177,8 @@ public final class RestoreCommand extends ClientCommand {
     }
 
     /**
-     * Restores all documents. The caller opens the archive first, so that the list of an earlier restore is not
-     * overwritten if the archive does not exist.
+     * Restores all documents. The caller must already have opened the archive, so that a missing archive does not
+     * overwrite the list of an earlier restore.
      */
     private void restoreAll(Archive opened, Path directory, Output output, RestoreReport report) throws IOException {
         try (Output listed = list == null ? null : new Output(Files.newOutputStream(list))) {

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Reports the result of restoring an entire archive: each document when it has been restored, and all faults again at
+ * Reports the result of restoring an entire archive: each document as soon as it is restored, and all faults again at
  * the end.
  */
 final class RestoreReport extends RestoreProgress {
@@ -88,7 +88,7 @@ final class RestoreReport extends RestoreProgress {
         });
     }
 
-    /** Formats the progress after this time, the rate so far, and the remaining time at this rate. */
+    /** Formats the progress after an elapsed time, the rate so far, and the remaining time at this rate. */
     static String progress(Figures figures, long nanos) {
         double seconds = nanos / NANOS_PER_SECOND;
         boolean known = figures.total() >= 0;

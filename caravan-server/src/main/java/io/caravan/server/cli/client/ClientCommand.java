@@ -32,9 +32,9 @@ public abstract class ClientCommand extends CliCommand {
     }
 
     /**
-     * Returns connectors to the leaders, one for each Raft group of the server's cluster. A server without a cluster,
-     * or the leader of the only group, is reached at the address of {@code --server}, because the address that the
-     * server reports may not be reachable from this machine.
+     * Returns connectors to the leaders, one for each Raft group of the server's cluster. If the server is not in a
+     * cluster, or leads the only group, the connector uses the address of {@code --server}: the address that the server
+     * reports may not be reachable from this machine.
      *
      * @throws ClientException if a group has no leader
      */

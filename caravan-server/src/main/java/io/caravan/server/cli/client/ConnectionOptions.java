@@ -95,7 +95,7 @@ final class ConnectionOptions {
     private int timeoutSeconds;
 
     /**
-     * The login at a server.
+     * The user, and the sources of the password, for one server.
      *
      * @param prefix the prefix of the names of the login options
      */
@@ -105,7 +105,7 @@ final class ConnectionOptions {
             return "CARAVAN_" + prefix.substring(2).toUpperCase(Locale.ROOT).replace('-', '_') + "PASSWORD";
         }
 
-        /** Returns a description of the two ways to give the password. */
+        /** Returns a description of the two sources of the password. */
         String ways() {
             return "the environment variable " + variable() + " or with " + prefix + "password-file FILE";
         }
@@ -213,7 +213,7 @@ final class ConnectionOptions {
         return encoded.isEmpty() ? null : URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8);
     }
 
-    /** Parses a URL. Exceptions do not quote it, and have no cause that does, because it may contain a password. */
+    /** Parses a URL. Neither an exception nor its cause quotes the URL, because it may contain a password. */
     private static URI uri(String url, Set<String> schemes) {
         URI uri = null;
         try {

@@ -70,7 +70,7 @@ public interface DocumentClient extends AutoCloseable {
             return new Description(id, sequence, next, there, attributes, moving, identity, origin);
         }
 
-        /** Returns a description without the values from this sequence on. */
+        /** Returns a description without the value at this sequence and those after it. */
         public Description until(long sequence) {
             return new Description(id, first, sequence, bytes, attributes, moving, identity, origin);
         }
@@ -132,7 +132,10 @@ public interface DocumentClient extends AutoCloseable {
     @Nullable
     Description description();
 
-    /** Returns the document's description like {@link #description}, or null also if the document is not visible. */
+    /**
+     * Returns the document's description like {@link #description}, but returns null also if the document is not
+     * visible.
+     */
     default @Nullable Description visible() {
         try {
             return description();

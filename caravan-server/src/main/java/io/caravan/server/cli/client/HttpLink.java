@@ -69,7 +69,7 @@ public final class HttpLink {
         this.timeout = timeout;
     }
 
-    /** Returns the base address of all paths, without a trailing slash. */
+    /** Returns the address that precedes all paths, without a trailing slash. */
     public String base() {
         return base;
     }

@@ -176,7 +176,7 @@ public final class RespDocumentClient implements DocumentClient {
         return scan(connection, before, (quoted + "*").getBytes(ISO_8859_1));
     }
 
-    /** Returns the next names that match this glob pattern, or of all documents. */
+    /** Returns the next document names that match this glob pattern, or the next of all names if it is null. */
     public static Names scan(ServerConnection connection, Names before, byte @Nullable [] pattern) {
         List<?> reply = list(connection.call(
                 "SCAN",

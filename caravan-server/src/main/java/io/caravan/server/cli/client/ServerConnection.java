@@ -63,7 +63,7 @@ public final class ServerConnection implements AutoCloseable {
             "set the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
                     + " and the user with --user NAME if the server has several";
 
-    /** The maximum wait; its sum with the maximum {@code --timeout} still fits into an int. */
+    /** The maximum wait for a reply. Its sum with the maximum {@code --timeout} fits into an int. */
     private static final int LONGEST_MILLIS = (int) TimeUnit.DAYS.toMillis(24);
 
     private static final int BUFFER_BYTES = 64 * 1024;
@@ -78,7 +78,7 @@ public final class ServerConnection implements AutoCloseable {
     private static final int KEPT_BYTES = 64;
 
     private final Endpoint server;
-    /** The connection itself. With TLS, closing it does not wait for the other side. */
+    /** The underlying TCP socket. Closing it does not wait for the server, even with TLS. */
     private final Socket raw;
 
     private final Socket socket;
@@ -171,7 +171,7 @@ public final class ServerConnection implements AutoCloseable {
         }
     }
 
-    /** Tries each address of the host in turn. */
+    /** Connects to the first address of the host that accepts a connection. */
     private static Socket connected(Endpoint server) throws IOException {
         IOException problem = new ConnectException("no address");
         for (InetAddress address : InetAddress.getAllByName(server.address().host())) {

@@ -18,7 +18,7 @@ public final class SourceServer {
     @Mixin
     private Login login;
 
-    /** The login at a source server. */
+    /** The options for the password and the trusted authorities of a source server. */
     static final class Login {
         @Option(
                 names = "--from-password-file",

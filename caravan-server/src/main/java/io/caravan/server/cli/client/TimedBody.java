@@ -18,13 +18,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of an HTTP response, which is read as it arrives: each part is requested after the previous one was read.
- * Unlike the client library's own stream, it limits the wait for each part. Must be read by one thread.
+ * The body of an HTTP response as a stream. Requests each part only after the previous part was read. Unlike the client
+ * library's own stream, it limits the wait for each part. Must be read by one thread.
  */
 final class TimedBody extends InputStream implements BodySubscriber<InputStream> {
     private static final int UNSIGNED = 0xFF;
 
-    /** A part of the body, or the end of the body, with or without an error. */
+    /** A part of the body, or its end, which may be due to an error. */
     private record Part(
             List<ByteBuffer> bytes, boolean last, @Nullable Throwable error) {}
 

@@ -42,7 +42,7 @@ abstract class MembershipCommand extends ClientCommand {
 
         /**
          * Checks that the new node belongs to the Raft group of this server; otherwise, the group would wait in vain
-         * for the node. A server of an older version does not report slots, so this check is skipped.
+         * for the node. Skips the check if the server is of an older version, which does not report slots.
          */
         void requireGroup(ServerInfo info) {
             String slots = info.text("cluster_slots");

@@ -87,7 +87,7 @@ public abstract class CliCommand implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Whether the command only prints, so that it succeeds even if the reader closes the output early. */
+    /** Whether the command only prints. Such a command succeeds even if the reader closes the output early. */
     protected boolean onlyReads() {
         return false;
     }
@@ -162,7 +162,9 @@ public abstract class CliCommand implements Callable<Integer> {
         return Objects.requireNonNull(value);
     }
 
-    /** Returns an option's number after checking the minimum, or {@code otherwise} if the option is absent. */
+    /**
+     * Returns the value of a numeric option after checking its minimum, or {@code otherwise} if the option is absent.
+     */
     protected final long atLeast(long least, @Nullable Long given, String option, long otherwise) {
         check(given == null || given >= least, option + " must be at least " + least);
         return given == null ? otherwise : given;

@@ -32,9 +32,9 @@ public final class Output implements Closeable {
     }
 
     public enum Format {
-        /** For people, and for programs that need the original bytes. */
+        /** Text for people, and for programs that need the original bytes. */
         TEXT,
-        /** For programs: one JSON object per line. */
+        /** One JSON object per line, for programs. */
         JSON;
 
         @Override
@@ -123,7 +123,7 @@ public final class Output implements Closeable {
         flush();
     }
 
-    /** A stream that marks its exceptions as failures of the output. After a failure, each later use fails, too. */
+    /** A stream that marks its exceptions as failures of the output. After a failure, each later use also fails. */
     private static final class CheckedStream extends OutputStream {
         private final OutputStream to;
         private @Nullable IOException failure;

@@ -35,7 +35,7 @@ public final class Progress implements AutoCloseable {
      * Creates a counter that starts at zero and prints only to a terminal.
      *
      * @param shown whether the error stream is a terminal
-     * @param unit the name of the counted items; bytes are counted in addition
+     * @param unit the name of the counted items; bytes are also counted
      */
     public Progress(PrintWriter err, boolean shown, String unit) {
         this.err = err;
@@ -49,7 +49,7 @@ public final class Progress implements AutoCloseable {
     }
 
     /**
-     * Starts to print a line every {@value #TICK_SECONDS} seconds, also to a log, until the returned object is closed.
+     * Prints a line every {@value #TICK_SECONDS} seconds, even to a log, until the returned object is closed.
      *
      * @param shown whether the error stream is a terminal
      * @param line supplies the line; called on a dedicated thread

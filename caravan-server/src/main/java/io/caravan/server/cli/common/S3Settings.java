@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * The settings for reaching an archive's bucket. Credentials are never options, because other users of the machine can
+ * The options for access to an archive's bucket. Credentials are never options, because other users of the machine can
  * see command lines. The AWS SDK obtains credentials from the environment, from its configuration files, or from the
  * machine's role.
  */

@@ -8,8 +8,8 @@ import java.util.function.IntSupplier;
 import picocli.CommandLine;
 
 /**
- * Runs work that ends in an orderly way on Ctrl-C and SIGTERM: the output is completed, and the process exits with the
- * exit code of the work.
+ * Runs work that stops cleanly on Ctrl-C or SIGTERM: the output is completed, and the process exits with the exit code
+ * of the work.
  */
 public final class UntilSignal {
     private static final int LAST_OUTPUT_SECONDS = 2;
@@ -20,7 +20,7 @@ public final class UntilSignal {
      * Runs the work.
      *
      * @param name the name of the thread that ends the process
-     * @param stop makes the work end soon; called on that thread
+     * @param stop ends the work soon; called on that thread
      * @param exitCode the exit code after a signal, if the work has ended without an exception
      */
     public static void run(String name, Runnable stop, Output.Writing work, IntSupplier exitCode) throws IOException {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Checks the disk on which a store is or will be. Leaves no files behind. */
+/** Checks the disk of an existing or planned store. Leaves no files behind. */
 public final class DiskChecks {
     private static final int FORCES = 64;
     private static final int BLOCK_BYTES = 4096;
@@ -38,7 +38,7 @@ public final class DiskChecks {
 
     private final Path directory;
 
-    /** Creates checks of this directory's disk; the directory need not exist yet. */
+    /** Creates checks of the disk that contains this directory, which need not exist yet. */
     public DiskChecks(Path directory) {
         this.directory = existing(directory);
     }
@@ -120,7 +120,7 @@ public final class DiskChecks {
         }
     }
 
-    /** Judges the median fsync duration, in nanoseconds. */
+    /** Returns the finding for a median fsync duration in nanoseconds. */
     static Finding forces(long nanos) {
         String found = String.format(
                 Locale.ROOT, "one takes %.2f ms, so %,.0f a second", nanos / NANOS_PER_MILLI, 1e9 / Math.max(1, nanos));

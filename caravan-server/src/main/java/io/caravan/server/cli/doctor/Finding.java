@@ -10,7 +10,7 @@ package io.caravan.server.cli.doctor;
 public record Finding(Grade grade, String subject, String found, String change) {
     public enum Grade {
         OK,
-        /** The check is not possible on this machine. */
+        /** This machine does not support the check. */
         UNKNOWN,
         /** The item works, but not as well as it could, or may soon fail. */
         WARNING,

@@ -40,7 +40,10 @@ public final class JvmOptions {
                     + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
             Pattern.DOTALL);
 
-    /** Options whose value is the next word. A JAR file or a module is the program, so it ends the options. */
+    /**
+     * Options whose value is the next word. An option that names the program, a JAR file or a module, ends the JVM
+     * options, so it is not listed here.
+     */
     private static final Set<String> CLASS_PATH = Set.of("-cp", "-classpath", "--class-path", "-p", "--module-path");
 
     private JvmOptions() {}

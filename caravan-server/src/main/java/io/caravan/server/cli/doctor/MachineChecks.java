@@ -18,8 +18,8 @@ public final class MachineChecks {
     private static final int FILES_OF_ITS_OWN = 1024;
 
     /**
-     * The minimum number of reserved files: the JVM keeps about 150 files open, and each rejected connection is open
-     * for a moment.
+     * The minimum number of reserved files. The JVM keeps about 150 files open, and each rejected connection briefly
+     * uses one.
      */
     private static final int LEAST_FILES_OF_ITS_OWN = 384;
     /** The lowest acceptable limit on open files. A lower limit leaves too few files for clients. */

@@ -79,8 +79,8 @@ public final class MountChecks {
     }
 
     /**
-     * Returns the mount that contains a path: the one with the longest matching mount point. If there are several
-     * mounts on this mount point, the last one is effective.
+     * Returns the mount that contains a path: the one with the longest matching mount point. If several file systems
+     * are mounted on this mount point, the last one is effective.
      */
     private Optional<Mount> mount(Path real) throws IOException {
         return SystemFiles.read(root.resolve(MOUNTS))

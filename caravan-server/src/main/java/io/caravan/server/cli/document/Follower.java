@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One thread calls {@link #follow}; any thread may call {@link #stop}.
  */
 final class Follower {
-    /** The maximum wait for a value before the next request, which detects a dead connection. */
+    /** The maximum time for which a request waits for a value. The next request detects a dead connection. */
     private static final int BLOCK_MILLIS = 20_000;
 
     private static final long FIRST_PAUSE_MILLIS = 100;
@@ -104,7 +104,7 @@ final class Follower {
         pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
     }
 
-    /** Follows over one connection; returns true when nothing is left to receive. */
+    /** Follows over one connection; returns true when all values have been received. */
     private boolean follow(RespDocumentClient documents, Sink sink, Flushable output) throws IOException {
         Description document = documents.find(name);
         begin(document);

@@ -84,9 +84,7 @@ public record ServerSummary(ServerInfo info) {
         return String.format(Locale.ROOT, "%,d", info.numberOrZero(name));
     }
 
-    /**
-     * Returns the size of the values. This size may exceed that of the heap, because new values are only in the log.
-     */
+    /** Returns the size of the values. It may exceed the size of the heap, because new values are only in the log. */
     public String values() {
         return bytes("heap_used_bytes") + " in the log and the heap";
     }

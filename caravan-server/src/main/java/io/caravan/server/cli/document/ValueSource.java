@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The values to append, in order; none is longer than {@value #MAX_VALUE_BYTES} bytes. */
 public interface ValueSource {
-    /** The maximum of {@code --max-value}. */
+    /** The largest value length that a server can accept: the maximum of {@code --max-value}. */
     int MAX_VALUE_BYTES = StoreConfig.MAX_VALUE_BYTES;
 
     /**
@@ -47,7 +47,7 @@ public interface ValueSource {
     /**
      * Returns each line as a value, without its line feed; the last line may have none.
      *
-     * @param beforeWait runs within {@link #next} if reading would have to wait
+     * @param beforeWait runs within {@link #next} if the input has no bytes available
      */
     static ValueSource lines(InputStream in, Runnable beforeWait) {
         return new Lines(in, beforeWait);

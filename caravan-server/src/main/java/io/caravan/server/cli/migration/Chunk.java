@@ -3,7 +3,7 @@ package io.caravan.server.cli.migration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Values that are sent in one request, which every server accepts. Not thread-safe. */
+/** Values that are sent in one request, small enough for every server to accept. Not thread-safe. */
 final class Chunk {
     /** The approximate maximum number of value bytes. */
     static final long MAX_BYTES = 1024 * 1024;

@@ -42,7 +42,7 @@ enum Compression {
         };
     }
 
-    /** Returns the decompressed content of a stream; the first bytes show whether the stream is compressed. */
+    /** Returns the decompressed content of a stream, whose first bytes determine its compression. */
     static InputStream decompressed(InputStream in) throws IOException {
         BufferedInputStream buffered = new BufferedInputStream(in, BUFFER_BYTES);
         buffered.mark(MAGIC_BYTES);

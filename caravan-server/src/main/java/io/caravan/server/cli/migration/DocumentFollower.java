@@ -49,7 +49,7 @@ final class DocumentFollower {
 
     /** The run of the source server in which documents were last copied; empty before the first round. */
     private String run = "";
-    /** Whether the server has restarted, and no round has checked all documents since. */
+    /** Whether the source server has restarted since the last round that checked all documents. */
     private boolean restarted;
     /** The value of {@link ServerPair#openings} in the last round, for servers that do not report their runs. */
     private int lastOpening;
@@ -143,7 +143,8 @@ final class DocumentFollower {
     }
 
     /**
-     * Copies all documents once, many short ones at a time. The following rounds copy the changes made in the meantime.
+     * Copies all documents once, many short ones at a time. The following rounds copy the changes that clients make
+     * during this copy.
      */
     private void copyAll() throws IOException {
         Importer importer = new Importer(servers.target(), existing, true, retries, this::settled);

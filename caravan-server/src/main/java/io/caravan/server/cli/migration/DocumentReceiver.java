@@ -3,7 +3,10 @@ package io.caravan.server.cli.migration;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import java.io.IOException;
 
-/** Receives documents one after the other. Each is begun, receives its values in order, and is ended or abandoned. */
+/**
+ * Receives documents one after the other. For each document, the caller begins it, passes its values in order, and then
+ * ends or abandons it.
+ */
 interface DocumentReceiver {
     /** Begins a document; the previous one has been ended or abandoned. */
     void begin(byte[] name, Description document) throws IOException;

@@ -78,13 +78,15 @@ final class DocumentSync {
         return copies.keySet();
     }
 
-    /** Makes the next pass compare every document completely. Called if the source may have another store. */
+    /**
+     * Makes the next pass compare every document completely. Called if the store of the source may have been replaced.
+     */
     void compareAgain() {
         copies.replaceAll((name, copy) ->
                 new Copy(copy.source(), copy.targetId(), copy.source().first()));
     }
 
-    /** Whether a document is still the one that was copied before, and has lost no values. */
+    /** Whether this is the document that was copied before, and it has lost no values since. */
     boolean isContinued(DocumentName name, @Nullable Description now) {
         Copy copy = copies.get(name);
         return copy == null
@@ -149,8 +151,8 @@ final class DocumentSync {
     }
 
     /**
-     * Whether the target has all data of a fenced document. The copy may have additional values if clients have already
-     * found and extended it. Reads and compares the values.
+     * Whether the target has the complete content of a fenced document. The copy may have additional values if clients
+     * have already found and extended it. Reads and compares the values.
      *
      * @param found whether clients may have found the copy, and trimmed it
      * @throws ClientException if the document is not visible at the source
@@ -278,7 +280,7 @@ final class DocumentSync {
             create(now, Replaced.ANYTHING);
         }
 
-        /** Sends the whole document. */
+        /** Sends the entire document. */
         private void create(Description now, Replaced replaced) throws IOException {
             Copy before = copies.remove(name);
             Importer importer = new Importer(target, Existing.REJECT, false, retries, (document, outcome, why) -> {

@@ -109,7 +109,7 @@ public final class ExportCommand extends ClientCommand {
         }
     }
 
-    /** Exports the documents of one server, and returns whether none failed. */
+    /** Exports the documents of one server, and returns whether all of them were exported. */
     private boolean export(DocumentClient server, Exporter exporter, Set<DocumentName> without) throws IOException {
         if (name == null) {
             requireComplete(server);

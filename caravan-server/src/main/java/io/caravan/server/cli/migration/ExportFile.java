@@ -162,7 +162,7 @@ final class ExportFile implements AutoCloseable {
         forceName();
     }
 
-    /** Makes the current name of the file durable. */
+    /** Makes the file's current name durable. */
     private void forceName() throws IOException {
         Path directory = Objects.requireNonNull(file.toAbsolutePath().getParent());
         try (FileChannel names = FileChannel.open(directory, StandardOpenOption.READ)) {

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Importer implements DocumentReceiver {
     private static final int AHEAD_DOCUMENTS = 250;
-    /** The reason for the rejection of a document that is not the one that was sent. */
+    /** The reason for rejecting a document that, read back, differs from what was sent. */
     static final String NOT_THE_SAME =
             "is not what was sent: it was changed there, its space retains fewer values, or it is damaged";
 
-    /** The reason for the rejection of a document that differs from the existing one. */
+    /** The reason for rejecting a document whose name belongs to another document at the server. */
     static final String NAME_TAKEN =
             "was not imported: there is another document of this name, which --existing replace replaces";
 
@@ -57,7 +57,7 @@ final class Importer implements DocumentReceiver {
     /** Receives the outcome for each document. */
     interface Listener {
         /**
-         * Receives an outcome.
+         * Receives the outcome for a document.
          *
          * @param why the reason, if the document was rejected
          */
@@ -97,8 +97,8 @@ final class Importer implements DocumentReceiver {
     }
 
     /**
-     * Makes this import send nothing, and only compare documents with those of the server: each outcome is {@link
-     * Outcome#ALREADY} or {@link Outcome#DIFFERENT}.
+     * Makes this import only compare documents with those of the server, without sending any. Each outcome is
+     * {@link Outcome#ALREADY} or {@link Outcome#DIFFERENT}.
      */
     Importer comparing() {
         compareOnly = true;
@@ -119,7 +119,7 @@ final class Importer implements DocumentReceiver {
         }
     }
 
-    /** Returns the reason if the server has rejected the current document already, otherwise null. */
+    /** Returns the reason if the server has already rejected the current document, otherwise null. */
     @Nullable
     String rejection() {
         ClientException problem = current().problem();

@@ -52,8 +52,8 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
     private final Importer replacing;
     private final Importer comparing;
     /**
-     * The last pass in which a list was copied or found to be identical, or the negated last pass in which it was
-     * reported as impossible to import. The key is a hash of the list's name.
+     * The last pass that settled each list, by a hash of the list's name: copied it, found it identical, or reported
+     * that it cannot be imported. In the last case, the number of the pass is negated.
      */
     private final LongObjectHashMap<Integer> known = new LongObjectHashMap<>();
 

@@ -20,9 +20,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes on Redis lists as documents whose sequences start at 0. Short lists are requested many at a time, each in its
- * state at one moment. Long lists are read in slices, which are valid if no client has changed the list between them,
- * except at its end. Redis has no empty lists. Not thread-safe.
+ * Passes on Redis lists as documents whose sequences start at 0. Short lists are requested many at a time, each as of
+ * one moment. Long lists are read in slices, which are valid if no client has changed the list between them, except at
+ * its end. Redis has no empty lists. Not thread-safe.
  */
 final class RedisLists implements AutoCloseable {
     private static final byte[] START = {'0'};
@@ -285,7 +285,7 @@ final class RedisLists implements AutoCloseable {
     }
 
     /**
-     * Whether the first and last values that were read are still in place, for example if values were only appended.
+     * Whether the first and last values that were read are unchanged, for example because values were only appended.
      */
     private boolean sameEnds(ListReading reading) {
         requestSlice(reading.name, 0, 1);

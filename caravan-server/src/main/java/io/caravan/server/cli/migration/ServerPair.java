@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class ServerPair implements AutoCloseable {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long MAX_PAUSE_MILLIS = 5_000;
-    /** The time after which an unreachable server is not expected to return soon. */
+    /** The time after which the work ends if a server remains unreachable. */
     private static final long MAX_LOST_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private final Opening toSource;
@@ -114,7 +114,7 @@ final class ServerPair implements AutoCloseable {
             openings++;
         }
         if (stopped()) {
-            // The connections were opened after the stop, which therefore has not cut them.
+            // The connections were opened after the stop, so the stop has not closed them.
             source().cut();
             target().cut();
         }
@@ -154,7 +154,7 @@ final class ServerPair implements AutoCloseable {
         UntilSignal.stopped(stop, millis);
     }
 
-    /** Makes the work end soon; callable from any thread. */
+    /** Ends the work soon; callable from any thread. */
     void stop() {
         stop.countDown();
         cut(source);

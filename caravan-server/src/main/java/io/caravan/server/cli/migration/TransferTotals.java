@@ -77,7 +77,7 @@ final class TransferTotals implements Importer.Listener {
         return bytes;
     }
 
-    /** Returns a checksum of the checksums of the documents, in their order. */
+    /** Returns a checksum over the checksums of all documents, in the order of the documents. */
     String crc32c() {
         return DocumentChecksum.hex(crc);
     }

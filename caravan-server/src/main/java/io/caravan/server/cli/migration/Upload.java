@@ -18,8 +18,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document that is being sent to a server, and the document found there afterward. A short document is sent in one
- * write. A longer one is sent in chunks, and becomes visible at its end. Not thread-safe.
+ * A document that is being sent to a server, and the server's document of that name after the upload. A short document
+ * is sent in one write. A longer one is sent in chunks, and becomes visible at its end. Not thread-safe.
  */
 final class Upload {
     /** The maximum difference between two measured expiry times of the same document. */
@@ -199,7 +199,7 @@ final class Upload {
         return ends && (sent && !isStream || isAlike(attributes(document), attributes(there), EXPIRY_TOLERANCE_MILLIS));
     }
 
-    /** Returns only the attributes that are known of a stream. */
+    /** Returns the attributes to compare. For a stream, these are only the attributes that its server reports. */
     private Map<String, Object> attributes(Description of) {
         Map<String, Object> attributes = new HashMap<>(of.attributes());
         attributes.put(CONTENT_TYPE, type(of));
@@ -210,7 +210,10 @@ final class Upload {
         return attributes;
     }
 
-    /** Whether two documents have the same attributes, with this tolerance for the expiry time. */
+    /**
+     * Whether two documents have the same attributes, except for a difference of up to this tolerance in the expiry
+     * time.
+     */
     static boolean isAlike(Map<String, Object> one, Map<String, Object> other, long toleranceMillis) {
         return one.keySet().equals(other.keySet())
                 && one.entrySet().stream()

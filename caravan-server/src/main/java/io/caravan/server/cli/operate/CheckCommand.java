@@ -66,7 +66,7 @@ public final class CheckCommand extends ClientCommand {
         return status.exitCode();
     }
 
-    /** The thresholds for a server's metrics. */
+    /** The options for the thresholds of a server's metrics. */
     static final class Limits {
         private static final String LABEL = "WARNING,CRITICAL";
 

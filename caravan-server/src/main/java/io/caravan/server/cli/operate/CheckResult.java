@@ -31,7 +31,7 @@ record CheckResult(List<Problem> problems, List<Figure> figures, String summary)
         return new CheckResult(List.copyOf(all), List.copyOf(figures), summary);
     }
 
-    /** Creates a verdict without metrics. */
+    /** Creates a result without metrics. */
     static CheckResult without(Status status, String text) {
         return of(List.of(new Problem(status, text)), List.of(), "");
     }
@@ -46,7 +46,7 @@ record CheckResult(List<Problem> problems, List<Figure> figures, String summary)
         return "CARAVAN " + status() + " - " + text() + (performance.isEmpty() ? "" : " | " + performance);
     }
 
-    /** Returns the text without bars, because monitoring systems regard a bar as the end of the text. */
+    /** Returns the problems or the summary without bars, because a bar ends the text for monitoring systems. */
     private String text() {
         Stream<String> words =
                 problems.isEmpty() ? Stream.of(summary) : problems.stream().map(Problem::text);

@@ -37,7 +37,7 @@ final class Checks {
     }
 
     /**
-     * Returns the verdict; may be called once.
+     * Returns the result of the check; call this only once.
      *
      * @param replyNanos the time to connect and to receive the statistics
      */

@@ -64,7 +64,7 @@ final class LiveScreen implements AutoCloseable {
         draw();
     }
 
-    /** Handles key presses for this time. Returns false as soon as the user has pressed the key to quit. */
+    /** Handles key presses for this duration. Returns false as soon as the user has pressed the key to quit. */
     boolean handleKeys(Duration time) throws IOException {
         long endNanos = System.nanoTime() + time.toNanos();
         long leftNanos = time.toNanos();
@@ -77,7 +77,7 @@ final class LiveScreen implements AutoCloseable {
                 case 's', 'S' -> order = order.next();
                 case 'p', 'P', ' ' -> paused = !paused;
                 default -> {
-                    // The time is up, or the key has no meaning.
+                    // The time is up, or the key has no function.
                 }
             }
             if (key != NonBlockingReader.READ_EXPIRED) {
@@ -108,7 +108,7 @@ final class LiveScreen implements AutoCloseable {
         }
         List<AttributedString> lines = rates == null ? List.of() : Screen.lines(rates, clients, order);
         List<AttributedString> picture = fit(lines, footer(), size);
-        // The cursor is left below the picture, where the next shell prompt will start.
+        // Leaves the cursor below the lines, where the next shell prompt will start.
         display.update(picture, size.cursorPos(Math.min(picture.size(), size.getRows() - 1), 0));
     }
 

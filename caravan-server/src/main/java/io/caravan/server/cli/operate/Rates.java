@@ -53,7 +53,10 @@ record Rates(Sample before, Sample after) {
         }
     }
 
-    /** Returns the first clients in this order; among equals, the busiest and then the oldest come first. */
+    /**
+     * Returns the first clients in this order. Ties are sorted by activity, the busiest first, and then by age, the
+     * oldest first.
+     */
     List<Busy> first(int most, Order order) {
         Map<Long, Long> earlier = new HashMap<>();
         before.clients().forEach(client -> earlier.put(client.id(), client.commands()));

@@ -7,7 +7,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The limits beyond which a value causes a warning or is critical.
+ * The two limits of a value: beyond one, it causes a warning; beyond the other, it is critical.
  *
  * @param lowIsBad whether values below the limits are bad, for example for free space; otherwise, values above them
  */
@@ -90,7 +90,7 @@ record Thresholds(double warning, double critical, boolean lowIsBad) {
         }
     }
 
-    /** Parses percentages of what is free. */
+    /** Parses percentages of free space. */
     static final class Percents extends Pair {
         Percents() {
             super(true);

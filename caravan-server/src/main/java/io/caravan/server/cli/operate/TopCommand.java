@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Shows the activity of a server repeatedly. */
+/** Shows the activity of a server, updated at regular intervals. */
 @Command(
         name = "top",
         description = {
@@ -121,7 +121,7 @@ public final class TopCommand extends ClientCommand {
         return Sample.take(connection);
     }
 
-    /** Returns the next sample after an interval, or once the server is reachable again, or null if the user quits. */
+    /** Returns the next sample, after an interval or when the server is reachable again; null if the user quits. */
     private @Nullable Sample next(Output output, @Nullable LiveScreen screen) throws IOException {
         String reported = "";
         while (true) {

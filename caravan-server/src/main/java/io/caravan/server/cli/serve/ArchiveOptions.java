@@ -198,7 +198,7 @@ final class ArchiveOptions {
                 Lease.Clock.SYSTEM);
     }
 
-    /** Returns the archive URL of this node's Raft group: that of the whole archive if there is only one group. */
+    /** Returns the archive URL of this node's Raft group: the URL of the entire archive if there is only one group. */
     private String ofGroup(@Nullable Cluster cluster) {
         return cluster == null || cluster.groups().size() == 1
                 ? archive

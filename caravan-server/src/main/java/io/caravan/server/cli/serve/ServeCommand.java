@@ -72,7 +72,7 @@ import picocli.CommandLine.Command;
             "      as a node of a new cluster, see 'caravan cluster --help'"
         })
 public final class ServeCommand extends SettingsCommand {
-    /** The time after which a starting server logs its steps. */
+    /** The time after which a server that has not started yet logs the steps of its start. */
     private static final int SLOW_SECONDS = 2;
 
     private static final String ROW = "%-20s  %-24s  %s";

@@ -74,7 +74,7 @@ abstract class SettingsCommand extends CliCommand {
         return rows;
     }
 
-    /** Returns the value in its original form, so that it can be entered again. */
+    /** Returns the value in the form in which a user can enter it again. */
     private String text(OptionSpec option, ParseResult parsed) {
         if (parsed.hasMatchedOption(option)) {
             List<String> words = option.originalStringValues();

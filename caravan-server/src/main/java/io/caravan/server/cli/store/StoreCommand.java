@@ -38,8 +38,8 @@ abstract class StoreCommand extends CliCommand {
     }
 
     /**
-     * Prints a result. If this fails, the work continues, so that no store is left incomplete, but the command fails at
-     * the end, when the output throws the exception again.
+     * Prints a result. If this fails, the work continues, so that no store is left incomplete. At the end, the output
+     * throws the exception again, and the command fails.
      */
     final void printAnyway(Output output, String line, Output.Fields fields) {
         try {

@@ -1,4 +1,6 @@
-/** Commands that work on the directory of a store. Some need a closed store; others also read an open one. */
+/**
+ * Commands that work on the directory of a store. Some commands require a closed store; others also read an open store.
+ */
 @NullMarked
 package io.caravan.server.cli.store;
 

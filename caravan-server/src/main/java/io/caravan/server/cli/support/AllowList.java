@@ -9,12 +9,12 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Discloses only fields that are listed by name, and only values that have the form required for the field. */
+/** Discloses only fields that are listed by name, and only values in the form that the list requires for the field. */
 final class AllowList {
     static final String HIDDEN = "(hidden)";
 
     static final Predicate<String> NUMBER = matching("-?[0-9]{1,20}(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,4})?");
-    /** A word of the form that the program uses for states and kinds. */
+    /** Accepts a word in the form that the program uses for states and kinds. */
     static final Predicate<String> WORD = matching("[a-z][a-z_-]{0,23}|");
 
     static final Predicate<String> VERSION = matching("[0-9]{1,4}[0-9a-zA-Z.+-]{0,40}|unpackaged");

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 
 /** The fields of a server that may be disclosed. Everything else is left out. */
 final class Allowed {
-    /** Sections of {@code INFO}. */
+    /** The sections of {@code INFO} that may be disclosed. */
     static final Set<String> SECTIONS = Set.of(
             "server", "clients", "stats", "persistence", "archive", "spaces", "replication", "cluster", "keyspace");
 
@@ -30,7 +30,7 @@ final class Allowed {
             Stream.concat(Stream.of("none"), Stream.of(ArchiveState.values()).map(ArchiveState::label))
                     .collect(Collectors.toUnmodifiableSet())::contains;
 
-    /** The fields of {@code INFO} except its messages, which may name documents, and the location of the archive. */
+    /** The fields of {@code INFO}, except the messages, which may name documents, and the location of the archive. */
     static final AllowList INFO = AllowList.of(
             List.of(
                     ("uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends appended_bytes reads trims deletes"
@@ -89,7 +89,7 @@ final class Allowed {
 
     private static final Predicate<String> ADDRESS =
             matching("[A-Za-z0-9_.-]{1,100}:[0-9]{1,5}|\\[[0-9a-fA-F:.%]{2,45}]:[0-9]{1,5}");
-    /** A path or URL without the characters that would introduce a user, a password, or parameters. */
+    /** Accepts a path or URL without the characters that introduce a user, a password, or parameters. */
     private static final Predicate<String> PLACE = matching("[^\\p{Cntrl}@?#&]{1,1000}");
 
     private static final Predicate<String> REGION = matching("[a-z]{2}(-[a-z]{2,10}){1,2}-[0-9]|-");

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class MachineReport {
     private static final String MAIN_CLASS = "io.caravan.server.cli.Main";
 
-    /** Files, with patterns of the lines that may be disclosed. */
+    /** The files of the report, each with a pattern of the lines that may be disclosed. */
     private static final Map<String, Pattern> FILES = files();
 
     private static final Map<String, Pattern> PROCESS_FILES = new TreeMap<>(Map.of(
@@ -74,7 +74,7 @@ final class MachineReport {
 
     /**
      * Adds the state of the machine, and the findings of {@code caravan doctor} that do not require a write. Includes
-     * findings about the store's directory if it is given.
+     * findings about the store's directory, unless it is null.
      */
     void report(SupportFile file, @Nullable Path directory, long connections) {
         file.json("machine/system.json", "the operating system, processors, memory, and this command's JVM", system());

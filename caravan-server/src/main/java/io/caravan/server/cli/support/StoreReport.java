@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Describes the directory of an open or closed store. Only reads, and takes no lock. */
+/** Describes the directory of an open or closed store. Only reads files, and does not lock the store. */
 final class StoreReport {
     /** The size, in bytes, above which verifying a store takes too long for this command. */
     static final long MOST_VERIFIED_BYTES = 256L << 20;

@@ -5,11 +5,11 @@ import java.util.Locale;
 
 /** The durability of an acknowledged write, in ascending order of strength. */
 public enum DocumentDurability {
-    /** In memory: a killed process may lose the write. */
+    /** In the memory of the process: the write may be lost if the process is killed. */
     MEMORY(Durability.MEMORY),
-    /** In the operating system's memory: a power failure may lose the write. */
+    /** In the memory of the operating system: the write may be lost in a power failure. */
     PROCESS(Durability.PROCESS),
-    /** On disk. */
+    /** On the disk of the server. */
     SYNC(Durability.SYNC),
     /** On the disks of a majority of the cluster. */
     REPLICATED(Durability.SYNC);
@@ -20,7 +20,7 @@ public enum DocumentDurability {
         this.durability = durability;
     }
 
-    /** Returns the durability that a standalone server offers with this level of its store. */
+    /** Returns the durability that a standalone server offers if its store has this level. */
     public static DocumentDurability of(Durability level) {
         return switch (level) {
             case MEMORY -> MEMORY;
@@ -29,7 +29,7 @@ public enum DocumentDurability {
         };
     }
 
-    /** Returns the durability that the store must reach. */
+    /** Returns the durability that the store must provide. */
     public Durability durability() {
         return durability;
     }

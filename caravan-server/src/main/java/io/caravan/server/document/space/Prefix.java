@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** The first bytes of the names of a space's documents: 1 to {@value #MAX_BYTES} bytes of any value. Immutable. */
+/** The prefix of the document names that belong to a space: 1 to {@value #MAX_BYTES} bytes of any value. Immutable. */
 public final class Prefix implements Comparable<Prefix> {
     /** Maximum length, in bytes. */
     public static final int MAX_BYTES = 256;
@@ -21,7 +21,7 @@ public final class Prefix implements Comparable<Prefix> {
     }
 
     /**
-     * Creates a prefix of these bytes, which are not copied and must not change.
+     * Creates a prefix from these bytes, which are not copied and must not change.
      *
      * @throws IllegalArgumentException when there are not 1 to {@value #MAX_BYTES} of them
      */

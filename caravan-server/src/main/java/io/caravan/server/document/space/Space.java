@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A space with its settings. The object is replaced when any space is set or removed. Each write to a document updates
- * the counts of the space, so that quotas are exact; a write reserves its share before the store accepts it.
- * Thread-safe.
+ * A space with its settings. The object is replaced whenever any space is created, modified, or removed. Each write to
+ * a document updates the counts of the space, so that quotas are exact; a write reserves its share of the quotas before
+ * the store accepts it. Thread-safe.
  */
 public final class Space {
     private final Prefix prefix;
@@ -24,7 +24,7 @@ public final class Space {
      * Creates a space.
      *
      * @param server the durability of documents that are in no space
-     * @param before the same space with other settings, whose counts continue, or null to count from 0
+     * @param before the previous object of the same space, whose counts are taken over, or null to count from 0
      */
     Space(
             Prefix prefix,
@@ -35,7 +35,7 @@ public final class Space {
             SpaceTable table,
             @Nullable Space before) {
         DocumentDurability set = settings.durability();
-        // The server may have offered a stronger durability when this setting was made.
+        // The server may have offered a stronger durability when the durability of this space was set.
         this.durability = set != null && server.allows(set) ? set : server;
         this.prefix = prefix;
         this.settings = settings;
@@ -72,8 +72,8 @@ public final class Space {
     }
 
     /**
-     * Returns the maximum time that a write to a document of the space waits for others to share its flush; null if the
-     * server's delay applies.
+     * Returns the maximum time for which a write to a document of the space waits for other writes to share its flush;
+     * null if the server's delay applies.
      */
     public @Nullable Duration flushDelay() {
         return settings.has(SpaceSetting.FLUSH_MILLIS)
@@ -91,7 +91,7 @@ public final class Space {
         return counts.documents.get();
     }
 
-    /** Returns the length of all values that the documents' own lists retain, in bytes. */
+    /** Returns the total length of all values that the documents' own lists retain, in bytes. */
     public long bytes() {
         return counts.bytes.get();
     }
@@ -105,7 +105,8 @@ public final class Space {
     /**
      * Counts a write to a document, under the lock of its name.
      *
-     * @param stripe the stripe of the document's name; if it is not counted yet, its count will include the write
+     * @param stripe the stripe of the document's name; if the stripe is not counted yet, its later count will include
+     *     the write
      */
     public void count(int stripe, long moreDocuments, long moreBytes) {
         if (table.counted(stripe)) {
@@ -115,8 +116,8 @@ public final class Space {
     }
 
     /**
-     * Whether the counted amount, minus the amount that a write will free, exceeds a quota. False until all documents
-     * are counted, which takes a moment after a space is created or removed.
+     * Whether the counted amount, minus the amount that a write will free, exceeds a quota. Returns false until all
+     * documents are counted, which takes some time after a space is created or removed.
      */
     public boolean exceeds(SpaceSetting quota, long freed) {
         long counted = quota == SpaceSetting.QUOTA_DOCUMENTS ? documents() : bytes();
@@ -143,7 +144,7 @@ public final class Space {
         return wait;
     }
 
-    /** Refunds the amounts that {@link #take} took, because the write was not made. */
+    /** Refunds the amounts that {@link #take} took, because the write did not happen. */
     public void refund(long writes, long appendedBytes) {
         if (settings.has(SpaceSetting.WRITES_PER_SECOND)) {
             counters.writeRate().refund(writes, settings.get(SpaceSetting.WRITES_PER_SECOND));
@@ -166,19 +167,19 @@ public final class Space {
     }
 
     /**
-     * Returns the number of writes that appended or created since the server started; a write to several documents
-     * counts once for each.
+     * Returns the number of writes that appended values or created documents since the server started; a write to
+     * several documents counts once for each document.
      */
     public long writes() {
         return counters.count(Counter.WRITES).sum();
     }
 
-    /** Returns the bytes that these writes appended. */
+    /** Returns the number of bytes that the writes counted by {@link #writes()} appended. */
     public long writtenBytes() {
         return counters.count(Counter.BYTES).sum();
     }
 
-    /** Returns the number of values that retention trimmed during these writes. */
+    /** Returns the number of values that retention trimmed during the writes counted by {@link #writes()}. */
     public long retentionTrimmedValues() {
         return counters.count(Counter.TRIMMED_VALUES).sum();
     }
@@ -198,7 +199,7 @@ public final class Space {
     /**
      * The contents of a space, and its activity since the server started.
      *
-     * @param writes accepted appends and creations
+     * @param writes the number of accepted appends and creations
      * @param writtenBytes the bytes that they appended
      * @param effectiveDurability the durability of acknowledged writes
      */

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  *       space was removed.
  * </ul>
  *
- * <p>While the list retains more than twice as many entries as there are spaces, each update also rewrites up to two of
- * the oldest ones at the end, so that the list can be trimmed. Not thread-safe.
+ * <p>While the list retains more than twice as many entries as there are spaces, each update also appends copies of up
+ * to two of the oldest entries. The list can then be trimmed. Not thread-safe.
  */
 final class SpaceJournal {
     /** The id of the list that contains the journal. */
@@ -101,7 +101,7 @@ final class SpaceJournal {
         }
     }
 
-    /** Returns the spaces as last set. */
+    /** Returns the current settings of all spaces. */
     SortedMap<Prefix, SpaceSettings> settings() {
         return settings;
     }
@@ -110,7 +110,7 @@ final class SpaceJournal {
      * Writes the new settings of a space. If this throws, nothing has changed.
      *
      * @param now null to remove the space
-     * @return completes when the entry is durable
+     * @return a future that completes when the entry is durable
      */
     CompletableFuture<Long> write(Prefix prefix, @Nullable SpaceSettings now) {
         Map<Prefix, Long> after = new LinkedHashMap<>(sequences);

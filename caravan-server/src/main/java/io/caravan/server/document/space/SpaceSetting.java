@@ -8,48 +8,49 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a space. A setting is an integer of at least 1, or one of a few words, which are numbered from 1, or
- * not set.
+ * The settings of a space. A setting is unset, an integer of at least 1, or one of a few words, which are numbered from
+ * 1.
  */
 public enum SpaceSetting {
     /** Maximum length of one value, in bytes. */
     VALUE_BYTES("max-value-bytes", Unit.BYTES),
     /** Maximum number of values in a document. */
     DOCUMENT_VALUES("max-values", Unit.COUNT),
-    /** Maximum length of all values of a document together, in bytes. */
+    /** Maximum total length of all values of a document, in bytes. */
     DOCUMENT_BYTES("max-bytes", Unit.BYTES),
-    /** Number of the newest values that a document retains. */
+    /** Number of values that a document retains, counted from the newest. */
     RETAINED_VALUES("retain-values", Unit.COUNT),
-    /** Number of bytes of the newest values that a document retains. */
+    /** Total length of the values that a document retains, counted from the newest, in bytes. */
     RETAINED_BYTES("retain-bytes", Unit.BYTES),
     /** Time for which a document retains a value, in seconds. */
     RETAINED_SECONDS("retain-age", Unit.SECONDS),
     /** Maximum number of documents in the space. */
     QUOTA_DOCUMENTS("quota-documents", Unit.COUNT),
-    /** Maximum length of all values in the space together, in bytes. */
+    /** Maximum total length of all values in the space, in bytes. */
     QUOTA_BYTES("quota-bytes", Unit.BYTES),
     /**
-     * Maximum number of writes that append or create, per second; a write to several documents counts once for each.
+     * Maximum number of writes per second that append values or create documents; a write to several documents counts
+     * once for each document.
      */
     WRITES_PER_SECOND("writes-per-second", Unit.COUNT),
     /** Maximum number of bytes of appended values, per second. */
     BYTES_PER_SECOND("bytes-per-second", Unit.BYTES),
     /** Durability of an acknowledged write. */
     DURABILITY("durability", words(DocumentDurability.values(), DocumentDurability::word)),
-    /** Maximum time that a write waits for others to share its flush, in milliseconds. */
+    /** Maximum time for which a write waits for other writes to share its flush, in milliseconds. */
     FLUSH_MILLIS("flush-delay", Unit.MILLISECONDS, SpaceSetting.LONGEST_DELAY),
     /** Whether a value is stored with its arrival time. */
     TIMESTAMPS("timestamps", List.of("on")),
-    /** Maximum age of a write that is not archived, in seconds. */
+    /** Maximum age that a write may reach before it is archived, in seconds. */
     ARCHIVE_AFTER("archive-after", Unit.SECONDS),
-    /** Number of a document's newest generations that the archive keeps regardless of their age. */
+    /** Number of generations of a document, counted from the newest, that the archive keeps regardless of their age. */
     ARCHIVE_KEEP("archive-keep", Unit.COUNT, SpaceSetting.MOST_KEPT),
-    /** Age in days up to which the archive also keeps generations. */
+    /** Number of days for which the archive also keeps all generations. */
     ARCHIVE_KEEP_DAYS("archive-keep-days", Unit.COUNT, SpaceSetting.MOST_KEPT),
     /** Number of days for which the archive also keeps the newest generation of each day. */
     ARCHIVE_KEEP_DAILY("archive-keep-daily", Unit.COUNT, SpaceSetting.MOST_KEPT);
 
-    /** The text that unsets any setting. */
+    /** The text that clears a setting. */
     private static final String UNSET = "0";
 
     /** Maximum flush delay: one minute, as for every write. */
@@ -64,7 +65,7 @@ public enum SpaceSetting {
      */
     private static final long MOST_KEPT = 1_000_000;
 
-    /** The unit of a setting; {@code WORD} if its values are words. */
+    /** The unit of a setting; {@code WORD} if the values are words. */
     public enum Unit {
         COUNT,
         BYTES,
@@ -76,7 +77,7 @@ public enum SpaceSetting {
     private final String key;
     private final Unit unit;
     private final long max;
-    /** The words; the first one has the number 1. */
+    /** The words that the setting accepts; the first word has the number 1. */
     private final List<String> words;
 
     SpaceSetting(String key, Unit unit) {
@@ -115,10 +116,10 @@ public enum SpaceSetting {
     }
 
     /**
-     * Returns the number that a word stands for, in a setting whose values are words. The text {@code "0"}, which
-     * unsets the setting, returns 0.
+     * Returns the number of a word, for a setting whose values are words. For the text {@code "0"}, which clears the
+     * setting, returns 0.
      *
-     * @throws IllegalArgumentException when the text is neither
+     * @throws IllegalArgumentException when the text is neither a word of this setting nor {@code "0"}
      */
     public long number(String text) {
         int at = words.indexOf(text.toLowerCase(Locale.ROOT));
@@ -129,12 +130,12 @@ public enum SpaceSetting {
         return at + 1;
     }
 
-    /** Returns a value as users set and see it: a word, or a number. */
+    /** Returns a value in the form that users set and see: a word or a number. */
     Object shown(long value) {
         return unit == Unit.WORD ? words.get((int) value - 1) : (Object) value;
     }
 
-    /** Returns the setting of this name, or null if none exists. */
+    /** Returns the setting with this name, or null if none exists. */
     static @Nullable SpaceSetting find(String key) {
         return Arrays.stream(values())
                 .filter(setting -> setting.key.equals(key))
@@ -143,7 +144,7 @@ public enum SpaceSetting {
     }
 
     /**
-     * Returns the setting of this name.
+     * Returns the setting with this name.
      *
      * @throws IllegalArgumentException when none exists; the message lists the existing ones
      */

@@ -36,7 +36,7 @@ public final class SpaceSettings {
     /**
      * Returns the same settings, with one replaced.
      *
-     * @param value from 1 to the setting's maximum, or 0 to unset it
+     * @param value from 1 to the setting's maximum, or 0 to clear the setting
      * @throws IllegalArgumentException when the value is out of range
      */
     public SpaceSettings with(SpaceSetting setting, long value) {
@@ -54,7 +54,7 @@ public final class SpaceSettings {
         return asMap(this::get);
     }
 
-    /** Returns the settings that are set, by name, as users see them: numbers and words. */
+    /** Returns the settings that are set, by name, in the form that users see: numbers and words. */
     public Map<String, Object> shown() {
         return asMap(setting -> setting.shown(get(setting)));
     }
@@ -90,8 +90,8 @@ public final class SpaceSettings {
     /**
      * Decodes settings.
      *
-     * @return null if a setting, or a word of one, is unknown: a later release has added it
-     * @throws IllegalArgumentException when they are not settings of this version
+     * @return the settings, or null if a setting or the word of a setting is unknown, because a later release added it
+     * @throws IllegalArgumentException when the bytes are not settings in the format of this version
      */
     static @Nullable SpaceSettings decode(Attributes encoded) {
         SpaceSettings settings = NONE;

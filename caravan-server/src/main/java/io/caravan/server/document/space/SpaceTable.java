@@ -12,15 +12,17 @@ import org.jspecify.annotations.Nullable;
  * All spaces, in the order of their prefixes, and the progress of counting their documents. The set of spaces never
  * changes.
  *
- * <p>Every string that sorts between a prefix and a name that starts with it also starts with that prefix. Therefore,
- * the last prefix that does not sort after a name is a prefix of the name, or lies within the space that contains the
- * name.
+ * <p>If a name starts with a prefix, every string that sorts between the two also starts with that prefix. Therefore,
+ * the last prefix that does not sort after a name is either a prefix of the name or lies within the space that contains
+ * the name.
  */
 final class SpaceTable {
     static final SpaceTable EMPTY = new SpaceTable();
 
     private final Space[] spaces;
-    /** The number of stripes whose documents are counted; changed under the lock of the stripe counted last. */
+    /**
+     * The number of stripes whose documents are counted. Updated under the lock of the stripe that was counted last.
+     */
     private volatile int countedStripes;
 
     private SpaceTable() {
@@ -30,7 +32,7 @@ final class SpaceTable {
     /**
      * Creates a table of these spaces.
      *
-     * @param before the previous table: if it has the same prefixes and is counted, its counts stay valid
+     * @param before the previous table, whose counts stay valid if it has the same prefixes and is completely counted
      */
     SpaceTable(
             SortedMap<Prefix, SpaceSettings> settings,
@@ -98,7 +100,10 @@ final class SpaceTable {
         return countedStripes == Catalog.STRIPES;
     }
 
-    /** Records that the documents of a stripe are counted; called for each stripe, in order, under its lock. */
+    /**
+     * Records that the documents of a stripe are counted. Called for each stripe, in order, under the lock of the
+     * stripe.
+     */
     void nowCounted(int stripe) {
         countedStripes = stripe + 1;
     }

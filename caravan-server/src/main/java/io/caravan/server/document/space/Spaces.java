@@ -17,12 +17,12 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spaces of a store. Only the settings of the longest prefix that a document's name starts with apply: a space
- * inherits no settings.
+ * The spaces of a store. A document belongs to the space with the longest prefix that its name starts with. Only the
+ * settings of this space apply: a space inherits no settings.
  *
- * <p>Any thread may look up a space, at the cost of a few comparisons. Only threads that may wait may call methods that
- * update spaces: creating or removing a space recounts all documents, because some have moved from one space to
- * another.
+ * <p>Any thread may look up a space; a lookup costs only a few comparisons. Methods that update spaces require a thread
+ * that may wait: creating or removing a space recounts all documents, because some documents then belong to another
+ * space.
  */
 public final class Spaces {
     /** Maximum number of spaces. */
@@ -37,18 +37,19 @@ public final class Spaces {
     /** The counters of each space; kept while a space with the prefix exists. */
     private final Map<Prefix, SpaceCounters> counters = new ConcurrentHashMap<>();
 
-    /** Held during an update; acquired before the locks of the catalog and the store. */
+    /** The lock that is held during an update. It is acquired before the locks of the catalog and the store. */
     private final ReentrantLock changing = new ReentrantLock();
-    /** Guarded by {@link #changing}. */
+    /** The stored settings of the spaces. Guarded by {@link #changing}. */
     private final SpaceJournal journal;
 
-    /** Settings that cannot be set because they have no effect on this server, with the reasons. */
+    /** The settings that cannot be set, because they have no effect on this server, with the reasons. */
     private final Map<SpaceSetting, String> rejected = new ConcurrentHashMap<>();
 
     private volatile SpaceTable table = SpaceTable.EMPTY;
 
     /**
-     * Reads the spaces and, if any exist, counts the documents in them, which takes time proportional to all documents.
+     * Reads the spaces and, if any exist, counts their documents, which takes time proportional to the number of all
+     * documents.
      *
      * @param nanoTime a clock like {@link System#nanoTime()}, for rates
      * @param server the durability of documents in no space, and the maximum in any space
@@ -88,7 +89,7 @@ public final class Spaces {
         return space == null ? server : space.durability();
     }
 
-    /** Rejects settings from now on, because they have no effect on this server; values that are already set stay. */
+    /** Rejects these settings from now on, because they have no effect on this server. Existing values stay set. */
     public void reject(String why, SpaceSetting... settings) {
         for (SpaceSetting setting : settings) {
             rejected.put(setting, why);
@@ -100,7 +101,7 @@ public final class Spaces {
         return table.all();
     }
 
-    /** Returns the space of exactly this prefix, or null. */
+    /** Returns the space with exactly this prefix, or null. */
     public @Nullable Space get(Prefix prefix) {
         return table.all().stream()
                 .filter(space -> space.prefix().equals(prefix))
@@ -109,16 +110,16 @@ public final class Spaces {
     }
 
     /**
-     * Creates a space, or changes its settings. They apply to every write to a document that begins after this returns,
-     * and may apply earlier; quotas of all spaces apply on return.
+     * Creates a space, or changes its settings. The settings apply to every write that begins after this method
+     * returns, and may apply earlier. The quotas of all spaces apply on return.
      *
-     * <p>The settings are durable on return. Earlier writes are then as durable as the server offers, so that they have
-     * at least the durability that the document now has.
+     * <p>The settings are durable on return. Earlier writes have then reached the durability of the server, and thus at
+     * least the new durability of their document.
      *
      * @param change receives the current settings, and is called only once
      * @return the space
-     * @throws IllegalArgumentException when there would be more than {@link #MAX_SPACES}, or {@code change} throws it;
-     *     in both cases, nothing has changed
+     * @throws IllegalArgumentException when the settings are rejected, for example because there would be more than
+     *     {@link #MAX_SPACES} spaces, or when {@code change} throws this exception; nothing has then changed
      */
     public Space set(Prefix prefix, UnaryOperator<SpaceSettings> change) {
         changing.lock();
@@ -144,8 +145,8 @@ public final class Spaces {
     }
 
     /**
-     * Removes a space: its documents then belong to the space with the next shorter prefix, or to none. Durable on
-     * return.
+     * Removes a space. Its documents then belong to the space with the next shorter prefix, or to no space. The removal
+     * is durable on return.
      *
      * @return whether the space existed
      */
@@ -186,8 +187,8 @@ public final class Spaces {
     }
 
     /**
-     * Resets the rate limits whose rates change. Otherwise, an old debt would have to be repaid at the old rate,
-     * perhaps for days.
+     * Resets the rate limits whose rates change. Otherwise, writers would have to wait for the old debt to be repaid at
+     * the old rate, perhaps for days.
      */
     private SpaceCounters forgiveDebt(SpaceCounters counters, SpaceSettings before, SpaceSettings after) {
         long now = nanoTime.getAsLong();
@@ -208,8 +209,8 @@ public final class Spaces {
         }
         publish();
         try {
-            // All writes under the previous settings are in the store, because publishing has acquired the lock of each
-            // name.
+            // The store has accepted all writes under the previous settings, because publishing has acquired the lock
+            // of each name.
             store.flush();
             durable.join();
         } catch (CompletionException failed) {

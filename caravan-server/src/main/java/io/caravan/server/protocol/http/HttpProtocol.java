@@ -34,12 +34,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The HTTP protocol for listeners. Serves health pages from the start, and documents after {@link #serve}. */
+/** The HTTP protocol of a listener. Serves health pages from the start, and documents after {@link #serve}. */
 public final class HttpProtocol implements WireProtocol {
     private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
             + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
 
-    /** Longer than the minute for which proxies keep idle connections, so that proxies close them first. */
+    /**
+     * The default idle timeout. Longer than the minute for which proxies keep idle connections, so that proxies close
+     * them first.
+     */
     private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(2);
 
     private static final AttributeKey<Long> OPENED_NANOS = AttributeKey.valueOf("caravan.opened");
@@ -48,7 +51,7 @@ public final class HttpProtocol implements WireProtocol {
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     /**
-     * Creates the protocol without documents.
+     * Creates the protocol; it serves no documents yet.
      *
      * @param readers runs reads, which may block
      * @param transport creates connections to the leader

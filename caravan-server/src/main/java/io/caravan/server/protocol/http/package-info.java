@@ -1,9 +1,9 @@
 /**
- * Access to the documents by HTTP/1.1: the Durable Streams protocol under {@code /v1/stream/}, and server pages.
+ * Access to documents over HTTP/1.1: the Durable Streams protocol under {@code /v1/stream/}, and server pages.
  *
- * <p>{@link io.caravan.server.protocol.http.codec.RequestDecoder} decodes a request. When the head has arrived,
- * {@link io.caravan.server.protocol.http.connection.HttpConnection} finds the
- * {@link io.caravan.server.protocol.http.connection.Route}, and {@link
+ * <p>{@link io.caravan.server.protocol.http.codec.RequestDecoder} decodes a request. When the head has arrived, {@link
+ * io.caravan.server.protocol.http.connection.HttpConnection} finds the {@link
+ * io.caravan.server.protocol.http.connection.Route}, and {@link
  * io.caravan.server.protocol.http.connection.HttpAuthorizer} checks the client's permission. The connection collects
  * the body and passes an {@link io.caravan.server.protocol.http.connection.HttpExchange} to the {@link
  * io.caravan.server.protocol.http.connection.Route.Endpoint} of the route.

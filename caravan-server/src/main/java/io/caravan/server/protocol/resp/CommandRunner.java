@@ -28,16 +28,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs one connection's requests in order.
  *
- * <p>A write is submitted to the store immediately and acknowledged later. Consecutive reads are handed to a reading
- * thread together, and later requests wait until these reads are done. A read therefore sees every earlier write, which
- * the store has accepted already, and no later write.
+ * <p>A write is submitted to the store immediately and acknowledged later. Consecutive reads run together on a reading
+ * thread, and later requests wait until these reads are done. A read therefore sees every earlier write, because the
+ * store has already accepted it, and no later write.
  *
  * <p>No request runs while the store has no space, a write waits for its documents, too many replies are pending, the
  * client does not read its replies, or the turn is over. {@link #full()} then reports that the connection must stop
  * reading. Used only on the event loop.
  */
 final class CommandRunner {
-    /** Number of waiting requests at which no more are decoded. */
+    /** Number of waiting requests at which the connection stops decoding further requests. */
     private static final int MAX_WAITING = 128;
 
     private static final int MAX_READS_TOGETHER = 64;
@@ -56,15 +56,15 @@ final class CommandRunner {
     private final Deque<RespRequest> waiting = new ArrayDeque<>();
     /** The reads in progress. Other threads read this field. */
     private volatile @Nullable ReadBatch batch;
-    /** Whether the reads have released their thread. */
+    /** Whether the reads in progress have released their thread. */
     private boolean batchPaused;
 
     private boolean awaitingSpace;
-    /** The reply of the last write that had to wait for a document from the archive or for another write. */
+    /** The reply to the last write that had to wait for a document from the archive or for another write. */
     private @Nullable PendingReply undecided;
 
     private boolean rejectedLast;
-    /** Start of the turn; 0 before its first command. */
+    /** Start time of the current turn; 0 before the first command of the turn. */
     private long turnNanos;
 
     private boolean turnOver;
@@ -72,7 +72,7 @@ final class CommandRunner {
     /**
      * Creates a runner.
      *
-     * @param progress runs on the event loop when requests that had to wait can run, and calls {@link #run()}
+     * @param progress runs on the event loop when waiting requests can run, and calls {@link #run()}
      */
     CommandRunner(Channel channel, Session session, ReplyQueue replies, RespProtocol protocol, Runnable progress) {
         this.protocol = protocol;
@@ -85,7 +85,7 @@ final class CommandRunner {
         this.limits = protocol.limits();
     }
 
-    /** Accepts the next request, and runs it unless it must wait. */
+    /** Accepts the next request, and runs the request unless it must wait. */
     void offer(RespRequest request) {
         if (!session.quitting()) {
             waiting.add(request);
@@ -110,7 +110,7 @@ final class CommandRunner {
         return !awaitingSpace && !awaitingDocument() && replies.size() < limits.maxPending() && repliesAreReceived();
     }
 
-    /** Whether every request so far has run and every reply has been written. */
+    /** Whether all requests so far have run and all replies have been written. */
     boolean idle() {
         return waiting.isEmpty() && replies.isEmpty();
     }
@@ -126,7 +126,9 @@ final class CommandRunner {
         return current == null ? 0 : current.waitingNanos();
     }
 
-    /** Ends the turn. Returns whether its time was used up, so that requests may remain for the next turn. */
+    /**
+     * Ends the turn. Returns whether the time of the turn was used up, so that requests may remain for the next turn.
+     */
     boolean endTurn() {
         boolean wasOver = turnOver;
         turnNanos = 0;
@@ -170,14 +172,14 @@ final class CommandRunner {
         }
     }
 
-    /** Whether the client reads its replies, and there is memory for small replies. */
+    /** Whether the client is reading its replies, and there is memory for small replies. */
     private boolean repliesAreReceived() {
         return channel.isWritable() && !memory.full() && memory.mayReply(0);
     }
 
     /**
      * Whether there is memory for the next reply. Reads wait for memory, because their replies may be large. Writes do
-     * not, so that slow readers cannot stop them.
+     * not wait, so that slow readers cannot stop them.
      */
     private boolean replyHasSpace() {
         return memory.room() || nextRead() == null;
@@ -322,7 +324,7 @@ final class CommandRunner {
         readWith(spec.action(), command, openReply(), spec.readsDocuments(), spec.blocks());
     }
 
-    /** Hands a read to a reading thread, together with the reads that directly follow. */
+    /** Passes a read to a reading thread, together with the reads that directly follow. */
     private void readWith(Action first, Command of, PendingReply place, boolean readsDocuments, boolean blocks) {
         ReadBatch reads = new ReadBatch(session, protocol.readers(), replies, this::readsPaused);
         reads.add(first, of, place, readsDocuments, blocks);
@@ -337,7 +339,9 @@ final class CommandRunner {
         reads.begin(documents.readBarrier());
     }
 
-    /** Returns the spec of the next request if it may run and runs on a reading thread; null otherwise. */
+    /**
+     * Returns the spec of the next request if the request may run now and belongs on a reading thread; null otherwise.
+     */
     private @Nullable CommandSpec nextRead() {
         if (!(waiting.peek() instanceof Command command)) {
             return null;

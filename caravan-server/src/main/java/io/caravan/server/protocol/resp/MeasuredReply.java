@@ -12,12 +12,12 @@ import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A reply whose time since the start of its request is measured, for {@code /metrics} and {@code SLOWLOG}. */
+/** A reply that measures the time since the start of its request, for {@code /metrics} and {@code SLOWLOG}. */
 final class MeasuredReply extends PendingReply {
     private static final String PROTOCOL = "resp";
     /** The name under which metrics count unknown commands and malformed requests. */
     private static final String UNKNOWN = "unknown";
-    /** Prefixes of errors that the server caused. */
+    /** Prefixes of the errors that count as failures of the server. */
     private static final Set<String> FAILURES = Set.of("OOM", "IOERR", "CORRUPT", "ARCHIVE", "RESTORING");
 
     private static final String INTERNAL = "ERR internal error";
@@ -30,7 +30,7 @@ final class MeasuredReply extends PendingReply {
     private final long startedNanos = System.nanoTime();
 
     /**
-     * Creates the place for the reply to a request that starts now.
+     * Creates the pending reply to a request that starts now.
      *
      * @param spec null if the command does not exist
      * @param command null if the request is malformed

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The connection of one client. Passes requests to a {@link CommandRunner}, writes replies, and reads from the socket
- * only while requests and replies have space. Closes the connection when the client has quit or will send no more data,
- * and all replies are written.
+ * only while there is space for requests and replies. Closes the connection when the client has quit or will send no
+ * more data, and all replies are written.
  *
  * <p>A connection that ends with an error is closed by {@link LingeringClose}, because closing a socket with unread
  * input could discard the error reply.
@@ -34,7 +34,7 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
     private static final Logger LOG = LoggerFactory.getLogger(RespHandler.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
-    /** Time for which a stopping server waits for a client to close, after {@link #STOP_GRACE}. */
+    /** Time for which a stopping server waits for a client to close the connection, after {@link #STOP_GRACE}. */
     private static final Duration STOP_LINGER = Duration.ofMillis(500);
 
     /** Time for which a stopping server still replies to requests that were in transit. */
@@ -69,7 +69,10 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
         memory.waitingFor(runner::waitingNanos);
     }
 
-    /** Controls decoding. After the last request, all bytes are decoded, because later requests are dropped. */
+    /**
+     * Controls which bytes are decoded. After the last request, all bytes are decoded, because later requests are
+     * dropped.
+     */
     private final class Intake implements RespRequestDecoder.Intake {
         @Override
         public boolean open() {
@@ -161,8 +164,8 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
 
     /**
      * Runs requests and writes replies for one limited turn, so that other connections of the event loop get their
-     * turns. Writing can free space for more requests, and can call this method again. A failure closes only this
-     * connection.
+     * turns. Writing a reply can free space for more requests, and can call this method again. A failure closes only
+     * this connection.
      */
     private void progress() {
         moreProgress = true;
@@ -194,7 +197,7 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
         }
     }
 
-    /** Decodes requests that were held back. Returns whether a request was decoded. */
+    /** Decodes held-back requests. Returns whether a request was decoded. */
     private boolean decodeMore() throws Exception {
         long before = requests;
         decoder.resume();

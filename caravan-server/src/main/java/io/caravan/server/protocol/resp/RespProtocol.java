@@ -168,7 +168,10 @@ public final class RespProtocol implements WireProtocol {
         return table.get(command.keyword(0));
     }
 
-    /** Whether requests are redirected to the leader, or rejected if there is none, even while the server stops. */
+    /**
+     * Whether this node redirects requests to the leader, or rejects them if there is no leader, even while the server
+     * stops.
+     */
     boolean redirects() {
         return placement.elsewhere();
     }
@@ -200,7 +203,7 @@ public final class RespProtocol implements WireProtocol {
         session.subscriber(new Subscriber(channels, session, replies));
     }
 
-    /** Returns the place for the reply to a request that starts now. */
+    /** Returns the pending reply to a request that starts now. */
     PendingReply reply(ReplyQueue replies, Session session, @Nullable CommandSpec spec, @Nullable Command command) {
         return new MeasuredReply(replies, metrics, slowLog, session, spec, command);
     }

@@ -11,7 +11,7 @@ import java.util.Set;
  * @param address address to listen on; port 0 picks a free port
  * @param maxBodyBytes maximum length of a request body
  * @param maxBatchBytes maximum size of the messages of one body in the log, including an overhead for each message
- * @param longPoll time for which a long poll waits for a value
+ * @param longPoll maximum time for which a long poll waits for a value
  * @param eventStream time after which the client of an event stream must reconnect
  * @param heartbeat time between the comments that prevent proxies from closing an idle event stream; zero for no
  *     comments
@@ -29,7 +29,7 @@ public record HttpConfig(
         Duration heartbeat,
         Set<String> allowedOrigins,
         Set<String> allowedHosts) {
-    /** Space in a write for the attributes of the document and for frames. */
+    /** The space that a write needs for the attributes of the document and for frames. */
     private static final int BATCH_ROOM_BYTES = 64 * 1024;
 
     /**

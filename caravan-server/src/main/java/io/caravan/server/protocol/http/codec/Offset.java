@@ -6,12 +6,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A position in a stream, given by a client: a value, the first retained value, or the end.
+ * A position in a stream, specified by a client: a value, the first retained value, or the end.
  *
  * <p>As text, the offset of a value is sixteen digits of its sequence, {@code _}, and sixteen digits of a byte position
  * within the value. The texts sort in the order of the positions. The server issues only offsets with byte position
- * zero. Like the reference server of the protocol, it ignores other byte positions, because gateways add 1 to continue
- * after an offset.
+ * zero. Like the reference server of the protocol, it accepts and ignores other byte positions, because gateways add 1
+ * to continue after an offset.
  */
 public final class Offset {
     private static final String DIGITS = "[0-9]{16}";
@@ -33,8 +33,8 @@ public final class Offset {
     }
 
     /**
-     * Returns the sequence in the offset of a value; {@code -1} and {@code now} are not allowed. Throws
-     * {@link Problem}, which names this parameter, if the offset is malformed.
+     * Returns the sequence in the offset of a value; {@code -1} and {@code now} are not allowed. If the offset is
+     * malformed, throws a {@link Problem} that names the parameter.
      */
     public static long sequence(String text, String parameter) {
         if (!VALUE.matcher(text).matches()) {
@@ -45,8 +45,8 @@ public final class Offset {
     }
 
     /**
-     * Parses an offset: {@code -1} or null is the first retained value, and {@code now} is the end. Throws
-     * {@link Problem}, which names this parameter, if the offset is malformed.
+     * Parses an offset: {@code -1} or null is the first retained value, and {@code now} is the end. If the offset is
+     * malformed, throws a {@link Problem} that names the parameter.
      */
     public static Offset parse(@Nullable String text, String parameter) {
         if (text == null || text.equals("-1")) {

@@ -12,11 +12,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The rules for web pages that use the server from within a browser.
+ * The rules that determine which web pages may use the server from a browser.
  *
- * <p>If clients need tokens, pages of every origin may use the server, because a browser adds no token by itself. If
- * clients need no token, every program on this machine has access, including the browser with every page that its user
- * visits. Therefore only pages of this machine, and pages that the operator allows, may use the server.
+ * <p>If clients need tokens, pages of any origin may use the server, because a browser does not add a token by itself.
+ * If clients need no token, every program on this machine has access, including the browser with every page that its
+ * user visits. Therefore only pages of this machine, and pages that the operator allows, may use the server.
  *
  * <p>An attacker can make a foreign host name resolve to the server (DNS rebinding). If clients need no token, the
  * {@code Host} header of a request must therefore be one of these:
@@ -28,8 +28,8 @@ import java.util.stream.Collectors;
  *   <li>any IP address, if the server does not listen on a loopback address.
  * </ul>
  *
- * <p>Programs other than browsers are not affected: they send no {@code Origin}, and their {@code Host} is the address
- * to which they connect.
+ * <p>These rules do not affect programs other than browsers, which send no {@code Origin} and whose {@code Host} is the
+ * address to which they connect.
  */
 public final class Origins {
     private static final String ANY = "*";
@@ -89,7 +89,7 @@ public final class Origins {
         return host.equals(ANY) || NAME.matcher(host).matches();
     }
 
-    /** Throws {@link Problem} if a foreign page may have sent the request. */
+    /** Throws {@link Problem} if a page that may not use the server could have sent the request. */
     public void check(HttpMethod method, HttpHeaders headers) {
         if (any) {
             return;
@@ -131,7 +131,10 @@ public final class Origins {
         return parts.matches() && (LOOPBACK_HOST.matcher(parts.group("host")).matches() || allowed.contains(origin));
     }
 
-    /** Adds headers that determine which pages may read a response, and that forbid browsers to guess its type. */
+    /**
+     * Adds headers that determine which pages may read a response, and that prevent browsers from guessing its content
+     * type.
+     */
     void addTo(HttpHeaders response, HttpHeaders request) {
         String origin = request.get(HttpHeaderNames.ORIGIN);
         if (any || origin != null && mayUse(origin)) {

@@ -22,7 +22,10 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Thrown if a request fails. Becomes an error response of type {@code application/problem+json} (RFC 9457). */
+/**
+ * Thrown if a request fails. The server converts it to an error response of type {@code application/problem+json} (RFC
+ * 9457).
+ */
 public final class Problem extends RuntimeException {
     public static final String CONTENT_TYPE = "application/problem+json";
 
@@ -69,7 +72,10 @@ public final class Problem extends RuntimeException {
         return new Problem(400, code, detail);
     }
 
-    /** Translates an exception. Logs an exception without a translation, and reports it as an internal error. */
+    /**
+     * Translates an exception to a problem. Logs an exception that has no translation, and reports it as an internal
+     * error.
+     */
     public static Problem of(Throwable thrown) {
         if (thrown instanceof Problem rejected) {
             return rejected;
@@ -157,7 +163,7 @@ public final class Problem extends RuntimeException {
         };
     }
 
-    /** Rounds up, because an earlier retry would be rejected again. */
+    /** Converts milliseconds to seconds. Rounds up, because an earlier retry would be rejected again. */
     private static long wholeSeconds(long millis) {
         return (millis + MILLIS_PER_SECOND - 1) / MILLIS_PER_SECOND;
     }
@@ -174,7 +180,10 @@ public final class Problem extends RuntimeException {
         return this;
     }
 
-    /** Asks the client to retry after 1 s, for example while a document is being fetched from the archive. */
+    /**
+     * Returns a copy that asks the client to retry after 1 s, for example while a document is being fetched from the
+     * archive.
+     */
     private Problem retrySoon() {
         return with("Retry-After", "1");
     }

@@ -78,8 +78,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * Throws {@link Problem} if a body has a transfer encoding other than chunked. Otherwise, a compressed body would
-     * be stored without a record of its encoding.
+     * Throws {@link Problem} if a body has a transfer encoding other than chunked. Without this check, a compressed
+     * body would be stored without a record of its encoding.
      */
     private static void checkTransferEncoding(List<String> encodings) {
         if (encodings.size() > 1
@@ -94,7 +94,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * Throws {@link Problem} if the body is compressed. Otherwise, it would be stored without a record of its encoding.
+     * Throws {@link Problem} if the body is compressed. Without this check, the body would be stored without a record
+     * of its encoding.
      */
     public void checkContentEncoding() {
         for (String encoding : headers.getAllAsString(HttpHeaderNames.CONTENT_ENCODING)) {
@@ -157,8 +158,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * Throws {@link Problem} if a write has a condition that the server does not evaluate. Otherwise, the write would
-     * happen even if the condition did not hold.
+     * Throws {@link Problem} if a write has a condition that the server does not evaluate. Without this check, the
+     * write would happen even if the condition were false.
      *
      * @param mayBeNew whether {@link #mustBeNew} is evaluated
      */
@@ -180,7 +181,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /** Whether a header is {@code true}. Any other value counts as false. */
+    /** Whether a header has the value {@code true}. Any other value counts as false. */
     public boolean flag(String name) {
         return "true".equalsIgnoreCase(header(name));
     }

@@ -20,10 +20,14 @@ import org.jspecify.annotations.Nullable;
  * Decodes requests, and rejects ambiguous ones. Used only on the event loop.
  *
  * <p>Bytes that arrive while a request is being handled are held back: they are counted but not decoded, and the socket
- * is not read until the request ends. Decoded small requests would take many times the memory of their bytes.
+ * is not read until the request ends. If small requests were decoded, they would take many times the memory of their
+ * bytes.
  */
 public final class RequestDecoder extends HttpRequestDecoder {
-    /** Enough for a name of maximum length with every byte percent-encoded, and a query. */
+    /**
+     * The maximum length of a request line: enough for a name of maximum length with every byte percent-encoded, and a
+     * query.
+     */
     static final int MAX_LINE_BYTES = 8 * 1024;
 
     public static final int MAX_HEADER_BYTES = 16 * 1024;
@@ -95,7 +99,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         try {
             channelRead(context, Unpooled.EMPTY_BUFFER);
         } catch (Exception | Error broken) {
-            // This is how a pipeline handles exceptions of its handlers.
+            // Netty pipelines handle exceptions of their handlers in the same way.
             context.fireExceptionCaught(broken);
         }
     }
@@ -104,7 +108,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws Exception {
         if (busy.getAsBoolean()) {
             holding = context;
-            // Without this, the socket would be read several more times.
+            // Without this call, Netty would read the socket several more times.
             context.channel().config().setAutoRead(false);
             return;
         }
@@ -115,7 +119,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         begunBytes = begun ? begunBytes + readable - in.readableBytes() : 0;
     }
 
-    /** Requests no read while bytes are held back, unlike Netty's decoder. */
+    /** Does not request a read while bytes are held back, unlike Netty's decoder. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) throws Exception {
         if (holding == null) {

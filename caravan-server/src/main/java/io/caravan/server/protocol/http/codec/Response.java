@@ -39,7 +39,7 @@ public final class Response {
         return this;
     }
 
-    /** Sets a header to {@code true} if {@code set}. */
+    /** Sets a header to {@code true} if {@code set} is true; otherwise does nothing. */
     public Response flag(String name, boolean set) {
         return set ? header(name, "true") : this;
     }

@@ -33,14 +33,17 @@ import java.util.function.BooleanSupplier;
 public final class ResponseWriter {
     /**
      * The content security policy of every response except the files of the console. Clients choose the content types
-     * of documents. A browser that shows a document as a page must not run its scripts or treat it as a page of this
-     * server.
+     * of documents. If a browser shows a document as a page, it must not run scripts of the document or treat the
+     * document as a page of this server.
      */
     static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
     private static final long MILLIS_PER_SECOND = 1_000;
 
-    /** The {@code Date} header of a second; formatting it takes longer than the rest of a small response. */
+    /**
+     * The {@code Date} header for one second, cached because formatting it takes longer than the rest of a small
+     * response.
+     */
     private record FormattedDate(long second, String text) {
         static FormattedDate of(long second) {
             return new FormattedDate(second, DateFormatter.format(new Date(second * MILLIS_PER_SECOND)));
@@ -115,7 +118,7 @@ public final class ResponseWriter {
         whole(response, Unpooled.wrappedBuffer(response.body()));
     }
 
-    /** Writes a response, and releases its body. */
+    /** Writes a complete response, and releases its body. */
     public void whole(Response response, ByteBuf body) {
         int length = body.readableBytes();
         ByteBuf content = body;
@@ -201,7 +204,7 @@ public final class ResponseWriter {
         }
     }
 
-    /** Closes the connection, so that the client notices that the response is incomplete. */
+    /** Closes the connection, so that the client detects that the response is incomplete. */
     public void abort() {
         channel.close();
     }

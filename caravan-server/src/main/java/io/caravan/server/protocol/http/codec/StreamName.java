@@ -6,13 +6,13 @@ import io.caravan.catalog.DocumentName;
 import java.util.regex.Pattern;
 
 /**
- * Converts between document names and URL paths: a name is the rest of a path after a prefix such as {@value #PREFIX},
+ * Converts between document names and URL paths: a name is the part of a path after a prefix such as {@value #PREFIX},
  * with percent codes decoded to bytes.
  *
  * <p>Clients and proxies rewrite some paths: {@code rooms/../payroll} becomes {@code payroll}, and {@code a//b} may
  * become {@code a/b}. A name with such segments, or with a reserved first segment, therefore has an escaped path, which
- * is not rewritten: {@value #ESCAPED} and the escaped name. In the escaped name, every byte except letters, digits,
- * {@code -}, and {@code _} is written as {@code ~} and two uppercase hexadecimal digits.
+ * is not rewritten. It consists of {@value #ESCAPED} and the escaped name. In the escaped name, every byte except
+ * letters, digits, {@code -}, and {@code _} is written as {@code ~} and two uppercase hexadecimal digits.
  *
  * <p>A path with a {@code .} or {@code ..} segment is rejected. An encoded dot counts as a dot in this check, but an
  * encoded slash does not separate segments: {@code rooms%2F..%2Fpayroll} is one segment, and a valid name.
@@ -28,16 +28,22 @@ public final class StreamName {
     private static final String UNESCAPED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     /** A dot segment, which clients remove from a path. */
     private static final Pattern DOT_SEGMENT = Pattern.compile("(?:^|/)(?:\\.|%2[eE]){1,2}(?:/|\\z)");
-    /** The character at which browsers end a path, and the character that they change to a slash. */
+    /**
+     * The characters that a path must not contain unencoded: browsers end a path at the first one, and change the
+     * second one to a slash.
+     */
     private static final Pattern UNENCODED = Pattern.compile("[#\\\\]");
-    /** Finds names that need an escaped path. The console's {@code api.js} and {@code caravan.mjs} have a copy. */
+    /**
+     * Finds names that need an escaped path. The console's {@code api.js} and {@code caravan.mjs} contain copies of
+     * this pattern.
+     */
     private static final Pattern REWRITTEN =
             Pattern.compile("(?:^|/)\\.{0,2}/|(?:^|/)\\.{1,2}\\z|^" + RESERVED + "\\z|^(?:" + RESERVED + "|__name)/");
 
     private StreamName() {}
 
     /**
-     * Decodes the name of a document from the rest of a path after the prefix. Throws {@link Problem} if the rest is
+     * Decodes the name of a document from the part of a path after the prefix. Throws {@link Problem} if this part is
      * not the path of a name.
      */
     public static DocumentName of(String rest) {
@@ -55,7 +61,7 @@ public final class StreamName {
     }
 
     /**
-     * Decodes the bytes of a name from the rest of a path after the prefix. Throws {@link Problem} if the rest is not
+     * Decodes the bytes of a name from the part of a path after the prefix. Throws {@link Problem} if this part is not
      * the path of a name.
      */
     public static byte[] bytes(String rest) {
@@ -103,14 +109,16 @@ public final class StreamName {
         return PREFIX + encode(name.toBytes());
     }
 
-    /** Encodes a name as the rest of a URL path that clients send unchanged. */
+    /** Encodes a name as the end of a URL path that clients send unchanged. */
     public static String encode(byte[] name) {
         return REWRITTEN.matcher(new String(name, ISO_8859_1)).find()
                 ? ESCAPED + PercentCode.encode(name, UNESCAPED, '~')
                 : PercentCode.encode(name);
     }
 
-    /** Encodes a name for servers that do not support escaped paths. Clients may rewrite some of these paths. */
+    /**
+     * Encodes a name for servers that do not support escaped paths. Clients may rewrite some of the resulting paths.
+     */
     public static String encodePlainly(byte[] name) {
         String path = PercentCode.encode(name);
         return DOT_SEGMENT.matcher(path).find() ? path.replace("/", "%2F") : path;

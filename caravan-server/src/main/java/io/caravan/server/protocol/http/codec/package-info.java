@@ -1,4 +1,7 @@
-/** HTTP messages: decodes and checks requests, and encodes responses and problems. Does not access documents. */
+/**
+ * HTTP messages: the classes that decode and check requests, and encode responses and problems, without access to
+ * documents.
+ */
 @NullMarked
 package io.caravan.server.protocol.http.codec;
 

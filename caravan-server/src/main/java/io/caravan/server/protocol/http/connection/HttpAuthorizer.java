@@ -53,8 +53,8 @@ public final class HttpAuthorizer {
     }
 
     /**
-     * Throws {@link Problem} if the client's token was revoked. A client with a revoked token does not even receive the
-     * rest of a response.
+     * Throws {@link Problem} if the client's token was revoked. The check also applies to responses in progress: a
+     * client with a revoked token does not receive the rest of a response.
      */
     public static void checkStillKnown(Principal principal) {
         if (principal.revoked()) {

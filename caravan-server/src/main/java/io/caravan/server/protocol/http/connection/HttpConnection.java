@@ -29,16 +29,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of one client. Handles one request at a time. Later bytes wait in the decoder, and the socket is not
- * read while bytes wait. Otherwise, the socket is read even during a request, because only a read detects that the
- * client has disconnected.
+ * The connection of one client. Handles one request at a time. Bytes of later requests wait in the decoder, and the
+ * socket is not read while bytes wait. While no bytes wait, the socket is read even during a request, because only a
+ * read detects that the client has disconnected.
  */
 public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject> implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
 
-    /** Maximum number of body parts that are processed before other connections of the event loop get their turn. */
+    /**
+     * Maximum number of body parts that one turn processes before other connections of the event loop get their turn.
+     */
     private static final int TURN_PARTS = 1_000;
 
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
@@ -73,7 +75,10 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         return decoder;
     }
 
-    /** Whether later bytes must wait. Bytes after the last request do not wait, because they are discarded. */
+    /**
+     * Whether the bytes of later requests must wait. Bytes after the last request do not wait, because they are
+     * discarded.
+     */
     private boolean busy() {
         return (exchange != null || parts >= TURN_PARTS) && !closing;
     }
@@ -172,7 +177,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         }
     }
 
-    /** Called when the response was written. */
+    /** Called when the response has been written. */
     private void ended() {
         HttpExchange done = Objects.requireNonNull(exchange);
         service.ended(done);
@@ -185,7 +190,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         channel.eventLoop().execute(this::next);
     }
 
-    /** Continues with the next request, if the current request is over and there is space for another response. */
+    /** Starts the next request, if the current request is over and there is space for another response. */
     private void next() {
         if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !memory.mayReply(0)) {
             return;
@@ -251,9 +256,9 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     }
 
     /**
-     * Closes the connection after everything written has been sent.
+     * Closes the connection after all written data has been sent.
      *
-     * @param unread whether more of a request may arrive
+     * @param unread whether unread bytes of a request may still arrive
      */
     private void end(boolean unread) {
         if (!closing) {

@@ -152,7 +152,10 @@ public final class HttpExchange {
         });
     }
 
-    /** Runs part of the work, on any thread. An exception ends the exchange, and an {@link Error} is also rethrown. */
+    /**
+     * Runs part of the request's work, on any thread. An exception ends the exchange, and an {@link Error} is also
+     * rethrown.
+     */
     public void run(Runnable part) {
         try {
             part.run();
@@ -172,7 +175,7 @@ public final class HttpExchange {
         return waiting.add(work);
     }
 
-    /** Runs the action on the event loop, immediately if called there. */
+    /** Runs the action on the event loop, or immediately if the current thread is the event loop's thread. */
     public void onLoop(Runnable action) {
         if (loop().inEventLoop()) {
             action.run();
@@ -223,7 +226,9 @@ public final class HttpExchange {
         }
     }
 
-    /** Whether the connection has space for another piece, because the client has received enough earlier ones. */
+    /**
+     * Whether the connection has space for another piece, because the client has received enough of the earlier pieces.
+     */
     public boolean writable() {
         return writer.writable();
     }
@@ -244,8 +249,8 @@ public final class HttpExchange {
     }
 
     /**
-     * Begins a wait for new values. The action ends the response early, when the server stops or the client sends no
-     * more data. Runs it immediately if this has happened already. Called on the event loop.
+     * Begins a wait for new values. The action ends the response early when the server stops or the client sends no
+     * more data. If this has happened already, the action runs immediately. Called on the event loop.
      */
     public void waitForValues(Runnable drain) {
         memory().waitingFor(() -> System.nanoTime() - startedNanos);

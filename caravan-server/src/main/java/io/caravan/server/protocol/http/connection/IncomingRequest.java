@@ -28,7 +28,10 @@ public final class IncomingRequest {
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
     private int bytes;
 
-    /** Begins a request. Throws {@link Problem} if the body is too long, or the expectation is not supported. */
+    /**
+     * Creates a request with an empty body. Throws {@link Problem} if the announced body is too long, or the
+     * expectation is not supported.
+     */
     public IncomingRequest(HttpRequest received, Request head, Route route, Principal principal, HttpConfig config) {
         this.head = head;
         this.route = route;

@@ -26,8 +26,8 @@ public final class Readiness {
     }
 
     /**
-     * Returns the cluster whose leader serves the documents instead of this server, or null if this server serves them,
-     * will serve them, or is stopping.
+     * Returns the cluster whose leader serves the documents instead of this server. Returns null if this server serves
+     * them, will serve them, or is stopping.
      */
     private @Nullable Cluster followed() {
         return served == null && !draining ? cluster : null;
@@ -59,7 +59,7 @@ public final class Readiness {
         return draining;
     }
 
-    /** Returns the documents. Throws {@link Problem} if the store is not open yet, or the server is stopping. */
+    /** Returns the document service. Throws {@link Problem} if the store is not open yet, or the server is stopping. */
     public DocumentService documents() {
         return served().documents();
     }

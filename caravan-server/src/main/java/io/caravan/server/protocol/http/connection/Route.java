@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param path the path of the URL; {@link #REST} at its end matches the name of a document, and {@link #NAME} any other
  *     name
  * @param operation the name in metrics and in {@code /openapi.json}
- * @param permission the required permission, on the document if the path names one; null if none is required
+ * @param permission the required permission, which applies to the document if the path names one; null if none is
+ *     required
  * @param statuses the status codes of responses, in addition to {@link #COMMON_STATUSES}
- * @param takesValues whether the body may contain several values in Base64, and be longer than a value
+ * @param takesValues whether the body may contain several values in Base64, and may thus be longer than a value
  */
 public record Route(
         HttpMethod method,
@@ -37,8 +38,8 @@ public record Route(
     private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);
 
     /**
-     * The total size of values, before Base64 encoding, that one body may contain even if the maximum length of a value
-     * is lower.
+     * The total size of values, before Base64 encoding, that every body may contain, even if the maximum length of a
+     * value is lower.
      */
     private static final int VALUES_BYTES = 1024 * 1024;
 
@@ -73,7 +74,7 @@ public record Route(
         void handle(HttpExchange exchange);
     }
 
-    /** Returns a route that responds with this problem. */
+    /** Returns a route that responds to every request with this problem. */
     static Route rejecting(HttpMethod method, Problem rejected) {
         return new Route(method, "*", "refused", null, Set.of(rejected.status()), exchange -> {
             throw rejected;
@@ -89,7 +90,7 @@ public record Route(
         return path.endsWith(REST);
     }
 
-    /** Whether the body of a request is kept. */
+    /** Whether the route uses the body of a request. */
     boolean takesBody() {
         return method.equals(HttpMethod.PUT) || method.equals(HttpMethod.POST);
     }

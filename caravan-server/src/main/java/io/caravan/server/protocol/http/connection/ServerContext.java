@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param archiver null if documents are not archived
  * @param restores null if documents cannot be restored from an archive
- * @param backups backups of the store
+ * @param backups makes backups of the store
  * @param otherClients the connections of other protocols
  * @param settings the current settings of the server, for operators
  */
@@ -31,7 +31,7 @@ public record ServerContext(
         settings = List.copyOf(settings);
     }
 
-    /** Creates services for documents only. */
+    /** Creates a context that serves only documents. */
     public static ServerContext of(DocumentService documents) {
         return new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of());
     }

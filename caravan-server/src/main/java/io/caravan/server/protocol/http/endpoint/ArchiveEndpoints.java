@@ -31,7 +31,9 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The endpoints that describe the archive, and that restore documents by the rules of {@code CARAVAN.RESTORE}. */
+/**
+ * The endpoints that describe the archive, and that restore documents under the same rules as {@code CARAVAN.RESTORE}.
+ */
 public final class ArchiveEndpoints {
     /** The maximum number of listed generations. */
     private static final int MAX_GENERATIONS = 1_000;
@@ -43,8 +45,8 @@ public final class ArchiveEndpoints {
     }
 
     /**
-     * Returns the progress of the archive, the last drill, and the number of documents fetched on demand. Each is null
-     * if absent.
+     * Returns the progress of the archive, the result of the last drill, and the number of documents fetched on demand.
+     * Each is null if absent.
      */
     public void status(HttpExchange exchange) {
         Map<String, Object> fields = new LinkedHashMap<>();
@@ -114,7 +116,8 @@ public final class ArchiveEndpoints {
 
     /**
      * Restores a document, under another name if one is given. By default, restores the values of the latest generation
-     * that the document lacks. A chosen generation requires {@code ADMIN}, because it may undo writes of other users.
+     * that the document lacks. The choice of a generation requires {@code ADMIN}, because it may undo writes of other
+     * users.
      */
     public void restore(HttpExchange exchange) {
         DocumentName name = exchange.documentName();

@@ -47,7 +47,7 @@ public final class BackupEndpoints {
         });
     }
 
-    /** Responds from a reading thread, because all of these requests access files. */
+    /** Runs the request and responds on a reading thread, because all requests about backups access files. */
     private void respond(HttpExchange exchange, Function<Backups, Response> response) {
         Backups backups = endpoints.readiness().served().backups();
         endpoints.read(exchange, () -> exchange.respond(response.apply(backups)));
@@ -57,7 +57,7 @@ public final class BackupEndpoints {
         return exchange.route().rest(exchange.request().path());
     }
 
-    /** Ignores the outcome, which is logged and shown on the page of the backup. */
+    /** Ignores the outcome of a backup, which is logged and shown on the page of the backup. */
     private static final class Unwatched implements Outcome<Backups.Made> {
         @Override
         public void success(Backups.Made made) {}

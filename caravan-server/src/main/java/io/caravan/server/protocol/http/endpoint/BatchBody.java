@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The body of a batch: <code>{"operations": [{"path": ..., "append": [...]}, ...]}</code>. */
 record BatchBody(@Nullable List<Fields> operations) {
-    /** Maximum number of operations in a batch, because each of them locks a name. */
+    /** Maximum number of operations in a batch; limited because each operation locks a name. */
     static final int MAX_OPERATIONS = 1_000;
 
     private static final String INVALID = "invalid_batch";
@@ -38,7 +38,7 @@ record BatchBody(@Nullable List<Fields> operations) {
     /**
      * A write to one stream.
      *
-     * @param apply makes the write, and returns the resulting state of the stream
+     * @param apply performs the write, and returns the resulting state of the stream
      */
     record Operation(DocumentName name, Function<EditedDocument, Result> apply) {}
 

@@ -8,8 +8,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A result that is expensive to compute, and that all callers share. After a computation, the next one starts only when
- * twenty times its duration has passed. Computations therefore take at most a twentieth of the time of one thread,
+ * A result that is expensive to compute, and that all callers share. The next computation starts only after twenty
+ * times the duration of the previous one. Computations therefore take at most a twentieth of the time of one thread,
  * regardless of the number of callers. Thread-safe.
  */
 final class CachedResult<T> {

@@ -16,7 +16,7 @@ public final class Cursors {
             Instant.parse("2024-10-09T00:00:00Z").getEpochSecond();
     private static final long INTERVAL_SECONDS = 20;
     private static final long MAX_JITTER_SECONDS = 3600;
-    /** Longer cursors are ignored, to prevent an overflow. */
+    /** The format of a cursor. Longer cursors are ignored, to prevent an overflow. */
     private static final Pattern CURSOR = Pattern.compile("[0-9]{1,15}");
 
     private final InstantSource clock;

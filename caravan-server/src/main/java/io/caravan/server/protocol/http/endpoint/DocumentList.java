@@ -67,8 +67,8 @@ public final class DocumentList implements Route.Endpoint {
      * The documents that a request selects.
      *
      * @param prefix start of the names
-     * @param delimiter a name that contains the delimiter after the prefix is not listed, but counted under its start
-     *     up to and including the delimiter; empty for none
+     * @param delimiter the delimiter, or empty for none. A name that contains the delimiter after the prefix is not
+     *     listed, but counted under its start, up to and including the delimiter
      * @param sizes whether to return the size of each document
      */
     private record Wanted(byte[] prefix, byte[] delimiter, boolean sizes) {

@@ -17,12 +17,12 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * The context that the endpoints share. Runs work that may have to wait: reads wait for memory for their responses, and
- * writes for space in the store.
+ * The context that the endpoints share. Runs work that may have to wait: a read waits for memory for its response, and
+ * a write waits for space in the store.
  *
  * @param readers runs tasks that may block
  * @param shared whether shared caches may store the contents of documents
- * @param json reads the bodies of requests
+ * @param json parses the bodies of requests
  */
 public record Endpoints(
         Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared, JsonBody json) {
@@ -80,8 +80,9 @@ public record Endpoints(
     }
 
     /**
-     * Runs a write that takes long, or must read, on a reading thread, when the store has space. The write must not
-     * wait for space there, because it would hold the document's lock, and thus delay writes on the event loop.
+     * Runs a write that takes a long time or must read values, on a reading thread, when the store has space. The write
+     * must not wait for space on that thread, because it would hold the document's lock and thus delay writes on the
+     * event loop.
      */
     public void writeApart(HttpExchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();

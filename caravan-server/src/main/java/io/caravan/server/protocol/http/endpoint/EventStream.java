@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends the values of a stream as server-sent events, first the existing values, then new ones, until the stream is
  * closed or a time limit is reached. The next values are read when the client has received the previous ones. Checks
- * and the event loop use the fields in turn.
+ * and the event loop alternate in using the fields.
  *
  * <p>A text event ends with a complete character, because clients decode each event separately. A value that ends
- * within a character is sent with the value that completes the character, or when the stream is closed.
+ * within a character is sent together with the value that completes the character, or when the stream is closed.
  *
  * <p>Each line of a value gets its own {@code data:} field; LF, CR, and CRLF count as line ends. A value therefore
  * cannot end its event and begin another one.
@@ -189,7 +189,10 @@ final class EventStream extends LiveRead {
         out.writeByte('\n');
     }
 
-    /** Adds the event with the client's position; {@code closed} if the client has all values of a closed stream. */
+    /**
+     * Adds the event with the client's position. {@code closed} is whether the client has all values of a closed
+     * stream.
+     */
     private static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("streamNextOffset", offset);

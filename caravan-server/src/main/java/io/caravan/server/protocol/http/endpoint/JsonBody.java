@@ -24,17 +24,22 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads JSON bodies as records. Rejects unknown, repeated, and null fields, values of another type, and bodies that
- * exceed a limit, before it allocates memory for the rest of the body.
+ * Parses JSON bodies into records. Rejects unknown, repeated, and null fields, values of the wrong type, and bodies
+ * that exceed a limit, before it allocates memory for the rest of the body.
  */
 final class JsonBody {
     /** The field with the path of the stream. */
     private static final String PATH = "path";
 
     private static final int MAX_DEPTH = 8;
-    /** Longer than any valid field name. Limited because the factory caches thousands of names, even invalid names. */
+    /**
+     * The maximum length of a field name, which no valid name reaches. Limited because the factory caches thousands of
+     * names, even invalid names.
+     */
     private static final int MAX_NAME_CHARS = 128;
-    /** The tokens of the longest valid body without values: a thousand elements, each with all of its fields. */
+    /**
+     * The number of tokens of the longest valid body without values: a thousand elements, each with all of its fields.
+     */
     private static final int MAX_TOKENS_BESIDES_VALUES = 20_000;
 
     private static final JsonFactory JSON = JsonFactory.builder()
@@ -69,8 +74,8 @@ final class JsonBody {
     }
 
     /**
-     * Rejects nulls, so that a condition that is null by mistake is not ignored. Also rejects bodies of more tokens
-     * than the longest valid body, because many short values would take a multiple of the size of the body.
+     * A parser that rejects nulls, so that a condition that is null by mistake is not ignored. Also rejects bodies of
+     * more tokens than the longest valid body, because many short values would take a multiple of the size of the body.
      */
     private static final class CheckedParser extends JsonParserDelegate {
         private long tokensLeft;
@@ -147,7 +152,10 @@ final class JsonBody {
         return StreamName.of(path.substring(StreamName.PREFIX.length()));
     }
 
-    /** Returns the first stream in a body, or null if there is none; the complete parse then rejects the body. */
+    /**
+     * Returns the name of the first stream in a body, or null if there is none; the complete parse then rejects the
+     * body.
+     */
     static @Nullable DocumentName firstName(byte[] body) {
         try (JsonParser json = JSON.createParser(body)) {
             while (json.nextToken() != null) {

@@ -63,8 +63,8 @@ public final class LeaderProxy {
     private static final int CONNECT_MILLIS = 2_000;
     private static final long CHECK_SECONDS = 1;
     /**
-     * A request is rejected when it has waited for this time, or there has been no leader for this time. The time is
-     * enough for two elections at the default timeout.
+     * The time after which a waiting request is rejected, and for which there may be no leader before requests are
+     * rejected. It is enough for two elections at the default timeout.
      */
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
@@ -108,7 +108,7 @@ public final class LeaderProxy {
         }
     }
 
-    /** Creates a relay. Its connections use this transport, which must be that of the event loops. */
+    /** Creates a proxy. Its connections use this transport, which must be that of the event loops. */
     public LeaderProxy(Transport transport) {
         this.transport = transport;
     }
@@ -145,7 +145,8 @@ public final class LeaderProxy {
         void begin() {
             boolean here = group == cluster.group() && readiness.serves();
             if (exchange.request().header(RELAYED) != null && !here) {
-                // The view of the sender or of this node is outdated. The sender must determine the leader again.
+                // The sender or this node has outdated information about the leader. The sender must determine the
+                // leader again.
                 throw Readiness.noLeader().with(RELAYED, "refused");
             }
             if (here || readiness.draining()) {
@@ -261,7 +262,7 @@ public final class LeaderProxy {
             }
         }
 
-        /** Closes the connection, because the other node must not send anything without a request. */
+        /** Closes the connection, because the other node must not send data without a request. */
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             ReferenceCountUtil.release(message);
@@ -331,7 +332,7 @@ public final class LeaderProxy {
             readOn(context);
         }
 
-        /** Reads more of the response. If the request is a read, first waits for memory, like the leader. */
+        /** Reads more of the response. If the request is a read, first waits for memory, as the leader does. */
         private void readOn(ChannelHandlerContext context) {
             if ((forwarding.isRead() || forwarding.live) && !exchange.memory().room()) {
                 exchange.memory().whenRoom(exchange.untilEnd(() -> readOn(context)));

@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 /** A read that waits for new values. */
 abstract class LiveRead {
     /**
-     * A comment between events, because most proxies close a response that is idle for a minute. Clients ignore
-     * comments. Other writes consist of complete events, so a comment never splits an event.
+     * A comment that is sent between events, because most proxies close a response that is idle for a minute. Clients
+     * ignore comments. Other writes consist of complete events, so a comment never splits an event.
      */
     private static final ByteBuf COMMENT = Unpooled.unreleasableBuffer(
                     Unpooled.copiedBuffer(":\n\n", StandardCharsets.US_ASCII))
@@ -28,7 +28,7 @@ abstract class LiveRead {
     final ChangeWait wait;
 
     /**
-     * Creates a read that has not begun.
+     * Creates a read that has not started.
      *
      * @param most maximum number of documents in one check
      */
@@ -55,7 +55,7 @@ abstract class LiveRead {
         }
     }
 
-    /** Begins a check of these documents. The last check has no documents, and must finish the response. */
+    /** Starts a check of these documents. The last check has no documents, and must finish the response. */
     abstract void check(List<DocumentName> names);
 
     /** Starts the first check. The last check runs after {@code limit}, or when the server stops. */

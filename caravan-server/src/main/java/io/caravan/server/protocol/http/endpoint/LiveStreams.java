@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * the events of the previous one.
  */
 final class LiveStreams extends LiveRead {
-    /** The size of events at which a check ends. */
+    /** The total size of events, in bytes, at which a check ends. */
     private static final int CHECK_BYTES = 64 * 1024;
 
     /** The maximum number of streams in a check. */

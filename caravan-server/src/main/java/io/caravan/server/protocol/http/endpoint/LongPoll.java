@@ -56,7 +56,7 @@ final class LongPoll extends LiveRead {
     private Response head(DocumentInfo info) {
         Response head = StreamResponses.read(info).header(StreamHeaders.CURSOR, request.nextCursor());
         if (request.offset().isNow()) {
-            // The same URL returns other values next time.
+            // The same URL returns other values for the next request.
             return head.uncached();
         }
         String visibility = request.endpoints().shared() ? "public" : "private";

@@ -33,7 +33,7 @@ public final class MigrationEndpoints {
         this.endpoints = endpoints;
     }
 
-    /** Describes a document for another server. */
+    /** Returns the description of a document that another server needs to import it. */
     public void export(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = endpoints.readiness().documents();
@@ -66,7 +66,7 @@ public final class MigrationEndpoints {
     public void importDocument(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
-        // Parsing and the validation of JSON may take long.
+        // Parsing and validating JSON may take a long time.
         endpoints.writeApart(exchange, documents -> {
             ImportStep step = importStep(query, exchange.request().body());
             documents.write(

@@ -28,7 +28,7 @@ public final class OperatorEndpoints {
 
     private final Endpoints endpoints;
     private final Supplier<Stream<ClientInfo>> httpClients;
-    /** The layouts by shard number. */
+    /** The cached layouts, by shard number. */
     private final Map<Integer, CachedResult<StoreLayout>> layouts = new ConcurrentHashMap<>();
 
     public OperatorEndpoints(Endpoints endpoints, Supplier<Stream<ClientInfo>> httpClients) {
@@ -37,8 +37,8 @@ public final class OperatorEndpoints {
     }
 
     /**
-     * Returns the layout of one of the store's shards: the log, the part of it that is not yet in the heap, and the
-     * segments of the heap.
+     * Returns the layout of one of the store's shards: the log, the part of the log that is not yet in the heap, and
+     * the segments of the heap.
      */
     public void store(HttpExchange exchange) {
         DocumentService documents = endpoints.readiness().documents();

@@ -102,7 +102,10 @@ public final class ServerEndpoints {
         exchange.respond(Response.json(200, fields));
     }
 
-    /** Returns a summary without names and addresses, because it is available without a token. */
+    /**
+     * Returns a summary of the archive's status without names and addresses, because clients without a token can read
+     * it.
+     */
     private static Map<String, Object> brief(ArchiveStatus archive) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("state", archive.state().label());

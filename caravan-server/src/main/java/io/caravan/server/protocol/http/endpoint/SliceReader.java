@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 
 /**
  * Collects values of a document in the form of a response body: concatenated, or, for a JSON document, as elements of
- * an array. Stops after the value with which the slice is large enough. Used on a reading thread.
+ * an array. Stops after the first value that makes the slice large enough. Used on a reading thread.
  */
 final class SliceReader implements DocumentReader {
     /** The maximum size of a slice of text in which no value ends with a complete character. */
@@ -38,7 +38,8 @@ final class SliceReader implements DocumentReader {
     private long wholeNext;
 
     /**
-     * Creates a slice for values from a sequence to the end of {@code info}. {@code first} is whether it begins a body.
+     * Creates a slice for values from a sequence to the end of {@code info}. {@code first} is whether this is the first
+     * slice of a body.
      */
     SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first) {
         this.info = info;
@@ -66,8 +67,8 @@ final class SliceReader implements DocumentReader {
     }
 
     /**
-     * Reads the values from a sequence to the end of {@code info}. Reads none if they were trimmed or the document was
-     * deleted.
+     * Reads the values from a sequence to the end of {@code info}. Reads no values if they were trimmed or the document
+     * was deleted.
      */
     static void read(
             DocumentService documents, DocumentName name, DocumentInfo info, long from, DocumentReader reader) {
@@ -106,13 +107,16 @@ final class SliceReader implements DocumentReader {
         return wholeNext > from;
     }
 
-    /** Removes the values after the last value that ends with a complete character, or all if there is none. */
+    /**
+     * Removes the values after the last value that ends with a complete character, or all values if there is no such
+     * value.
+     */
     void cutToWhole() {
         bytes.writerIndex(bytes.readerIndex() + wholeBytes);
         next = wholeNext;
     }
 
-    /** Ends a body that has no more values. */
+    /** Appends the end of a body that has no more values. */
     void end() {
         if (json) {
             bytes.writeByte(']');

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.function.Function;
 
-/** The endpoints that manage spaces, by the rules of {@code CARAVAN.SPACE}. */
+/** The endpoints that manage spaces, under the same rules as {@code CARAVAN.SPACE}. */
 public final class SpaceEndpoints {
     /** The start of the paths of spaces. */
     public static final String PREFIX = "/v1/spaces/";

@@ -34,7 +34,7 @@ public final class StreamBatches {
 
     /** Applies the operations in the body, in order, as one write. */
     public void change(HttpExchange exchange) {
-        // Parsing and the validation of JSON may take long.
+        // Parsing and validating JSON may take a long time.
         endpoints.writeApart(exchange, documents -> {
             List<Operation> operations = BatchBody.parse(
                     exchange.request().body(),

@@ -100,7 +100,7 @@ public final class StreamReads {
         });
     }
 
-    /** Reads the values that the stream has now. */
+    /** Sends the values that the stream currently contains. */
     private static void catchUp(ReadRequest request) {
         DocumentInfo info = request.use();
         long from = request.offset().in(info);

@@ -39,7 +39,7 @@ public final class StreamWrites {
 
     private static final String TRIM = "trim";
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9.:\\[\\]_-]{1,255}");
-    /** Headers that proxies add to the requests that they forward. */
+    /** The names of headers that proxies add to forwarded requests. */
     private static final Set<String> BY_PROXIES =
             Set.of("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Via");
     /** The size above which JSON is split on a reading thread. */
@@ -66,7 +66,7 @@ public final class StreamWrites {
         }
         String contentType = request.contentType();
         boolean closed = request.flag(StreamHeaders.CLOSED);
-        // Splitting JSON may take long, and a fork may have to read values.
+        // Splitting JSON may take a long time, and a fork may have to read values.
         endpoints.writeApart(exchange, documents -> {
             List<byte[]> values = values(name, contentType, request.body());
             documents.create(
@@ -131,7 +131,7 @@ public final class StreamWrites {
                 : exchange.scheme() + "://" + host + path;
     }
 
-    /** Appends the body, closes the stream, or trims the oldest values if there is a parameter {@code trim}. */
+    /** Appends the body, closes the stream, or, with the parameter {@code trim}, trims the oldest values. */
     public void append(HttpExchange exchange) {
         Request request = exchange.request();
         String trimTo = request.query().get(TRIM);
@@ -214,7 +214,7 @@ public final class StreamWrites {
 
     /**
      * Trims the values before an offset, which is an extension of the protocol. The method is {@code POST}, because a
-     * {@code DELETE} request that lost its parameter on the way would delete the stream.
+     * {@code DELETE} request that lost its parameter in transit would delete the stream.
      */
     private void trim(HttpExchange exchange, String to) {
         exchange.operation("trimStream");
@@ -266,7 +266,7 @@ public final class StreamWrites {
         return new Response(204).uncached();
     }
 
-    /** Throws {@link Problem} if a delete did nothing, because the document did not exist. */
+    /** Throws {@link Problem} if a deletion had no effect because the document did not exist. */
     static void requireDeleted(DocumentName name, boolean existed) {
         if (!existed) {
             throw ReadRequest.notFound(name);

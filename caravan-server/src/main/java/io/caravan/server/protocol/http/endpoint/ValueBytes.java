@@ -2,7 +2,7 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.protocol.http.codec.Problem;
 
-/** The size of the values of one request in the log, which is limited. */
+/** The total size in the log of one request's values, which is limited. */
 final class ValueBytes {
     private final String request;
     private final long max;
@@ -18,7 +18,7 @@ final class ValueBytes {
         this.max = max;
     }
 
-    /** Adds a value of this length. Throws {@link Problem} if the values are now too large together. */
+    /** Adds a value of this length. Throws {@link Problem} if the total size now exceeds the maximum. */
     void add(int length) {
         bytes += StreamWrites.MESSAGE_OVERHEAD_BYTES + length;
         if (bytes > max) {

@@ -17,13 +17,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The endpoint that returns separate values, whereas a read of a stream concatenates values that are not JSON. */
+/** The endpoint that returns values separately, whereas a read of a stream concatenates values that are not JSON. */
 public final class ValueEndpoints {
     private static final int DEFAULT_LIMIT = 50;
     private static final int MAX_LIMIT = 1_000;
     /** The length to which values are truncated, unless the client requests complete values. */
     private static final int SHOWN_BYTES = 64 * 1024;
-    /** The size of returned values at which a page ends. */
+    /** The total size of returned values, in bytes, at which a page ends. */
     private static final int PAGE_BYTES = 256 * 1024;
 
     private final Endpoints endpoints;

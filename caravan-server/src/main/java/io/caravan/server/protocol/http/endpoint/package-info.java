@@ -1,6 +1,6 @@
 /**
- * The endpoints, and the reads that they start. {@link io.caravan.server.protocol.http.Routes} lists the endpoints with
- * their paths.
+ * The HTTP endpoints, and the reads that they start. {@link io.caravan.server.protocol.http.Routes} lists the endpoints
+ * with their paths.
  */
 @NullMarked
 package io.caravan.server.protocol.http.endpoint;

@@ -7,7 +7,7 @@ import java.util.Locale;
 
 /** The words of a request: the command's name and its arguments. */
 public final class Command implements RespRequest {
-    /** Maximum number of bytes of a word in an error, as in Redis. */
+    /** Maximum length of a word in an error message, as in Redis. */
     private static final int SHORT_CHARS = 128;
     /** Maximum length of a command name or keyword. */
     private static final int MAX_KEYWORD_BYTES = 32;
@@ -42,7 +42,7 @@ public final class Command implements RespRequest {
         return new String(words[index], StandardCharsets.UTF_8);
     }
 
-    /** Returns the word as text, truncated for an error. */
+    /** Returns the word as text, truncated for an error message. */
     public String shortText(int index) {
         byte[] word = words[index];
         return new String(word, 0, Math.min(word.length, SHORT_CHARS), StandardCharsets.UTF_8);
@@ -57,7 +57,7 @@ public final class Command implements RespRequest {
         return bytes;
     }
 
-    /** Returns the word in lower case and truncated, for an error. */
+    /** Returns the word in lower case, truncated for an error message. */
     public String lower(int index) {
         return shortText(index).toLowerCase(Locale.ROOT);
     }
@@ -113,7 +113,7 @@ public final class Command implements RespRequest {
         return number;
     }
 
-    /** Whether the word exists and is this keyword, regardless of case. */
+    /** Whether there is a word at this index that equals the keyword, regardless of case. */
     public boolean is(int index, String keyword) {
         return index < words.length && keyword(index).equals(keyword);
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits an inline command, which is a request in one line, into words at white space, as in Redis. A word may be
+ * Splits an inline command, which is a request on one line, into words at white space, as in Redis. A word may be
  * quoted: {@code "..."} supports backslash escapes, and {@code '...'} only {@code \'}.
  */
 final class InlineWords {
@@ -66,7 +66,9 @@ final class InlineWords {
         return word.toByteArray();
     }
 
-    /** Reads up to the closing quote. Returns false if there is none, or if the word does not end after it. */
+    /**
+     * Reads up to the closing quote. Returns false if there is no closing quote, or if the word does not end after it.
+     */
     private boolean quoted(byte quote, ByteArrayOutputStream word) {
         while (at < line.length) {
             byte b = line[at++];

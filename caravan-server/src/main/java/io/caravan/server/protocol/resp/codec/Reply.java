@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A reply with the types of RESP 3. In RESP 2, the most similar type replaces a missing type, as in Redis. */
+/** A reply with the types of RESP 3. If RESP 2 lacks a type, the most similar type replaces it, as in Redis. */
 public sealed interface Reply {
     /** The usual reply of a command that returns no data. */
     Reply OK = new Simple("OK");
@@ -30,7 +30,7 @@ public sealed interface Reply {
     }
 
     /**
-     * Converts an integer, a boolean, a text, bytes, a map, a record, or null to a reply. Returns a reply unchanged.
+     * Converts an integer, a boolean, a string, bytes, a map, a record, or null to a reply. Returns a reply unchanged.
      */
     static Reply of(@Nullable Object value) {
         if (value instanceof Reply reply) {
@@ -70,7 +70,7 @@ public sealed interface Reply {
         putLineEnd(out);
     }
 
-    /** Writes a text, which must not contain a line end, and a line end. */
+    /** Writes a text, which must not contain a line end, followed by a line end. */
     private static void putLine(ByteBuf out, String text) {
         ByteBufUtil.writeUtf8(out, text);
         putLineEnd(out);
@@ -80,9 +80,9 @@ public sealed interface Reply {
         out.writeShort('\r' << Byte.SIZE | '\n');
     }
 
-    /** Writes a type and a number as a line. Uses a single write, because most replies are such lines. */
+    /** Writes a type and a number as one line. Uses a single write, because most replies consist of such a line. */
     static void putNumber(ByteBuf out, char type, long number) {
-        // Type, sign, digits, and line end of the longest number.
+        // The length of the type, sign, digits, and line end of the longest number.
         byte[] line = new byte[1 + 1 + 19 + 2];
         int at = line.length;
         line[--at] = '\n';
@@ -115,7 +115,7 @@ public sealed interface Reply {
     }
 
     /**
-     * An error. Line ends become spaces.
+     * An error, in which line ends are replaced by spaces.
      *
      * @param text a prefix in capitals, for programs, and a message for people
      */
@@ -169,7 +169,7 @@ public sealed interface Reply {
         }
     }
 
-    /** A text for people to read; a byte string in RESP 2. */
+    /** A human-readable text; a byte string in RESP 2. */
     record Verbatim(String text) implements Reply {
         private static final String FORMAT = "txt:";
 
@@ -325,7 +325,7 @@ public sealed interface Reply {
     }
 
     /**
-     * A reply in the protocol version to which its request switches the connection.
+     * A reply that is encoded in the protocol version to which its request switches the connection.
      *
      * @param version the new version
      */

@@ -9,20 +9,21 @@ import org.jspecify.annotations.Nullable;
  * @param maxWordBytes maximum length of one word of a request
  * @param maxRequestBytes maximum total length of the words of a request, plus {@value #WORD_OVERHEAD_BYTES} bytes for
  *     each word
- * @param maxPending maximum number of requests of a connection without replies; at this limit, no more are read
+ * @param maxPending maximum number of a connection's requests without replies; at this limit, the server reads no more
+ *     requests
  */
 public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending) {
     /** The default of {@code maxPending}. */
     public static final int DEFAULT_MAX_PENDING = 1024;
     /** Maximum number of words in a request. */
     public static final int MAX_WORDS = 1024 * 1024;
-    /** Maximum length of a request in one line. */
+    /** Maximum length of an inline request, which is a request on one line. */
     public static final int MAX_INLINE_BYTES = 64 * 1024;
     /** Maximum number of words in a request of an unauthenticated client, if authentication is required. */
     public static final int MAX_STRANGER_WORDS = 16;
     /** Maximum length of a request of an unauthenticated client, counted like {@code maxRequestBytes}. */
     public static final int MAX_STRANGER_BYTES = 16 * 1024;
-    /** Approximate memory of a word in addition to its bytes: array header and reference. */
+    /** Approximate memory of a word in addition to its bytes, for the array header and the reference. */
     public static final int WORD_OVERHEAD_BYTES = 32;
     /** Approximate memory of a request in addition to its words, until the reply. */
     public static final int REQUEST_OVERHEAD_BYTES = 256;

@@ -14,12 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decodes requests: arrays of bulk strings ({@code *2\r\n$4\r\nLLEN\r\n$1\r\nk\r\n}), and lines ({@code LLEN k\r\n}).
+ * Decodes requests, which are arrays of bulk strings ({@code *2\r\n$4\r\nLLEN\r\n$1\r\nk\r\n}) or lines ({@code LLEN
+ * k\r\n}).
  *
- * <p>Every length is checked against {@link RespLimits} as soon as it is read. Memory for words is allocated when they
- * have arrived, not when their length is known. The bytes of a request over the limits are dropped as they arrive, and
- * a {@link RespRequest.Rejected} replaces the request. After a protocol violation, the decoder passes on a
- * {@link RespRequest.Rejected} that ends the connection, and drops all further bytes.
+ * <p>Every length is checked against {@link RespLimits} as soon as it is read. Memory for a word is allocated when the
+ * word has arrived, not when its length is known. The bytes of a request over the limits are dropped as they arrive,
+ * and a {@link RespRequest.Rejected} replaces the request. After a protocol violation, the decoder passes on a {@link
+ * RespRequest.Rejected} that ends the connection, and drops all further bytes.
  *
  * <p>A decoded request may take many times the memory of its bytes. Requests are therefore decoded one at a time, and
  * only while {@link Intake#open} returns true. Memory for words is reserved before it is allocated. Requests that must
@@ -38,7 +39,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     private static final int FIRST_WORDS = 8;
     /** Minimum number of bytes in a reservation of memory. */
     private static final int PIECE_BYTES = 4 * 1024;
-    /** Maximum number of digits of a length; no permitted length has as many. */
+    /** Maximum number of digits of a length. Every permitted length has fewer digits. */
     private static final int MAX_DIGITS = 18;
 
     private static final int LINE_END_BYTES = 2;
@@ -50,11 +51,11 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
 
     private @Nullable ChannelHandlerContext context;
     private boolean paused;
-    /** Memory that was reserved and is not used yet. */
+    /** The reserved memory that is not used yet, in bytes. */
     private long grantedBytes;
 
     private boolean malformed;
-    /** The words of the request that have arrived, in the first {@link #wordCount} elements. */
+    /** The words of the request that have arrived so far, in the first {@link #wordCount} elements. */
     private byte[][] words = NO_WORDS;
 
     private int wordCount;
@@ -74,7 +75,9 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
         /** Whether the next request may be decoded. */
         boolean open();
 
-        /** Whether the client must still authenticate; until then, its requests may use only little memory. */
+        /**
+         * Whether the client still has to authenticate; until then, its requests may use only a small amount of memory.
+         */
         boolean stranger();
 
         /** Reserves memory in addition to the received bytes. Returns false if no memory is available now. */
@@ -92,15 +95,15 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     }
 
     /**
-     * Whether bytes are held back, because the intake was closed or had no memory. They may contain complete requests.
+     * Whether bytes are held back, because the intake was closed or had no memory. The held-back bytes may contain
+     * complete requests.
      */
     public boolean paused() {
         return paused;
     }
 
     /**
-     * Decodes the bytes that were held back, if the intake is open now. Must not be called while the decoder passes on
-     * a request.
+     * Decodes the held-back bytes, if the intake is open now. Must not be called while the decoder passes on a request.
      */
     public void resume() throws Exception {
         if (paused && context != null && intake.open()) {
@@ -275,7 +278,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
         words[wordCount++] = word;
     }
 
-    /** Reads the number in a line that starts with a type byte. Reads nothing if the line is incomplete. */
+    /** Reads the number in a line that starts with a type byte. Consumes no bytes if the line is incomplete. */
     private static long number(ByteBuf in, String otherwise) {
         int start = in.readerIndex() + 1;
         int end = in.writerIndex();

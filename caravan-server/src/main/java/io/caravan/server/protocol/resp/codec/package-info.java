@@ -1,4 +1,7 @@
-/** The RESP encoding, which does not depend on documents: decodes requests within limits, and encodes replies. */
+/**
+ * The RESP encoding, which does not depend on documents: the classes that decode requests within limits, and encode
+ * replies.
+ */
 @NullMarked
 package io.caravan.server.protocol.resp.codec;
 

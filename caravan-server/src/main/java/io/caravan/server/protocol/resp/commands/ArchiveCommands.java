@@ -86,7 +86,7 @@ public final class ArchiveCommands {
     private ResumableRead restore(Session session, Command command, ResumableRead.Context context) {
         RestoreOptions options = RestoreOptions.of(command);
         if (options.generation().isPresent()) {
-            // Restoring a chosen generation may undo changes by other users.
+            // Restoring a chosen generation may undo writes of other users.
             CommandGate.require(session.principal(), Permission.ADMIN, "caravan.restore at");
         }
         RestoreService service = required(restores);
@@ -116,7 +116,7 @@ public final class ArchiveCommands {
     }
 
     /**
-     * The options after the name.
+     * The options of a restore command, which follow the name.
      *
      * @param generation the generation to restore; empty for the latest
      * @param as the name under which to restore the document; null for its own name

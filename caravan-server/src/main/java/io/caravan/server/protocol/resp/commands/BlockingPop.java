@@ -26,13 +26,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes {@code BLPOP}: takes the oldest value of the first document that has values, or waits, without a thread, for
- * its turn and a value. The wait ends at its timeout, when the client disconnects, or when the server stops. After
- * that, the command takes no value.
+ * Executes {@code BLPOP}: removes and returns the oldest value of the first document that has values, or waits, without
+ * a thread, for its turn and a value. The wait ends at its timeout, when the client disconnects, or when the server
+ * stops. After the wait has ended, the command removes no value.
  *
  * <p>The command checks its documents when it begins, when one of them has changed, and when it becomes the first
- * waiter for one of them. The checks run independently of the turns of the connection. These turns pause while replies
- * are at their limit, and would thus delay the next waiters in the {@link PopQueues}.
+ * waiter for one of them. The checks run independently of the turns of the connection, because these turns pause while
+ * replies are at their limit. Such a pause would delay the next waiters in the {@link PopQueues}.
  */
 final class BlockingPop implements ResumableRead {
     /** The positions of the names: all words except the first and the last. */
@@ -41,7 +41,7 @@ final class BlockingPop implements ResumableRead {
     private static final int PLACE_BYTES = 448;
     /** Maximum number of names in one command. */
     static final int MAX_NAMES = 1_024;
-    /** The reply if the server stops or no longer leads, as opposed to a timeout. */
+    /** The reply if the wait ends because the server is stopping or is no longer the leader. */
     private static final Reply UNBLOCKED =
             new Reply.Error("UNBLOCKED the server is stopping, or is no longer the leader; no value was removed");
     /** The reply to a client that has closed its side of the connection, but may still read replies. */
@@ -60,7 +60,7 @@ final class BlockingPop implements ResumableRead {
     private final List<DocumentName> names;
     private final long timeoutMillis;
     private final Runnable waiter = this::wake;
-    /** Whether a requested check has not begun yet. */
+    /** Whether a check has been requested and has not started yet. */
     private final AtomicBoolean woken = new AtomicBoolean();
 
     private final ChangeWait wait;
@@ -69,7 +69,7 @@ final class BlockingPop implements ResumableRead {
     /** The reply with which the wait ends without a value; null while the wait continues. */
     private volatile @Nullable Reply over;
 
-    /** The reason why an attempt was rejected. May be set after the attempt. */
+    /** The reason why an attempt was rejected. May be set after the attempt has returned. */
     private volatile @Nullable RuntimeException rejected;
 
     private boolean replied;
@@ -96,7 +96,7 @@ final class BlockingPop implements ResumableRead {
         this.wait = new ChangeWait(loop, MAX_NAMES, documents::onChange, due -> startTurn(), this::leave);
     }
 
-    /** Returns the documents that the command names, without repetitions. */
+    /** Returns the documents that the command names, without duplicates. */
     static List<DocumentName> names(Command command) {
         int words = command.size() - 2;
         if (words > MAX_NAMES) {
@@ -159,7 +159,7 @@ final class BlockingPop implements ResumableRead {
         }
     }
 
-    /** Checks the documents once. Returns whether the reply is or will be complete. */
+    /** Checks the documents once. Returns true if the reply is complete or will be completed without another check. */
     private boolean turn() {
         boolean ends = true;
         try {
@@ -182,7 +182,7 @@ final class BlockingPop implements ResumableRead {
         session.onEnding(() -> finish(session.clientDone() ? CLIENT_DONE : UNBLOCKED));
     }
 
-    /** Returns the documents from which this command may take a value. */
+    /** Returns the documents from which this command may remove a value, because it is the first waiter. */
     private List<DocumentName> first() {
         return queues.first(names, waiter);
     }
@@ -222,7 +222,7 @@ final class BlockingPop implements ResumableRead {
         return info != null && info.count() > 0;
     }
 
-    /** Requests another check, unless a requested check has not begun yet. Callable on any thread. */
+    /** Requests another check, unless a requested check has not started yet. Callable on any thread. */
     private void wake() {
         if (woken.compareAndSet(false, true)) {
             loop.execute(() -> {
@@ -270,7 +270,7 @@ final class BlockingPop implements ResumableRead {
         queues.leave(names, waiter);
     }
 
-    /** A write that takes a value, if a value still exists and the client is still connected. */
+    /** A write that removes and returns a value, if a value still exists and the client is still connected. */
     private final class Attempt implements Outcome<Boolean> {
         private final List<DocumentName> mine;
         private @Nullable Reply taken;
@@ -279,7 +279,10 @@ final class BlockingPop implements ResumableRead {
             this.mine = mine;
         }
 
-        /** Takes a value if there is one, and returns whether it did. May be called several times for one attempt. */
+        /**
+         * Removes a value if one exists, and returns whether it removed one. May be called several times for one
+         * attempt.
+         */
         boolean take(DocumentEdits edits) {
             boolean gone = over != null || !context.channel().isActive();
             taken = gone ? null : PopCommands.takeFirst(mine, edits);

@@ -94,7 +94,7 @@ public final class ClientCommands {
         return Reply.OK;
     }
 
-    /** Only checks the argument, because the server evicts neither clients nor keys. */
+    /** Checks the argument and does nothing else, because the server evicts neither clients nor keys. */
     private static Reply onOrOff(Session session, Command command) {
         if (!command.is(2, "ON") && !command.is(2, "OFF")) {
             throw CommandException.syntax();

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The cluster commands of Redis, with which clients find the leaders, and the commands that transfer leadership or
- * change the nodes of the cluster.
+ * change the membership of the cluster.
  */
 public final class ClusterCommands {
     private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
@@ -218,7 +218,7 @@ public final class ClusterCommands {
         return new Reply.Number(count);
     }
 
-    /** A change to the nodes of the cluster or to its leader. */
+    /** A change of the membership or of the leader of the cluster. */
     private interface ClusterChange {
         Reply make(Command command) throws IOException;
     }
@@ -233,7 +233,7 @@ public final class ClusterCommands {
         };
     }
 
-    /** Runs a subcommand on its own thread, because it may include a copy of the store. */
+    /** Runs a subcommand on a thread of its own, because it may have to copy the store. */
     private ResumableRead change(Session session, Command command, ResumableRead.Context context) {
         return new LongOperation<Reply>(
                 outcome -> {

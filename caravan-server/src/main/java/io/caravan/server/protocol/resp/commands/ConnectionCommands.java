@@ -15,7 +15,7 @@ import io.caravan.server.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The commands about the connection itself, for example to authenticate or to close it. */
+/** The commands about the connection itself, for example to authenticate the client or to close the connection. */
 public final class ConnectionCommands {
 
     private final ServerStatus status;
@@ -61,8 +61,8 @@ public final class ConnectionCommands {
     }
 
     /**
-     * Ends the connection if the client selects a database other than 0. Otherwise, a client that ignores the error
-     * would use the documents of database 0.
+     * Ends the connection if the client selects a database other than 0. If the connection stayed open, a client that
+     * ignores the error would use the documents of database 0.
      */
     private static Reply select(Session session, Command command) {
         if (command.number(1) != 0) {

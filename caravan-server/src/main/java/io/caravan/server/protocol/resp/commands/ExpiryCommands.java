@@ -18,7 +18,7 @@ import java.util.List;
 public final class ExpiryCommands {
     private static final long NO_DOCUMENT = -2;
     private static final long NO_EXPIRY = -1;
-    /** The deadline of a document that does not expire. */
+    /** Stands for the expiry time of a document that does not expire. */
     private static final long NEVER = Long.MAX_VALUE;
 
     private static final int SECOND_MILLIS = 1000;
@@ -74,7 +74,7 @@ public final class ExpiryCommands {
         return new Reply.Number(1);
     }
 
-    /** Returns the time at which the document expires if it is not used before; {@link #NEVER} without an expiry. */
+    /** Returns the time at which the document expires unless it is used earlier; {@link #NEVER} without an expiry. */
     private long deadlineMillis(DocumentInfo info) {
         return documents.deadlineMillis(info).orElse(NEVER);
     }
@@ -102,7 +102,8 @@ public final class ExpiryCommands {
     }
 
     /**
-     * The condition for a new expiry, from the options of {@code EXPIRE}. A missing expiry counts as the latest.
+     * The condition for a new expiry, from the options of {@code EXPIRE}. A missing expiry counts as later than any
+     * other.
      *
      * @param absent {@code NX}: only if the document has no expiry
      * @param present {@code XX}: only if the document has an expiry

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Caravan's commands for values, which are addressed by sequences that trims do not change. */
+/** Caravan's own commands for values. These commands address values by their sequences, which trims do not change. */
 public final class ExtensionCommands {
     private static final int SEQUENCE_WORD = 3;
 
@@ -57,7 +57,7 @@ public final class ExtensionCommands {
         });
     }
 
-    /** Trims a document. The reply is its first sequence, or null if the document does not exist. */
+    /** Trims a document. The reply is the document's new first sequence, or null if the document does not exist. */
     private Change trim(Session session, Command command) {
         requireKeyword(command, "TO");
         long first = command.count(SEQUENCE_WORD);

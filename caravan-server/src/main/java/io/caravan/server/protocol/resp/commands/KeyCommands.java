@@ -22,9 +22,11 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The Redis commands for entire documents. {@link KeyExistence} explains the treatment of documents without values. */
+/**
+ * The Redis commands for documents as a whole. {@link KeyExistence} explains the treatment of documents without values.
+ */
 public final class KeyCommands {
-    /** Maximum number of documents in one command, which locks all of them together. */
+    /** Maximum number of documents in one command, because the command locks all of them at the same time. */
     static final int MAX_NAMES = 16 * 1024;
 
     /** Approximate memory of a document in addition to its name. */
@@ -84,8 +86,8 @@ public final class KeyCommands {
     }
 
     /**
-     * Counts existing documents ({@code EXISTS}). A turn looks up a limited number of names, because other reads also
-     * need threads, and each document may have to be fetched from the archive.
+     * A read that counts existing documents ({@code EXISTS}). A turn looks up a limited number of names, because other
+     * reads also need threads, and each document may have to be fetched from the archive.
      */
     static final class Counting implements ResumableRead {
         /** Maximum number of names looked up in one turn. */
@@ -131,7 +133,7 @@ public final class KeyCommands {
         return command.wordsFrom(1).stream().map(DocumentName::of).toList();
     }
 
-    /** Returns the size of the values, which are on disk, plus the memory that the document uses. */
+    /** Returns the size of the document's values, which are on disk, plus the memory that the document uses. */
     private Reply usage(Command command) {
         if (command.size() == 4 || command.size() == 5 && !command.is(3, "SAMPLES")) {
             throw CommandException.syntax();
@@ -142,7 +144,7 @@ public final class KeyCommands {
                 info -> new Reply.Number(documents.bytes(DocumentName.of(name), info) + name.length + DOCUMENT_BYTES));
     }
 
-    /** Returns the name of the encoding of long lists in Redis. */
+    /** Returns the name that Redis uses for the encoding of long lists. */
     private Reply encoding(Command command) {
         return ofExisting(command, info -> Reply.Bulk.of("quicklist"));
     }

@@ -134,7 +134,7 @@ public final class ListCommands {
             return within(info.firstSequence(), info.nextSequence());
         }
 
-        /** Returns the sequences of the range in a list with these sequences. */
+        /** Returns the sequences that the range selects in a list with these first and next sequences. */
         SequenceRange within(long firstSequence, long nextSequence) {
             long length = nextSequence - firstSequence;
             long first = first(length);
@@ -145,7 +145,7 @@ public final class ListCommands {
         }
 
         /**
-         * Returns the number of values to trim from the head of a list of this length, so that only the range remains.
+         * Returns the number of values to trim from the head of a list of this length so that only the range remains.
          *
          * @throws CommandException if values at the tail would have to be removed
          */

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Starts a long operation, and replies when the operation is complete. Occupies no thread in between. */
+/** Starts a long operation, and replies when the operation is complete. Occupies no thread while the operation runs. */
 final class LongOperation<T> implements ResumableRead, Outcome<T> {
     private final Consumer<Outcome<T>> start;
     private final Function<T, Reply> describe;

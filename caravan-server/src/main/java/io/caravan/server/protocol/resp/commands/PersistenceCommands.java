@@ -90,7 +90,10 @@ public final class PersistenceCommands {
         }
     }
 
-    /** Replies without waiting. The reply follows the replies to earlier writes, which a majority has acknowledged. */
+    /**
+     * Replies without waiting. The reply follows the replies to earlier writes, which a quorum has acknowledged by
+     * then.
+     */
     private Reply replicas(Session session, Command command) {
         command.count(1);
         command.count(2);

@@ -88,7 +88,10 @@ public final class PopCommands {
         return new BlockingPop(documents, queues, readers, maxBytes, session, command, context);
     }
 
-    /** Removes the oldest value of the first document that has values. Returns the name and the value, or null. */
+    /**
+     * Removes the oldest value of the first document that has values. Returns the name and the value, or null if no
+     * document has values.
+     */
     static @Nullable Reply takeFirst(Collection<DocumentName> names, DocumentEdits edits) {
         for (DocumentName name : names) {
             EditedDocument document = edits.document(name);

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The queues of waiters for the values of each document, in order of arrival. Only the first waiter in a queue may take
- * values of the document. A waiter that becomes the first is woken. Thread-safe.
+ * values of the document. A waiter that becomes the first in a queue is woken. Thread-safe.
  */
 final class PopQueues {
-    /** Maximum number of names for which all clients together may wait. A name counts once for each waiter. */
+    /** Maximum number of names for which clients may wait, in total. A name counts once for each waiter. */
     static final int MAX_PLACES = 65_536;
 
     private final Map<DocumentName, LinkedHashSet<Runnable>> queues = new HashMap<>();
@@ -41,7 +41,7 @@ final class PopQueues {
         return places;
     }
 
-    /** Returns the names in whose queues the waiter is the first. */
+    /** Returns those names for which the waiter is the first in the queue. */
     synchronized List<DocumentName> first(Collection<DocumentName> names, Runnable waiter) {
         return names.stream().filter(name -> first(name) == waiter).toList();
     }

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The publish/subscribe commands. Channels have names like documents, and require the same permissions. */
+/** The publish/subscribe commands. A channel has a name like a document, and requires the same permissions. */
 public final class PubSubCommands {
     private static final Way BY_NAME = new Way("", word -> new Topic.Named(DocumentName.of(word)), Subscriber::names);
     private static final Way BY_PATTERN =
@@ -48,10 +48,10 @@ public final class PubSubCommands {
     }
 
     /**
-     * A way to select channels: by name or by pattern.
+     * A method of selecting channels: by name or by pattern.
      *
-     * @param prefix the beginning of the names of the commands and replies
-     * @param of parses a word of a command
+     * @param prefix the prefix of the names of the commands and replies
+     * @param of converts a word of a command to a topic
      * @param all returns all topics of this kind to which a connection is subscribed
      */
     private record Way(String prefix, Function<byte[], Topic> of, Function<Subscriber, Collection<Topic>> all) {

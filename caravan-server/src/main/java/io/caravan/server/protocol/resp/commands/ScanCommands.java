@@ -97,9 +97,9 @@ public final class ScanCommands {
     }
 
     /**
-     * Lists the names of documents: a page of them ({@code SCAN}), or all that match a pattern ({@code KEYS}). A turn
-     * scans a limited number of documents, so that other reads get threads, and the scan ends soon after the client
-     * disconnects. The names found so far count as memory of the reply.
+     * A read that lists the names of documents: one page ({@code SCAN}), or all names that match a pattern ({@code
+     * KEYS}). A turn scans a limited number of documents, so that other reads get threads, and the scan ends soon after
+     * the client disconnects. The names that were found so far are counted as memory of the reply.
      */
     static final class NameScan implements ResumableRead {
         /** Maximum number of names in the reply to {@code KEYS}. */

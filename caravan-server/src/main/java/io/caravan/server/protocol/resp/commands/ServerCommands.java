@@ -81,8 +81,8 @@ public final class ServerCommands {
     }
 
     /**
-     * Returns all sections or the named ones, for a client that may read or administer. Ignores the names of missing
-     * sections, as in Redis.
+     * Returns all sections, or only the requested ones, to a client with read or administrator permission. Ignores
+     * unknown section names, as in Redis.
      */
     private Reply info(Session session, Command command) {
         Principal principal = session.principal();
@@ -153,7 +153,7 @@ public final class ServerCommands {
         return new Reply.Array(found);
     }
 
-    /** Limits the number of names to the number of commands, because the event loop builds the reply. */
+    /** Checks that the request has no more names than there are commands, because the event loop builds the reply. */
     private void checkNames(Command command) {
         int most = specs.size();
         if (command.size() - 2 > most) {

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The statistics and settings that {@code INFO} and {@code CONFIG GET} return. */
 public final class ServerStatus {
-    /** The version of Redis with compatible replies, for clients that check the version. */
+    /** The Redis version whose replies are compatible, for clients that check the version. */
     private static final String REDIS_VERSION = "7.0.0";
 
     private final long startedNanos = System.nanoTime();
@@ -49,7 +49,7 @@ public final class ServerStatus {
     private final int httpPort;
 
     /**
-     * Creates the status from these components.
+     * Creates the status of a server from its components.
      *
      * @param maxValueBytes maximum length of a value
      * @param archiver null if the server has no archive
@@ -82,12 +82,12 @@ public final class ServerStatus {
         return cluster;
     }
 
-    /** Returns the mode of the server, as named in Redis. */
+    /** Returns the mode of the server, under its Redis name. */
     public String mode() {
         return cluster == null ? "standalone" : "cluster";
     }
 
-    /** Returns the role of the server, as named in Redis. */
+    /** Returns the role of the server, under its Redis name. */
     public String role() {
         return follows() ? "slave" : "master";
     }
@@ -96,7 +96,7 @@ public final class ServerStatus {
         return cluster != null && !cluster.leads();
     }
 
-    /** Returns settings by their Redis names. */
+    /** Returns the settings of the server, by their Redis names. */
     public Map<String, String> redisSettings() {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("save", "");
@@ -113,7 +113,7 @@ public final class ServerStatus {
         return settings;
     }
 
-    /** Whether an acknowledged write is on disk. */
+    /** Whether every acknowledged write is on disk. */
     public boolean syncs() {
         return durability == Durability.SYNC;
     }

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The most recent slow commands ({@code SLOWLOG}), with the time from request to reply. Thread-safe. */
 public final class SlowLog {
-    /** Minimum time of a slow command. */
+    /** Minimum duration of a command that counts as slow. */
     static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** Maximum number of entries. The oldest entry is removed first. */
     static final int MAX_ENTRIES = 128;
@@ -43,7 +43,7 @@ public final class SlowLog {
     /**
      * Creates an empty log.
      *
-     * @param clock dates the commands
+     * @param clock provides the times of the entries
      */
     public SlowLog(InstantSource clock) {
         this.clock = clock;

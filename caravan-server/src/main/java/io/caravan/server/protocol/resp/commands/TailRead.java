@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Executes {@code CARAVAN.READ}: returns the values starting at a sequence. With {@code BLOCK}, the command waits,
- * without a thread, if there are no values yet. The wait ends with the first value, when the document is closed, at the
+ * without a thread, if no values exist yet. The wait ends with the first value, when the document is closed, at the
  * timeout, when the client disconnects, or when the server stops.
  */
 final class TailRead implements ResumableRead {
@@ -85,7 +85,10 @@ final class TailRead implements ResumableRead {
         context.wake().run();
     }
 
-    /** Checks the document. Completes the reply, creates a stream of the values, or does neither in order to wait. */
+    /**
+     * Checks the document, and completes the reply or creates a stream of the values. Does neither if the command must
+     * wait. Returns whether the reply is complete.
+     */
     private boolean replied() {
         context.checkStillKnown();
         DocumentInfo info = documents.find(name);

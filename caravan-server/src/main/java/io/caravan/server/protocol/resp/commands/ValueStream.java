@@ -19,14 +19,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends a reply with any number of values of a document, and holds only a few of them in memory at a time.
+ * Sends a reply with any number of values of a document, and keeps only a small part of the reply in memory at a time.
  *
  * <p>A turn on a reading thread reads about {@value #TURN_BYTES} bytes, passes them to the event loop in chunks, and
  * releases the thread. The next turn begins when at most {@value #TURN_BYTES} bytes are waiting to be written to the
  * socket.
  *
  * <p>A slow client therefore occupies no thread, and pins no values in the store. If values are trimmed or deleted
- * before the client has received them, the connection is closed, because its reply cannot be completed.
+ * before the client has received them, the connection is closed, because the reply cannot be completed.
  */
 public final class ValueStream implements ResumableRead, DocumentReader {
     private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);
@@ -56,7 +56,10 @@ public final class ValueStream implements ResumableRead, DocumentReader {
     private long onTheirWay;
     private boolean waiting;
 
-    /** Writes the bytes before each value, and before and after all values. */
+    /**
+     * Writes the parts of the reply that surround the values: before all values, before each value, and after all
+     * values.
+     */
     interface Format {
         /** Formats the values as an array. */
         Format VALUES = new Format() {
@@ -190,7 +193,7 @@ public final class ValueStream implements ResumableRead, DocumentReader {
         return piece;
     }
 
-    /** Hands the chunk to the event loop, which then runs {@code after}. */
+    /** Passes the chunk to the event loop, which then runs {@code after}. */
     private void send(ByteBuf full, Runnable after) {
         piece = null;
         sent = true;

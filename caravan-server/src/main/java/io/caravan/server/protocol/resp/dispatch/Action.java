@@ -7,7 +7,7 @@ import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The operation of a command. Its type determines the threads on which it runs. */
+/** The operation of a command. The type of the operation determines the threads on which it runs. */
 public sealed interface Action {
 
     /** Replies immediately, on the event loop. */
@@ -26,7 +26,7 @@ public sealed interface Action {
         Change prepare(Session session, Command command);
     }
 
-    /** Reads from the store on a reading thread, in one turn. */
+    /** Reads from the store on a reading thread, in a single turn. */
     @FunctionalInterface
     non-sealed interface Read extends Action {
         Reply run(Session session, Command command);

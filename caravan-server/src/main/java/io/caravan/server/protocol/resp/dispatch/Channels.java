@@ -14,11 +14,11 @@ import java.util.concurrent.atomic.LongAdder;
  * and is not stored. Thread-safe.
  */
 public final class Channels {
-    /** Maximum number of subscriptions to channels and patterns, of all clients together. */
+    /** Maximum total number of subscriptions of all clients to channels and patterns. */
     static final int MAX_SUBSCRIPTIONS = 262_144;
     /**
-     * Maximum total length of all different patterns, in bytes. Limits the time for which a reading thread matches the
-     * channel of a message against all patterns.
+     * Maximum total length of all different patterns, in bytes. The limit bounds the time in which a reading thread
+     * matches the channel of a message against all patterns.
      */
     static final int MAX_PATTERN_BYTES = 16 * 1024;
 
@@ -35,8 +35,8 @@ public final class Channels {
     /**
      * Adds a subscriber that has not subscribed to this topic yet.
      *
-     * @throws CommandException if all clients together have the maximum number of subscriptions, or the maximum length
-     *     of patterns
+     * @throws CommandException if the subscriptions of all clients would exceed the maximum number or the maximum total
+     *     length of patterns
      */
     void add(Topic topic, Subscriber subscriber) {
         count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");
@@ -78,7 +78,10 @@ public final class Channels {
         });
     }
 
-    /** Sends a message to its subscribers, once for each matching subscription. Returns the number of messages sent. */
+    /**
+     * Sends a message to the subscribers of a channel, once for each matching subscription. Returns the number of
+     * messages sent.
+     */
     public int publish(DocumentName channel, byte[] message) {
         byte[] name = channel.toBytes();
         int receivers = send(new Topic.Named(channel), channel, Reply.Array.push("message", name, message));
@@ -102,12 +105,12 @@ public final class Channels {
         return receivers;
     }
 
-    /** Returns the number of subscriptions of all clients together. */
+    /** Returns the total number of subscriptions of all clients. */
     public int subscriptions() {
         return subscriptions.get();
     }
 
-    /** Returns the number of connections closed because their clients were too far behind. */
+    /** Returns the number of connections closed because their clients were too far behind in receiving messages. */
     public long closed() {
         return closed.sum();
     }

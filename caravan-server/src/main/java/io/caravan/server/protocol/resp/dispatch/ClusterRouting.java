@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Determines which node of a cluster runs a command: the leader of the Raft group of its documents. The other nodes
- * redirect clients to it, as in Redis's <a
+ * redirect clients to the leader, as in Redis's <a
  * href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">cluster specification</a>.
  */
 public final class ClusterRouting {
@@ -24,7 +24,7 @@ public final class ClusterRouting {
 
     private final @Nullable Cluster cluster;
 
-    /** Creates a placement. Without a cluster, every command runs on this server. */
+    /** Creates the routing. Without a cluster, every command runs on this server. */
     public ClusterRouting(@Nullable Cluster cluster) {
         this.cluster = cluster;
     }
@@ -49,7 +49,7 @@ public final class ClusterRouting {
         return group == cluster.group() && cluster.leads() ? null : elsewhere(group, slot);
     }
 
-    /** Whether this is a subcommand of {@code CARAVAN.CLUSTER} that does not need the leader. */
+    /** Whether the command is a subcommand of {@code CARAVAN.CLUSTER} that does not need the leader. */
     private static boolean concernsNode(CommandSpec spec, Command command) {
         return spec.name().equals("CARAVAN.CLUSTER") && (command.is(1, "DRAIN") || command.is(1, "HELP"));
     }

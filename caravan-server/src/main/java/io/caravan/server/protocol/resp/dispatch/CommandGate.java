@@ -67,7 +67,7 @@ public final class CommandGate {
     }
 
     /**
-     * Checks again, before more data is sent, that the client's secret has not been revoked.
+     * Checks that the client's secret has not been revoked since the command began; called before more data is sent.
      *
      * @throws CommandException if the secret was revoked
      */
@@ -78,7 +78,7 @@ public final class CommandGate {
     }
 
     /**
-     * Checks a permission that is not specific to a document.
+     * Checks that the client has a permission that is not specific to a document.
      *
      * @throws CommandException if the client lacks the permission
      */
@@ -90,7 +90,7 @@ public final class CommandGate {
     }
 
     /**
-     * Checks a permission on a document.
+     * Checks that the client has a permission on a document.
      *
      * @throws CommandException if the client lacks the permission
      */
@@ -102,7 +102,7 @@ public final class CommandGate {
     }
 
     /**
-     * Checks a permission on all documents whose names start with the fixed beginning of a pattern.
+     * Checks that the client has a permission on all documents whose names start with the fixed beginning of a pattern.
      *
      * @throws CommandException if the client lacks the permission for any of them
      */

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * A command, with the properties that {@code COMMAND} returns in Redis.
  *
  * @param name the name in upper case
- * @param arity number of words, including the name; if negative, the minimum number, negated
+ * @param arity number of words, including the name; a negative number means at least as many words as its absolute
+ *     value
  * @param summary a short description of the effect
  * @param group the command group, as in Redis
  * @param flags the command flags, as in Redis
@@ -63,7 +64,7 @@ public record CommandSpec(
      * Positions of the words that are document names.
      *
      * @param first position of the first name; 0 if there are no names
-     * @param last position of the last name; -1 is the last word
+     * @param last position of the last name; -1 stands for the last word
      * @param step distance between two names
      */
     public record Keys(int first, int last, int step) {
@@ -83,7 +84,7 @@ public record CommandSpec(
     }
 
     /**
-     * Starts the spec of a command about the values of documents.
+     * Starts the spec of a command that concerns the values of documents.
      *
      * @param flags the flags, separated by spaces
      */
@@ -91,22 +92,22 @@ public record CommandSpec(
         return new Builder(name, arity, keys, flags, summary, "list");
     }
 
-    /** Starts the spec of a command about entire documents. */
+    /** Starts the spec of a command that concerns documents as a whole. */
     public static Builder generic(String name, int arity, Keys keys, String flags, String summary) {
         return new Builder(name, arity, keys, flags, summary, "generic");
     }
 
-    /** Starts the spec of a command about the connection. */
+    /** Starts the spec of a command that concerns the connection. */
     public static Builder connection(String name, int arity, String summary) {
         return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "connection");
     }
 
-    /** Starts the spec of a command about the server. */
+    /** Starts the spec of a command that concerns the server. */
     public static Builder server(String name, int arity, Keys keys, String flags, String summary) {
         return new Builder(name, arity, keys, ("loading stale " + flags).strip(), summary, "server");
     }
 
-    /** Starts the spec of a command about the connection's transaction. */
+    /** Starts the spec of a command that concerns the connection's transaction. */
     public static Builder transactions(String name, int arity, String summary) {
         return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "transactions").atOnce();
     }
@@ -125,7 +126,7 @@ public record CommandSpec(
                 || keys != Keys.NONE && access.permissions().contains(Permission.READ);
     }
 
-    /** Whether the command may wait for as long as its client wants. */
+    /** Whether the command may wait for as long as its client chooses. */
     public boolean blocks() {
         return flags.contains("blocking");
     }
@@ -192,7 +193,10 @@ public record CommandSpec(
             return this;
         }
 
-        /** Sets the operation in a transaction. A read in a transaction sees the earlier writes of the transaction. */
+        /**
+         * Sets the operation that runs if the command is queued in a transaction. A queued read sees the earlier writes
+         * of the transaction.
+         */
         public Builder inTransaction(Action.Write prepare) {
             queued = prepare;
             return this;
@@ -203,8 +207,8 @@ public record CommandSpec(
         }
 
         /**
-         * Completes the spec with a write that requires no permission by default. For {@code EXEC}, permissions are
-         * checked when commands are queued.
+         * Completes the spec with a write that requires no permission by default. The permissions for {@code EXEC} are
+         * checked when its commands are queued.
          */
         public CommandSpec commit(Action.Write action) {
             return build(action);
@@ -227,7 +231,10 @@ public record CommandSpec(
             return inTransaction(action).build("write", Access.READ_AND_WRITE, action);
         }
 
-        /** Completes the spec with an operation like {@link #take}, in several turns except within a transaction. */
+        /**
+         * Completes the spec with an operation like that of {@link #take}, which runs in several turns unless it is in
+         * a transaction.
+         */
         public CommandSpec takeInTurns(Action.Stream action) {
             return build("write", Access.READ_AND_WRITE, action);
         }
@@ -242,14 +249,14 @@ public record CommandSpec(
         }
 
         /**
-         * Completes the spec with an operation that may wait and therefore runs on a reading thread, and that requires
-         * no permission by default.
+         * Completes the spec with an operation that may wait, and therefore runs on a reading thread. The operation
+         * requires no permission by default.
          */
         public CommandSpec waiting(Action.Read action) {
             return build(action);
         }
 
-        /** Completes the spec with an operation like {@link #waiting} in several turns. */
+        /** Completes the spec with an operation like that of {@link #waiting}, which runs in several turns. */
         public CommandSpec waitingInTurns(Action.Stream action) {
             return build(action);
         }

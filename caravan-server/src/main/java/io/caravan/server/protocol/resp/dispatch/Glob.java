@@ -8,15 +8,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A pattern with the syntax of Redis: {@code *} matches any bytes, {@code ?} one byte, {@code [a-c]} one byte of a set,
- * {@code [^a-c]} one byte outside of the set, and a backslash escapes the next byte. Every match takes one step for
- * each byte of the text and each 64 elements of the pattern. Immutable.
+ * {@code [^a-c]} one byte outside of the set, and a backslash escapes the next byte. For each byte of the text, a match
+ * takes one step for each 64 elements of the pattern. Immutable.
  */
 public final class Glob {
-    /** Maximum length; enough for any document name with a backslash before each byte. */
+    /** Maximum length of a pattern; enough for any document name with a backslash before each byte. */
     private static final int MAX_BYTES = 4096;
 
     private final byte[] pattern;
-    /** Created when the pattern is first matched. */
+    /** The automaton of the pattern, which is created when the pattern is first matched. */
     private volatile @Nullable Automaton automaton;
 
     /**
@@ -48,7 +48,10 @@ public final class Glob {
      */
     private final class Automaton {
         private final int elements;
-        /** The elements that match a byte, by byte, without those in {@link #any}; null if there are none. */
+        /**
+         * The elements that match a specific byte, indexed by the byte, without those in {@link #any}; null if there
+         * are none.
+         */
         private final @Nullable long[][] byByte = new long[256][];
         /** The elements that match any byte. */
         private final long[] any;
@@ -166,7 +169,9 @@ public final class Glob {
         return beginning.toByteArray();
     }
 
-    /** Returns the next position if there is a backslash at the given one, and the given position otherwise. */
+    /**
+     * Returns the position after a backslash at the given position, or the given position if it contains no backslash.
+     */
     private int escaped(int in) {
         return pattern[in] == '\\' && in + 1 < pattern.length ? in + 1 : in;
     }

@@ -14,14 +14,14 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive reads of one connection, which are handed to a reading thread together and run in order. A read that
- * waits releases its thread, and the later reads wait for it.
+ * Consecutive reads of one connection, which run in order on a reading thread. A read that waits releases its thread,
+ * and the later reads wait for that read.
  *
  * <p>The batch also releases its thread after a time limit, so that other batches can run, and when the replies of the
- * client, or of all clients together, use too much memory.
+ * client or of all clients use too much memory.
  */
 public final class ReadBatch implements Runnable {
-    /** Maximum time that a batch occupies a thread, unless a single read takes longer. */
+    /** Maximum time for which a batch occupies a thread, unless a single read takes longer. */
     private static final long TURN_NANOS = 10_000_000;
 
     private final Channel channel;
@@ -37,7 +37,10 @@ public final class ReadBatch implements Runnable {
     /** The reason for rejecting the steps that read documents; null if they are not rejected. */
     private @Nullable UnconfirmedReadException rejection;
 
-    /** Start of the last turn of a step that may wait for as long as its client wants; 0 if no such step runs. */
+    /**
+     * Start time of the last turn of a step that may wait for as long as its client chooses; 0 if no such step is
+     * running.
+     */
     private volatile long waitingSince;
 
     private record Step(Action action, Command command, PendingReply place, boolean readsDocuments, boolean blocks) {}
@@ -46,8 +49,8 @@ public final class ReadBatch implements Runnable {
      * Creates an empty batch.
      *
      * @param replies receives the replies
-     * @param paused runs on the event loop when the batch is finished, or must be started again when there is space for
-     *     replies
+     * @param paused runs on the event loop when the batch is finished, or when it has paused and must be started again
+     *     once there is space for replies
      */
     public ReadBatch(Session session, Executor readers, ReplyQueue replies, Runnable paused) {
         this.channel = session.channel();
@@ -58,10 +61,10 @@ public final class ReadBatch implements Runnable {
     }
 
     /**
-     * Adds a read, before the batch begins.
+     * Adds a read. Must be called before the batch begins.
      *
      * @param readsDocuments whether the read must not return stale data
-     * @param blocks whether the read may wait for as long as its client wants
+     * @param blocks whether the read may wait for as long as its client chooses
      */
     public void add(Action action, Command command, PendingReply place, boolean readsDocuments, boolean blocks) {
         steps.add(new Step(action, command, place, readsDocuments, blocks));
@@ -73,7 +76,9 @@ public final class ReadBatch implements Runnable {
         return since == 0 ? 0 : System.nanoTime() - since;
     }
 
-    /** Starts the batch after the barrier. If the barrier fails, the batch rejects all reads of documents. */
+    /**
+     * Starts the batch after it has passed the barrier. If the barrier fails, the batch rejects all reads of documents.
+     */
     public void begin(ReadBarrier barrier) {
         if (steps.stream().anyMatch(Step::readsDocuments)) {
             barrier.pass(this::start, this::reject);
@@ -125,7 +130,10 @@ public final class ReadBatch implements Runnable {
         }
     }
 
-    /** Runs a step. Returns false if it waits; another thread may then run the batch, so this one must not use it. */
+    /**
+     * Runs a step. Returns false if the step waits; another thread may then run the batch, so this thread must not use
+     * it.
+     */
     private boolean run(Step step) {
         try {
             if (rejection != null && step.readsDocuments()) {

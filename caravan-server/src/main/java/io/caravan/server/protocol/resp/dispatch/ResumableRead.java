@@ -5,17 +5,17 @@ import io.caravan.server.protocol.resp.reply.PendingReply;
 import io.netty.channel.Channel;
 
 /**
- * A read that may take several turns on reading threads. While it waits for a client or for a write, it occupies no
- * thread. Turns may run on different threads, but never concurrently, and each turn sees the memory effects of the
+ * A read that may take several turns on reading threads. While the read waits for a client or for a write, it occupies
+ * no thread. Turns may run on different threads, but never concurrently, and each turn sees the memory effects of the
  * previous one.
  */
 public interface ResumableRead {
 
     /**
-     * Takes a turn. An exception becomes the error reply, unless the reply is complete.
+     * Runs one turn of the read. An exception becomes the error reply, unless the reply is complete.
      *
-     * @return true if no other turn is needed; false if a thread will run {@link Context#wake()}, or already has, so
-     *     that this turn must do nothing more
+     * @return true if no further turn is needed; false if {@link Context#wake()} will run or has already run, so that
+     *     this turn must do nothing more
      */
     boolean proceed();
 

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of one connection. Used on the event loop, and by the connection's reads while they run. Fields that other
- * connections read, for example for {@code CLIENT LIST}, are volatile.
+ * The state of one connection. Used on the event loop, and by the connection's reads on reading threads. Fields that
+ * other connections read, for example for {@code CLIENT LIST}, are volatile.
  */
 public final class Session {
     private final long id;
@@ -116,7 +116,7 @@ public final class Session {
         principal = proved;
     }
 
-    /** Whether the client must authenticate, because it has not done so or its secret was revoked. */
+    /** Whether the client must authenticate, because it has not authenticated yet or its secret was revoked. */
     public boolean stranger() {
         Principal known = principal;
         return known == null || known.revoked();
@@ -188,7 +188,7 @@ public final class Session {
 
     /**
      * Wraps work that waits for a shared resource, such as a reading thread. The wrapper runs the work at most once,
-     * and drops it when the connection closes. Callable on any thread.
+     * and drops the work when the connection closes. Callable on any thread.
      */
     public Runnable untilClosed(Runnable work) {
         return waiting.add(work);
@@ -204,7 +204,9 @@ public final class Session {
         return ending;
     }
 
-    /** Ends the waits of requests. Called on the event loop. */
+    /**
+     * Ends the waits of requests, because the server is stopping or the connection is closed. Called on the event loop.
+     */
     public void end() {
         ending = true;
         if (onEnding != null) {
@@ -224,8 +226,8 @@ public final class Session {
     }
 
     /**
-     * Sets the action that ends the wait of a request. Runs it immediately if waits have ended already. Replaces an
-     * earlier action.
+     * Sets the action that ends the wait of a request. Runs the action immediately if waits have ended already. The
+     * action replaces an earlier one.
      */
     public void onEnding(@Nullable Runnable action) {
         onEnding = action;

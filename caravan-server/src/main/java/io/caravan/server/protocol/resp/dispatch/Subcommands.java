@@ -18,13 +18,13 @@ public final class Subcommands {
     /**
      * Creates an empty set of subcommands.
      *
-     * @param command in upper case
+     * @param command the name of the command in upper case
      */
     public Subcommands(String command) {
         this.command = command;
     }
 
-    /** Adds a subcommand that takes {@code least} to {@code most} words after its name. */
+    /** Adds a subcommand with {@code least} to {@code most} words after its name. */
     public Subcommands add(String name, String usage, int least, int most, Action.Immediate action) {
         byName.put(name, new Subcommand(usage, least, most, action));
         return this;

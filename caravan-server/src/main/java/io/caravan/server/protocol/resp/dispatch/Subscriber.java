@@ -17,14 +17,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The channels and patterns to which one connection has subscribed, and the delivery of their messages. A message
- * follows the replies to earlier requests, and is counted in the memory for replies as soon as it is published. Used on
- * the event loop, except for {@link #send} and {@link #closeBehind}.
+ * The channels and patterns to which one connection has subscribed, and the delivery of their messages. A message is
+ * delivered after the replies to earlier requests, and counts toward the memory for replies as soon as it is published.
+ * Used on the event loop, except for {@link #send} and {@link #closeBehind}.
  */
 public final class Subscriber {
     private static final Logger LOG = LoggerFactory.getLogger(Subscriber.class);
 
-    /** Maximum bytes of messages and replies that the client has not received. A burst of messages must fit. */
+    /**
+     * Maximum number of bytes of messages and replies that the client has not received. Large enough for a burst of
+     * messages.
+     */
     static final long MAX_BEHIND_BYTES = 32 * 1024 * 1024;
 
     /** Maximum number of patterns of a connection. */
@@ -100,23 +103,23 @@ public final class Subscriber {
         }
     }
 
-    /** Unsubscribes from everything. */
+    /** Removes all subscriptions. */
     public void removeAll() {
         names().forEach(this::remove);
         patterns().forEach(this::remove);
     }
 
-    /** Returns the channels, in the order in which they were added. */
+    /** Returns the subscribed channels, in the order in which they were added. */
     public Collection<Topic> names() {
         return List.copyOf(names);
     }
 
-    /** Returns the patterns, in the order in which they were added. */
+    /** Returns the subscribed patterns, in the order in which they were added. */
     public Collection<Topic> patterns() {
         return List.copyOf(patterns);
     }
 
-    /** Returns the number of channels and patterns. */
+    /** Returns the number of subscribed channels and patterns. */
     public int count() {
         return names.size() + patterns.size();
     }
@@ -155,7 +158,10 @@ public final class Subscriber {
         }
     }
 
-    /** Closes the connection because the client is too far behind. Returns false if it was closed before. */
+    /**
+     * Closes the connection because the client is too far behind. Returns false if the connection was already closed
+     * for this reason.
+     */
     boolean closeBehind() {
         if (!closing.compareAndSet(false, true)) {
             return false;

@@ -17,11 +17,11 @@ public sealed interface Topic {
     /**
      * Checks that the user may read the channel, or all channels that the pattern can match.
      *
-     * @throws CommandException if the user may not
+     * @throws CommandException if the user lacks the permission
      */
     void requireReadable(Session session);
 
-    /** A channel. */
+    /** A single channel. */
     record Named(DocumentName name) implements Topic {
         @Override
         public byte[] toBytes() {

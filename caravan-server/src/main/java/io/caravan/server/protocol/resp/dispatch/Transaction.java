@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The commands between {@code MULTI} and {@code EXEC}, which become one atomic write. Reads in the transaction see its
- * earlier writes. The number of commands and their bytes, counted as in {@link RespLimits}, are limited. Used only on
- * the event loop.
+ * earlier writes. The number of commands and the number of their bytes, counted as in {@link RespLimits}, are limited.
+ * Used only on the event loop.
  */
 public final class Transaction {
     static final int MAX_COMMANDS = 16 * 1024;
@@ -27,7 +27,7 @@ public final class Transaction {
     private final Budget budget;
     private final List<Step> steps = new ArrayList<>();
     private long bytes;
-    /** The bytes reserved from the budget. */
+    /** The number of bytes reserved from the budget for the queued commands. */
     private long heldBytes;
 
     private boolean spoilt;
@@ -114,8 +114,8 @@ public final class Transaction {
     }
 
     /**
-     * Applies one command. If it fails, the transaction fails with the same error, to which the number and the name of
-     * the command are added. The prefix of the error does not change, because programs check it.
+     * Applies one command. If the command fails, the transaction fails with the same error, to which the number and the
+     * name of the command are added. The prefix of the error does not change, because programs check the prefix.
      */
     private static Reply apply(Step step, int number, DocumentEdits edits) {
         try {
@@ -131,7 +131,10 @@ public final class Transaction {
      * Thread-safe.
      */
     public static final class Budget {
-        /** The divisor of the JVM heap that yields the limit, unless a single transaction may take more. */
+        /**
+         * The divisor by which the size of the JVM heap determines the limit, unless a single transaction may be
+         * larger.
+         */
         private static final int HEAP_PART = 8;
 
         private final long limitBytes;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Advice for users of Redis commands that Caravan lacks, as part of the error reply. */
 final class UnsupportedCommands {
-    /** Length at which no more words of the unknown command are added to an error, similar to Redis. */
+    /** Length of an error at which no more words of the unknown command are added, similar to Redis. */
     private static final int MAX_CHARS = 256;
 
     private static final Map<String, String> ADVICE = new HashMap<>();
@@ -68,7 +68,7 @@ final class UnsupportedCommands {
         List.of(commands.split(" ")).forEach(command -> ADVICE.put(command, advice));
     }
 
-    /** Returns the advice by command. */
+    /** Returns the advice for each command, by command name. */
     static Map<String, String> all() {
         return Map.copyOf(ADVICE);
     }

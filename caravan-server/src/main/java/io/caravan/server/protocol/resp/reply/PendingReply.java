@@ -9,20 +9,20 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of one reply in the order of its connection's replies. The reply is completed by one call of
- * {@link #complete}, or in chunks by {@link #add} and {@link #end}.
+ * A reply that has a place in the order of its connection's replies, and may not be complete yet. One call of {@link
+ * #complete} completes the reply, or {@link #add} and {@link #end} complete it in chunks.
  *
  * <p>Only the event loop uses the fields, except that the completing thread writes {@code reply} and {@code heldBytes}
  * before it passes this object to the event loop.
  *
- * <p>A subclass is informed of the outcome, once, on the event loop.
+ * <p>The object notifies its subclass of the outcome once, on the event loop.
  */
 public class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
     /** The protocol version of the connection when the request arrived. */
     final RespVersion protocol;
 
-    /** Whether this is a message that is not a reply to a request. */
+    /** Whether this is a push message, which is not a reply to a request. */
     final boolean push;
 
     private @Nullable Reply reply;
@@ -31,7 +31,7 @@ public class PendingReply implements Outcome<Reply> {
     private boolean done;
 
     /**
-     * A chunk of a reply. The connection's memory already includes its capacity.
+     * A chunk of a reply. The capacity of the chunk is already counted in the connection's memory.
      *
      * @param bytes the chunk, which is released after it is written
      * @param gone runs on the event loop after the chunk is released
@@ -43,7 +43,7 @@ public class PendingReply implements Outcome<Reply> {
         }
     }
 
-    /** Creates a place for the reply to a request, in the given version of the protocol. */
+    /** Creates the incomplete reply to a request, in the given version of the protocol. */
     public PendingReply(ReplyQueue queue, RespVersion protocol) {
         this(queue, protocol, false);
     }

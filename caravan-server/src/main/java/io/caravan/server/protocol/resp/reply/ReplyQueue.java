@@ -14,12 +14,13 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The replies of one connection. They may be completed in any order, but are written in the order of the requests, many
- * in one write. Nothing is written while the socket's own buffer is full. Replies that wait to be written count in the
- * connection's {@linkplain #memory memory}. Used only on the event loop, except for {@link #completed}.
+ * The replies of one connection. Replies may be completed in any order, but are written in the order of the requests,
+ * many in one write. The queue writes nothing while the socket's own buffer is full. Replies that wait to be written
+ * count toward the connection's {@linkplain #memory memory}. Used only on the event loop, except for {@link
+ * #completed}.
  */
 public final class ReplyQueue {
-    /** Length at which a buffer is written, so that its size does not depend on the number of replies. */
+    /** Length at which a buffer is written, so that the size of a buffer does not depend on the number of replies. */
     private static final int WRITE_BYTES = 64 * 1024;
 
     private final Channel channel;
@@ -28,7 +29,7 @@ public final class ReplyQueue {
     private final BooleanSupplier inProgress;
     private final ConnectionMemory memory;
     private final Queue<PendingReply> pending = new ArrayDeque<>();
-    /** The replies that other threads or tasks of the loop have completed. */
+    /** The replies that other threads, or other tasks of the loop, have completed and that are not processed yet. */
     private final Queue<PendingReply> completed = new ConcurrentLinkedQueue<>();
     /** Whether a task is scheduled that will handle the completed replies. */
     private final AtomicBoolean delivers = new AtomicBoolean();
@@ -53,7 +54,7 @@ public final class ReplyQueue {
         this.memory = memory;
     }
 
-    /** Adds the place for the reply to the next request, and returns it. */
+    /** Adds the pending reply to the next request, and returns it. */
     public PendingReply open(PendingReply reply) {
         pending.add(reply);
         return reply;
@@ -78,14 +79,14 @@ public final class ReplyQueue {
         return pending.size() - pushes;
     }
 
-    /** Whether everything has been written. */
+    /** Whether all replies and messages have been written. */
     public boolean isEmpty() {
         return pending.isEmpty();
     }
 
     /**
-     * Accepts a completed reply. If {@code progress} is running on this thread, it will write the reply. Otherwise, one
-     * task writes all replies that were completed before it runs, because a task and a write are expensive.
+     * Accepts a completed reply. If {@code progress} is running on this thread, it will write the reply. Otherwise, a
+     * single task writes all replies that were completed before the task runs, because tasks and writes are expensive.
      */
     void completed(PendingReply reply) {
         if (loop.inEventLoop() && inProgress.getAsBoolean()) {
@@ -98,7 +99,7 @@ public final class ReplyQueue {
         }
     }
 
-    /** Marks all completed replies before any is written, so that they are written together. */
+    /** Marks all completed replies before writing any of them, so that they are written together. */
     private void deliver() {
         delivers.set(false);
         for (PendingReply reply = completed.poll(); reply != null; reply = completed.poll()) {
@@ -184,7 +185,7 @@ public final class ReplyQueue {
         pending.forEach(PendingReply::abandon);
         pending.clear();
         if (buffer != null) {
-            // Encoding a reply has failed.
+            // The buffer remains only if the encoding of a reply has failed.
             buffer.release();
             buffer = null;
         }
