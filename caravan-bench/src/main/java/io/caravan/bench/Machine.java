@@ -19,7 +19,7 @@ public final class Machine {
 
     private Machine() {}
 
-    /** Returns the facts in display order. The directory determines which disk is described. */
+    /** Returns facts about the machine in display order. The directory determines which disk is described. */
     public static Map<String, String> facts(Path directory) throws IOException {
         FileStore disk = Files.getFileStore(directory);
         Map<String, String> facts = new LinkedHashMap<>();

@@ -32,9 +32,9 @@ public final class WorkDirectory implements AutoCloseable {
     }
 
     /**
-     * Deletes the directory although it may be in use: first kills the child processes that write to it, and retries
-     * while this JVM's own threads still create files. Then halts the JVM, because a measurement that opens its next
-     * store would create the directory again.
+     * Deletes the directory even if it is in use: kills the child processes that write to it, and retries while threads
+     * of this JVM still create files. Then halts the JVM, because a measurement that opens its next store would create
+     * the directory again.
      */
     private void deleteAtEnd() {
         deleteInUse();

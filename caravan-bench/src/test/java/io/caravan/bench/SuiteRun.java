@@ -44,7 +44,7 @@ public final class SuiteRun {
         return rows;
     }
 
-    /** Returns the median of a figure in a row. */
+    /** Returns the median of a measured quantity in a row. */
     public static double value(JsonNode rows, String workload, String system, String durability, String figure) {
         for (JsonNode row : rows) {
             if (row.path("workload").asText().equals(workload)

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks whether a store kept its guarantees. Every acknowledged change must be present, in order, with the right
  * bytes. Each change in flight must have taken effect completely or not at all. The store must contain nothing that was
- * never sent, and nothing that was read may have disappeared.
+ * never sent, and nothing that a client has read may have disappeared.
  */
 final class Checker {
     private final Lists lists;
@@ -96,7 +96,7 @@ final class Checker {
         private final Set<Long> differing = new LinkedHashSet<>();
         private int done;
         private boolean explained;
-        /** Sightings that match no state, up to the last state that matches the contents found. */
+        /** The sightings that match no state of the lists, up to the last state that matches the contents found. */
         private List<String> contradicted = List.of();
 
         /**
@@ -221,7 +221,7 @@ final class Checker {
                     .toList();
         }
 
-        /** Describes how the lists differ from the acknowledged contents, and which intents touched them last. */
+        /** Describes how the lists differ from the acknowledged contents, and which intents changed them last. */
         private List<String> story(int certain) {
             List<String> story = new ArrayList<>();
             story.add(differing.size() + " lists are not as acknowledged, and none of the" + " "

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The lists that a store holds, by id. */
+/** The lists of a store, by id. */
 class Contents {
     private final Map<Long, ListModel> lists = new HashMap<>();
 

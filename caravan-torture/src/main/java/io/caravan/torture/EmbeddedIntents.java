@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Generates random calls to an embedded store: trims by count and by sequence, batches over several lists, and
- * expectations.
+ * Generates random calls to an embedded store: trims by count and by sequence, batches over several lists, and expected
+ * sequences.
  */
 final class EmbeddedIntents extends IntentGenerator {
     private static final int MAX_BATCH_OPERATIONS = 6;
@@ -50,7 +50,7 @@ final class EmbeddedIntents extends IntentGenerator {
         return new Operation(Kind.TRIM_TO, id, Math.max(0, first - 2 + trimmed(id) + random.nextInt(4)));
     }
 
-    /** Generates an expectation; one in four is wrong. */
+    /** Generates an expectation of the next sequence; one in four is wrong. */
     private Operation expectation() {
         long id = anyId();
         long error = random.nextInt(4) == 0 ? 1 + random.nextInt(3) : 0;

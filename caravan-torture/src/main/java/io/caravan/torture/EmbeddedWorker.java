@@ -69,7 +69,7 @@ final class EmbeddedWorker extends Thread {
         }
     }
 
-    /** Adopts the contents of a list at the start, because the supervisor has checked them. */
+    /** Loads the initial contents of a list, which the supervisor has already checked, into the model. */
     private void load(long id) {
         ListInfo info = store.info(id);
         if (info != null) {
@@ -98,7 +98,7 @@ final class EmbeddedWorker extends Thread {
         }
     }
 
-    /** Requests a checkpoint. A checkpoint needs space, too, so it may fail without harm if the disk is full. */
+    /** Requests a checkpoint. A checkpoint also needs space, so it may fail harmlessly if the disk is full. */
     private void checkpoint() {
         try {
             store.checkpoint();

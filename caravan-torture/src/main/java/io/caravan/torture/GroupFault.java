@@ -27,7 +27,7 @@ enum GroupFault {
     /** A node is killed, started, and killed again while it starts. */
     KILL_STARTING,
     RESTART_ALL,
-    /** The leader is cut off from the other nodes in both directions, while it serves the harness as before. */
+    /** The leader is cut off from the other nodes in both directions, but still serves the harness. */
     CUT_OFF_LEADER,
     CUT_OFF_FOLLOWER,
     /** All nodes are cut off from each other. */

@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The network between the nodes of a Raft group, which can be cut and slowed. Each node reaches every other node
- * through its own proxy, which treats the two directions separately:
+ * The network between the nodes of a Raft group, which can be cut and slowed. Each node connects to every other node
+ * through its own proxy, which handles the two directions separately:
  *
  * <pre>
  *   node a                                        node b
@@ -174,12 +174,12 @@ final class GroupNetwork implements AutoCloseable {
         return valve;
     }
 
-    /** Starts to hold back everything that the node sends. */
+    /** Starts to withhold all bytes that the node sends. */
     void mute(String node) {
         others(node).forEach(other -> valve(node, other).set(true, 0));
     }
 
-    /** Starts to hold back everything that is sent to the node. */
+    /** Starts to withhold all bytes that are sent to the node. */
     void deafen(String node) {
         others(node).forEach(other -> valve(other, node).set(true, 0));
     }
@@ -199,7 +199,7 @@ final class GroupNetwork implements AutoCloseable {
     /**
      * Removes all cuts and delays.
      *
-     * @param broken whether to close all connections, which loses the bytes that wait; otherwise these bytes arrive
+     * @param broken whether to close all connections, which loses the withheld bytes; otherwise these bytes arrive
      */
     void heal(boolean broken) {
         if (broken) {

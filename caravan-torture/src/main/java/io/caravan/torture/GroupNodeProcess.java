@@ -80,7 +80,7 @@ class GroupNodeProcess implements LeadershipListener {
     }
 
     /**
-     * Ends the process, like the server does, if the node no longer takes part in its group, or is the leader and its
+     * Ends the process, as the server does, if the node no longer takes part in its group, or is the leader and its
      * store has failed.
      */
     private void endWhenUnfit(GroupMember member) {

@@ -35,7 +35,10 @@ final class GroupNodeProcesses implements AutoCloseable {
     private static final List<String> EXCUSES =
             List.of("Address already in use", "has received a snapshot, but no leader requests its installation");
 
-    /** The JVM flags of a node. Raft keeps the entries of its open log segment in memory. */
+    /**
+     * The JVM flags of a node. The JVM heap must have space for the open segment of the Raft log, whose entries stay in
+     * memory.
+     */
     private static final List<String> FLAGS = List.of(
             "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+ExitOnOutOfMemoryError");
 
@@ -125,7 +128,7 @@ final class GroupNodeProcesses implements AutoCloseable {
     }
 
     /**
-     * Restarts nodes that exited on their own because of their disks, like a service manager does.
+     * Restarts nodes that exited on their own because of their disks, as a service manager does.
      *
      * @throws IOException if a node exited for another reason
      */
@@ -284,7 +287,7 @@ final class GroupNodeProcesses implements AutoCloseable {
         }
     }
 
-    /** Writes more through the leader than the Raft log retains, or as much as possible within this time. */
+    /** Writes more bytes through the leader than the Raft log retains, or as many as possible within this time. */
     void outgrowLog(Duration atMost) {
         long end = System.nanoTime() + atMost.toNanos();
         long bytes = 0;

@@ -21,7 +21,10 @@ import java.util.stream.Stream;
  */
 record GroupPlan(Path directory, UUID group, List<Node> nodes) {
     static final int MAX_VALUE_BYTES = 8 * 1024;
-    /** Election timeout: short, so that leadership changes often, on a busy machine even without a fault. */
+    /**
+     * Election timeout, which is short, so that leadership changes often. On a busy machine, it also changes without a
+     * fault.
+     */
     static final Duration ELECTION = Duration.ofMillis(300);
 
     /** The size of the retained Raft log: small, so that a node that was down sometimes receives a snapshot. */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Puts a working process through trials: it is suspended and resumed, a second process tries to open its store, and the
- * disk fills up and gets space again. After each trial, the process must continue without help.
+ * disk fills up and gets space again. After each trial, the process must continue without intervention.
  */
 final class Hardships {
     private static final double PAUSE = 0.15;
@@ -18,7 +18,7 @@ final class Hardships {
     private static final long LONGEST_PAUSE_MILLIS = 400;
     private static final long TIMEOUT_SECONDS = TortureSession.TIMEOUT.toSeconds() / 2;
     private static final long POLL_MILLIS = 10;
-    /** The number of changes that must succeed before the work counts as continuing. */
+    /** The number of changes that must succeed before the process counts as working again. */
     private static final int SOME = 10;
 
     private final TortureSubject subject;
@@ -36,7 +36,7 @@ final class Hardships {
         this.random = random;
     }
 
-    /** Runs the trials and leaves the session at work, so that it can be killed while it works. */
+    /** Runs the trials. Afterward, the session is still at work, so that a kill interrupts its work. */
     void impose(TortureSession session, Shift shift, RoundReport report) throws IOException, InterruptedException {
         // Waits even on a slow machine, because a kill before the first acknowledgement would prove nothing.
         awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged");
@@ -73,7 +73,10 @@ final class Hardships {
         awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged " + when);
     }
 
-    /** Checks that without space, only appends are rejected, and that appends continue when space returns. */
+    /**
+     * Checks that a full disk causes only appends to be rejected, and that appends continue once the disk has space
+     * again.
+     */
     private void fillUp(SmallVolume disk, TortureSession session, RoundReport report)
             throws IOException, InterruptedException {
         Ledger ledger = session.ledger();

@@ -47,7 +47,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         EXPECT
     }
 
-    /** One part of a change. */
+    /** One append, trim, delete, or expectation within a change. */
     record Operation(Kind kind, long id, long argument) {
         private static final int BYTES = 1 + 2 * Long.BYTES;
 

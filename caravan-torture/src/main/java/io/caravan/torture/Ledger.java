@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class Ledger {
     static final long UNKNOWN = -1;
 
-    /** Reads of other workers' lists, to be checked when the remaining contents are known. */
+    /** Reads of other workers' lists, to be checked when the surviving contents are known. */
     final Queue<Sightings.Sighting> sightings = new ConcurrentLinkedQueue<>();
     /** The contents of the store, complete once {@link #listed} is true. */
     final Contents found = new Contents();
@@ -109,7 +109,7 @@ final class Ledger {
         sightings.add(sighting);
     }
 
-    /** Records that the process has reached its goal, or never will. */
+    /** Records that the process has reached its milestone, or will never reach it. */
     void reachMilestone() {
         milestone.countDown();
     }

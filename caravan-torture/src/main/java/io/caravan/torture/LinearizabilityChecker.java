@@ -50,7 +50,7 @@ final class LinearizabilityChecker {
     }
 
     /**
-     * The list after some of the changes.
+     * A possible state of the list after some of the changes.
      *
      * @param settled number of changes that were made or omitted
      * @param shown open reads that may have shown this state, or an earlier state since they began

@@ -21,7 +21,7 @@ final class ListHistory {
     static final long UNKNOWN = Long.MIN_VALUE;
 
     private static final int CALLS_SHOWN = 12;
-    /** The number of possibilities at which a list stops receiving changes for the rest of the round. */
+    /** The number of possible contents at which a list receives no more changes in the current round. */
     private static final int MANY = 64;
 
     private final long id;
@@ -141,7 +141,10 @@ final class ListHistory {
         return should.get().difference(is.get());
     }
 
-    /** Returns a sequence that is within the list as far as is known. */
+    /**
+     * Returns the sequence {@code behindFirst} values after the start of the last known list, or the end of a shorter
+     * list.
+     */
     long sequence(int behindFirst) {
         return last().map(list -> list.firstSequence() + Math.min(behindFirst, list.count()))
                 .orElse(0L);

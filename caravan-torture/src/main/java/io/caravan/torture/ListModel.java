@@ -6,7 +6,7 @@ import java.util.Deque;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
-/** The expected or found contents of one list: its start, and a fingerprint of each retained value. */
+/** The expected or found contents of one list: its first sequence, and a fingerprint of each retained value. */
 public final class ListModel {
 
     /**
@@ -97,7 +97,7 @@ public final class ListModel {
         return copy;
     }
 
-    /** Returns a hash of the values and their order, independent of the start of the list. */
+    /** Returns a hash of the values and their order, independent of the first sequence. */
     long digest() {
         long digest = items.size();
         for (Item item : items) {

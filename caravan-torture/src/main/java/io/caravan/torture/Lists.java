@@ -8,7 +8,7 @@ import java.util.Objects;
 
 /** All lists, and the worker that owns each of them. */
 final class Lists {
-    /** One list in this many has an arbitrary long as its id; the others have small ids. */
+    /** One in {@code FAR_EVERY} lists has an arbitrary long as its id; the others have small ids. */
     private static final int FAR_EVERY = 5;
 
     private static final long FAR_STEP = 0x9E3779B97F4A7C15L;

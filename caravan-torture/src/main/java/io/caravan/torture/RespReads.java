@@ -26,7 +26,7 @@ final class RespReads {
         this.worker = worker;
     }
 
-    /** Sends a read. */
+    /** Sends the next read. */
     void next() throws IOException {
         long own = any(lists.of(index));
         switch (random.nextInt(8)) {

@@ -197,7 +197,7 @@ final class RespWorker {
         }
     }
 
-    /** Makes each request wait for the previous reply, from now on. */
+    /** Makes each further request wait for the previous reply. */
     synchronized void oneAtATime() {
         maxAhead = 1;
     }

@@ -125,7 +125,7 @@ final class SmallVolume implements AutoCloseable {
         return directory;
     }
 
-    /** Takes all remaining space. */
+    /** Fills all remaining space. */
     void fill() throws IOException {
         try (OutputStream out = Files.newOutputStream(filler, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
             for (int left = MEGABYTES << 20; left > 0; left -= CHUNK.length) {
@@ -138,7 +138,7 @@ final class SmallVolume implements AutoCloseable {
         }
     }
 
-    /** Frees the space that {@link #fill()} took. */
+    /** Frees the space that {@link #fill()} has filled. */
     void free() throws IOException {
         Files.deleteIfExists(filler);
     }

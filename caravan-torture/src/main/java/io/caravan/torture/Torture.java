@@ -13,7 +13,7 @@ import java.util.function.Function;
 
 /**
  * The supervisor. In each round, the supervisor starts a process that works on the store, ends the process (usually
- * with SIGKILL), and checks the remaining contents against its own record. All rounds use the same directory.
+ * with SIGKILL), and checks the surviving contents against its own record. All rounds use the same directory.
  *
  * <p>One round: a process works, undergoes some {@link Hardships}, and ends ({@link RoundReport.Fate}); sometimes the
  * recovery is also killed. A second process opens the store and reads all its contents, and the {@link Checker} checks

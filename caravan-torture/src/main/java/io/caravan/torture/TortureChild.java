@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The process that is killed. It opens the store, works on the store or reports its contents, and closes the store when
- * standard input ends, unless it is killed first.
+ * The child process, which the supervisor kills. It opens the store, works on the store or reports its contents, and
+ * closes the store when standard input ends, unless it is killed first.
  */
 public final class TortureChild {
     private final ChildPlan plan;

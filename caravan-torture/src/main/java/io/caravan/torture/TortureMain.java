@@ -27,7 +27,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/torture}: kills a working store repeatedly, and checks the remaining contents. */
+/** {@code scripts/torture}: kills a working store repeatedly, and checks the surviving contents. */
 @Command(
         name = "torture",
         mixinStandardHelpOptions = true,

@@ -29,7 +29,7 @@ record TortureOptions(
         return (volume == null ? directory : volume.directory()).resolve("store");
     }
 
-    /** The copy of the store as a kill has left it, before any other process opens it. */
+    /** The copy of the store that is made after a kill, before any other process opens the store. */
     Path evidence() {
         return directory.resolve("as-the-kill-left-it");
     }

@@ -28,8 +28,8 @@ abstract class TortureSession implements AutoCloseable {
     }
 
     /**
-     * Waits until the process has reached its goal: a working process has opened the store, and a reading process has
-     * read all of it.
+     * Waits until the process has reached its milestone: a working process has opened the store, and a reading process
+     * has read all of it.
      *
      * @return time since the start of the process, in nanoseconds
      */

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Three nodes of a Raft group under the harness, unchanged and with faults in the code. */
 class GroupTortureTest {
     private static final List<GroupFault> ALL = List.of(GroupFault.values());
-    /** The faults that detect a faulty leader soon, because it is replaced and then continues. */
+    /** The faults that soon expose a faulty leader, because it is replaced and then continues. */
     private static final List<GroupFault> LEADERS =
             List.of(GroupFault.CUT_OFF_LEADER, GroupFault.DEAFEN_LEADER, GroupFault.PAUSE_LEADER);
 

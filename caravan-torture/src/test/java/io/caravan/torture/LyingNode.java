@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class LyingNode {
     private LyingNode() {}
 
-    /** Acknowledges writes that its store has accepted before the group has committed them. */
+    /** Acknowledges writes when its store has accepted them, before the group has committed them. */
     static final class RepliesEarly extends GroupNodeProcess {
         public static void main(String[] arguments) throws IOException {
             System.exit(new RepliesEarly().run(GroupPlan.parse(arguments)));

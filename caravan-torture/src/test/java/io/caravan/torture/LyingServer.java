@@ -33,7 +33,7 @@ final class LyingServer {
 
     private LyingServer() {}
 
-    /** The handling of a write that contains the fault. */
+    /** The faulty handling of a write. */
     private interface Lie {
         void write(ListStore store, WriteBatch batch, WriteCallback callback);
     }
@@ -59,7 +59,7 @@ final class LyingServer {
         }
     }
 
-    /** Starts the server with those of its arguments that the harness uses. */
+    /** Starts the server. Evaluates only the arguments that the harness uses. */
     private static void serve(String[] arguments, FlushPolicy policy, Lie lie) throws IOException {
         List<String> words = List.of(arguments);
         StoreConfig config = StoreConfig.builder(Path.of(words.get(words.indexOf("--data") + 1)))

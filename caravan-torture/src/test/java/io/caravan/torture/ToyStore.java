@@ -31,8 +31,8 @@ import java.util.function.LongConsumer;
 
 /**
  * A store simple enough to be obviously correct: one file with a record for each change, and everything in memory. It
- * survives a kill. It has optional faults to test the harness independently of the engine, which handles only calls
- * that concern no list.
+ * survives a kill. Its optional faults test the harness independently of the engine. The engine handles only calls that
+ * concern no list.
  */
 final class ToyStore extends ForwardingListStore {
 
@@ -41,7 +41,7 @@ final class ToyStore extends ForwardingListStore {
         NONE,
         /** Acknowledges writes before it makes them. */
         ACKNOWLEDGES_EARLY,
-        /** A crash can come between the parts of a batch. */
+        /** A crash can occur between the operations of a batch. */
         TEARS_BATCHES,
         /** Trims do not survive. */
         FORGETS_TRIMS,

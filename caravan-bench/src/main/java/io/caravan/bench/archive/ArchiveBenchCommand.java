@@ -42,7 +42,7 @@ public final class ArchiveBenchCommand implements Callable<Integer> {
             this.measure = measure;
         }
 
-        /** Creates the part. A quick run shows that it works, but not how fast it is. */
+        /** Creates the part. A quick run shows only that the part works. */
         Measure measure(boolean quick) {
             return measure.apply(quick);
         }

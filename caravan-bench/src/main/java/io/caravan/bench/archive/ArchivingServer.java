@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** A server with or without an archive. All settings except those of the archive are defaults. */
+/** A server with or without an archive. All other settings have their default values. */
 final class ArchivingServer implements AutoCloseable {
     static final String BUCKET = "caravan";
     /** The number of documents archived concurrently, which is the server's default. */

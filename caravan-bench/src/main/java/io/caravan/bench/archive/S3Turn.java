@@ -18,7 +18,7 @@ final class S3Turn {
         void run(Path work, Bucket bucket) throws IOException, InterruptedException;
     }
 
-    /** Runs the task; if the S3 server cannot run here, the results contain the reason. */
+    /** Runs the task. If the S3 server cannot run on this machine, adds the reason to the results. */
     static void with(S3Software software, Turn turn, String workload, Results results, Task task)
             throws IOException, InterruptedException {
         String missing = software.program().install();

@@ -108,7 +108,7 @@ public final class ClusterBenchCommand implements Callable<Integer> {
         };
     }
 
-    /** Measures the time that clients of a cluster wait for a reply when the leader is killed. */
+    /** Measures how long clients of a cluster wait for a reply after the leader is killed. */
     private static final class Takeovers implements Measure {
         private static final int DIGITS = 3;
 

@@ -77,8 +77,8 @@ record ClusterContestant(
     }
 
     /**
-     * Starts the system, runs the task, and stops the system; if the system cannot run here, the results contain the
-     * reason.
+     * Starts the system, runs the task, and stops the system. If the system cannot run on this machine, adds the reason
+     * to the results.
      */
     void run(Turn turn, String workload, Results results, Task task) throws IOException, InterruptedException {
         if (missing != null) {
@@ -99,7 +99,7 @@ record ClusterContestant(
         return new RespAppends(value, together, confirmation);
     }
 
-    /** Warms up a server that was just started, with appends like those that are measured next. */
+    /** Warms up a newly started server with appends like those that are measured next. */
     void warmUp(InetSocketAddress server, boolean quick) throws IOException {
         new ClosedLoop(appends(new byte[VALUE_BYTES], WARM_UP_DEPTH), WARM_UP_CONNECTIONS, 1, LISTS)
                 .run(server, quick ? QUICK_WARM_UP : WARM_UP)

@@ -59,7 +59,10 @@ final class LoneWriter implements Measure {
         return () -> left.getAndDecrement() > 0;
     }
 
-    /** Returns twice the median fsync time (for the leader, and then a follower) plus the median round-trip time. */
+    /**
+     * Returns twice the median fsync time (one fsync of the leader and one of a follower) plus the median round-trip
+     * time.
+     */
     private Measurement byHand(Turn turn) throws IOException {
         double fsyncMicros = FsyncProbe.run(turn.work(), appends).get(Figure.P50_MICROS);
         double roundTripMillis = one(new RespAppends(ClusterContestant.VALUE_BYTES))

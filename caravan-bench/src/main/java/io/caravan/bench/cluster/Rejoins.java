@@ -47,8 +47,8 @@ final class Rejoins implements Measure {
     private final long bytes;
     private final String workload;
     /**
-     * The options of two runs: in the first run, nodes keep enough of the Raft log, as by default; in the second run,
-     * they keep too little.
+     * The options of two runs. In the first run, the nodes retain all entries that the rejoining node lacks, as by
+     * default. In the second run, they retain too few.
      */
     private final List<List<String>> settings;
 

@@ -44,7 +44,7 @@ final class AppendLoop {
      * @param startNanos start time
      */
     record Pace(int appends, long longestNanos, Histogram batchNanos, long startNanos) {
-        /** Adds the longest stall and the 99th percentile of the batch times. */
+        /** Adds the longest stall and the 99th percentile of the batch times to a measurement. */
         Measurement addTo(Measurement measurement) {
             return measurement
                     .longestAppend(longestNanos)

@@ -27,7 +27,7 @@ public final class Bars {
         chart.getStyler().setYAxisDecimalPattern("#,##0.#");
     }
 
-    /** The source of a group's numbers. */
+    /** A group of bars, and the source of its values. */
     private record Group(String label, Results results, String workload, Figure figure) {}
 
     /** Adds a group. All groups must be added before the first system. */

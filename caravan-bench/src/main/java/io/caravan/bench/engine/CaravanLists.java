@@ -4,7 +4,7 @@ import io.caravan.ListStore;
 import io.caravan.bench.peers.PeerReader;
 import io.caravan.bench.peers.PeerStore;
 
-/** Adapts Caravan to the interface of its peers. A commit waits for all earlier appends. */
+/** Adapts a Caravan store to the {@link PeerStore} interface. A commit waits for all earlier appends. */
 public final class CaravanLists implements PeerStore {
     private final ListStore store;
 

@@ -186,7 +186,7 @@ final class ProducerContestants {
          */
         record Batches(int appends, long fsyncs, long logBytes) {}
 
-        /** The result, and the store's batches, which {@link ByHand} imitates. */
+        /** The result of a run, and the store's batches, which {@link ByHand} reproduces. */
         record Outcome(Measurement measurement, Batches batches) {}
 
         Outcome run(ListStore store) throws IOException {

@@ -68,8 +68,8 @@ final class StreamedAppends implements Measure {
     }
 
     /**
-     * Returns a part that runs all levels of Caravan, long enough that stores have to grow, merge, and clean up. Peers
-     * run without syncs only if they are fast.
+     * Returns a part that runs Caravan at all durability levels, long enough that stores have to grow, merge, and clean
+     * up. Peers run without syncs only if they are fast.
      *
      * @param shorter the shorter part, which the pictures show next to this one
      */

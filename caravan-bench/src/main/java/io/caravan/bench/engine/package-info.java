@@ -9,8 +9,9 @@
  * <p>Every row states the guarantee of an acknowledgement. The tables also show the machine's limits: the same bytes
  * written and fsynced by hand, fsyncs of the disk, copies in memory, and wake-ups of threads.
  *
- * <p>A {@link io.caravan.bench.engine.Contestant} is one system at one level. A {@link io.caravan.bench.engine.Contest}
- * runs contestants one after another, in an order that changes from run to run, so that disturbances affect all alike.
+ * <p>A {@link io.caravan.bench.engine.Contestant} is one system at one durability level. A {@link
+ * io.caravan.bench.engine.Contest} runs contestants one after another, in an order that changes from run to run, so
+ * that disturbances affect all contestants equally.
  */
 @NullMarked
 package io.caravan.bench.engine;

@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/bench gate}: checks that this build is fast enough. */
+/** {@code scripts/bench gate}: checks the performance of this build against upper limits. */
 @Command(
         name = "gate",
         mixinStandardHelpOptions = true,

@@ -104,7 +104,7 @@ final class LayerProbe implements Probe {
         return Costs.cpuNanos(BATCHES, BATCH, layer) / copy.nanos();
     }
 
-    /** The minimum work of an append: copies its value into a buffer that is as large as a log buffer. */
+    /** The minimum work of an append: copying its value into a buffer as large as a log buffer. */
     static final class MemoryCopy {
         private static final int BUFFER_BYTES = 4 << 20;
         private static final int BATCH = 1_000;

@@ -27,7 +27,7 @@ record RatioVerdict(Ratio ratio, Ceiling ceiling, List<Double> rounds) {
         return median() > ceiling.most();
     }
 
-    /** Whether the middle half of the rounds is on one side of the ceiling. */
+    /** Whether the middle half of the results is on one side of the ceiling. */
     boolean settled() {
         return at(0.25) > ceiling.most() == at(0.75) > ceiling.most();
     }

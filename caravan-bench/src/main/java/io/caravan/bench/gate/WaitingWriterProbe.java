@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 final class WaitingWriterProbe implements Probe {
     private static final int BLOCK_BYTES = 4096;
     private static final int FILE_BLOCKS = 4096;
-    /** Time limit of a round, which a very slow disk reaches before the count. */
+    /** Time limit of a round. On a very slow disk, the round reaches this limit before its number of appends. */
     private static final long LIMIT_NANOS = TimeUnit.MILLISECONDS.toNanos(800);
 
     private static final int LEAST = 10;

@@ -71,7 +71,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** Whether any request is waiting for its reply. */
+    /** Whether any request has no reply yet. */
     boolean waiting() {
         return all.stream().anyMatch(connection -> !connection.pending().isEmpty());
     }

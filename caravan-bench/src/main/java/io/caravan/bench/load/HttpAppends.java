@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 
 /** Appends of the Durable Streams protocol; all requests are encoded in advance. */
 public final class HttpAppends implements Protocol {
-    /** The O of POST, which is the only capital O in such a request. */
+    /** The letter O of POST, which is the only capital O in a request. */
     private static final byte MARK = 'O';
 
     private static final byte[] REPLY = "HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII);

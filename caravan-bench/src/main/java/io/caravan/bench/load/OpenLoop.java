@@ -58,7 +58,7 @@ public final class OpenLoop {
      * @param withoutReply number of requests without a reply
      */
     public record Outcome(Timeline timeline, Histogram late, long errors, long withoutReply) {
-        /** Whether this program was late so often that its times say little about the server. */
+        /** Whether this program sent so many requests late that its results do not represent the server. */
         public boolean clientTooSlow() {
             return late.getValueAtPercentile(99.9) > TOO_LATE_MICROS;
         }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** The course of a load, second by second. */
+/** The requests and replies of a load, second by second. */
 public final class Timeline {
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int DIGITS = 3;

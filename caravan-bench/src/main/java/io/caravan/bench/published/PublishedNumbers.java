@@ -43,7 +43,7 @@ final class PublishedNumbers {
     record Compared(
             String name, PublishedWorkload work, List<Durability> levels, List<Headline> headlines, String differs) {}
 
-    /** Returns all comparisons. Quick ones only show that the workloads succeed. */
+    /** Returns all comparisons. Quick comparisons show only that the workloads succeed. */
     static List<Compared> all(boolean quick) {
         int millis = quick ? 50 : 1_000;
         OpenLoop.Plan plan =

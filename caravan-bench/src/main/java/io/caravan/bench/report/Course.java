@@ -52,7 +52,7 @@ public final class Course {
         return quick;
     }
 
-    /** Returns the directory for the figures, if there is one. */
+    /** Returns the directory for the results, or null if none is given. */
     public @Nullable Path out() {
         return out;
     }

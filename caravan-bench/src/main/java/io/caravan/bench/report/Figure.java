@@ -3,8 +3,8 @@ package io.caravan.bench.report;
 import java.util.Locale;
 
 /**
- * A measured quantity. The constants are those that several benchmarks share; the others are defined by their own
- * benchmark.
+ * A measured quantity. The constants are quantities that several benchmarks share. A benchmark defines the others that
+ * it needs.
  *
  * @param title heading of the column, with the unit
  * @param format format of a value, see {@link java.util.Formatter}

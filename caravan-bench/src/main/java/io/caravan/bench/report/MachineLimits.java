@@ -48,7 +48,7 @@ public final class MachineLimits implements Measure {
     private final Results results = new Results();
     private final boolean quick;
 
-    /** Creates the part. A quick run only shows that it works. */
+    /** Creates the part. A quick run shows only that the part works. */
     public MachineLimits(boolean quick) {
         this.quick = quick;
     }
@@ -184,7 +184,7 @@ public final class MachineLimits implements Measure {
             return Measurement.ofNanos(nanos);
         }
 
-        /** Hands an item to a sleeping thread, and measures the time until that thread has it. */
+        /** Hands an item to a sleeping thread, and measures the time until that thread receives it. */
         static Measurement wakeUps(int wakeUps) throws InterruptedException {
             SynchronousQueue<Long> queue = new SynchronousQueue<>();
             Histogram nanos = new Histogram(DIGITS);

@@ -24,7 +24,7 @@ public final class Measurement {
         return this;
     }
 
-    /** Returns a measured value. */
+    /** Returns the value of a measured quantity. */
     public double get(Figure figure) {
         Double value = figures.get(figure);
         if (value == null) {

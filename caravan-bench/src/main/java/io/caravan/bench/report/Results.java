@@ -17,7 +17,7 @@ public final class Results {
      */
     public record Row(String workload, String system, String durability) {}
 
-    /** The runs of one measured quantity. */
+    /** The distribution of one measured quantity over all runs. */
     public record Spread(double min, double median, double max, List<Double> runs) {
         static Spread of(List<Double> runs) {
             double[] sorted =

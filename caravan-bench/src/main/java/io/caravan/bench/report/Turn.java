@@ -15,8 +15,8 @@ import java.util.List;
 public record Turn(Path work, int number, String title) {
 
     /**
-     * Rotates the order from run to run, so that consecutive runs start with different items, because a machine's speed
-     * may drift during the runs.
+     * Returns the items in an order that is rotated from run to run. Consecutive runs start with different items,
+     * because a machine's speed may drift.
      */
     public <T> List<T> inTurn(List<T> all) {
         List<T> rotated = new ArrayList<>(all);

@@ -24,8 +24,8 @@ public record Caravan(List<String> flags) implements MeasuredServer {
     private static final String LAUNCHER = "caravan.launcher";
 
     /**
-     * Returns the server as {@code scripts/caravan serve} runs it or, without that script (as in tests), from the class
-     * path.
+     * Returns the server that {@code scripts/caravan serve} runs or, without that script (as in tests), a server from
+     * the class path.
      */
     public static Caravan asDelivered() {
         return new Caravan(List.of());

@@ -9,12 +9,12 @@ import java.time.Duration;
 record CpuTimes(long serverNanos, long clientNanos) {
     private static final double MICROS_PER_NANO = 1e-3;
 
-    /** Returns the times since an earlier moment. */
+    /** Returns the processor time used since an earlier measurement. */
     CpuTimes since(CpuTimes before) {
         return new CpuTimes(serverNanos - before.serverNanos, clientNanos - before.clientNanos);
     }
 
-    /** Returns the times so far. */
+    /** Returns the processor time used so far. */
     static CpuTimes now(RunningServer server) throws IOException {
         long client = ProcessHandle.current()
                 .info()

@@ -27,6 +27,6 @@ public interface MeasuredServer {
      */
     List<String> command(Path data, Ports ports) throws IOException;
 
-    /** Returns the output that shows that the server is ready. An open port alone does not show that. */
+    /** Returns the output that indicates that the server is ready. An open port alone is not sufficient. */
     String announcement();
 }

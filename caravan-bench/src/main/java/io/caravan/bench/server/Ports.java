@@ -2,7 +2,7 @@ package io.caravan.bench.server;
 
 import io.caravan.testing.FreePorts;
 
-/** Ports of the loopback address. */
+/** The ports of a server on the loopback address. */
 public record Ports(int resp, int http) {
     public static final String HOST = "127.0.0.1";
 

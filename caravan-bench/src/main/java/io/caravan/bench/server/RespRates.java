@@ -24,7 +24,7 @@ final class RespRates implements Measure {
     private static final List<MeasuredServer> SUBJECTS =
             List.of(Caravan.asDelivered(), Redis.fsynced(), Redis.inMemory());
     private static final int[] DEPTHS = {1, 16, 64};
-    /** Number of requests at each depth; they take a few seconds. */
+    /** Number of requests at each depth, which take a few seconds. */
     private static final int[] COUNTS = {120_000, 800_000, 1_600_000};
 
     private static final int WARM_UP_DEPTH = 16;

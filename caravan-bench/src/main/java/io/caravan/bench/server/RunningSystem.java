@@ -5,7 +5,7 @@ import java.net.InetSocketAddress;
 
 /** A running system of one or more servers; closing it kills its processes and deletes their files. */
 public interface RunningSystem extends AutoCloseable {
-    /** The current address for appends over RESP. */
+    /** Returns the current address for appends over RESP. */
     InetSocketAddress address() throws IOException, InterruptedException;
 
     @Override

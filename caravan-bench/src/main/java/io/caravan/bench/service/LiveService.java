@@ -173,7 +173,7 @@ final class LiveService implements Measure {
                 .all(results.median(fsync, Figure.P50_MILLIS), results.median(echo, Figure.P50_MILLIS));
     }
 
-    /** The numbers of a load, or of one second of a load. */
+    /** The measured quantities of a load, or of one second of a load. */
     private static final class ServiceQuantities {
         static final Figure SENT = new Figure("sent", "%,.0f");
         static final Figure ACKS = new Figure("acks", "%,.0f");
@@ -185,7 +185,7 @@ final class LiveService implements Measure {
 
         private ServiceQuantities() {}
 
-        /** Returns the numbers from the given second on, counted from 0, including replies after the last second. */
+        /** Returns the quantities from the given second on, counted from 0, including replies after the last second. */
         static Measurement from(int second, Outcome outcome) {
             List<Second> all = outcome.timeline().seconds();
             List<Second> seconds = Stream.concat(
@@ -197,7 +197,7 @@ final class LiveService implements Measure {
                     .with(Figure.CLIENT_LATE_MAX_MILLIS, outcome.late().getMaxValue() / MICROS_PER_MILLI);
         }
 
-        /** Returns the numbers of one second. */
+        /** Returns the quantities of one second. */
         static Measurement of(Second second) {
             return of(List.of(second), second.waits());
         }

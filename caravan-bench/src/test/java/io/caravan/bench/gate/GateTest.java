@@ -26,7 +26,7 @@ class GateTest {
     @TempDir
     private Path directory;
 
-    /** Changes that slow down a build, with the ratio that must detect each. */
+    /** Changes that slow down a build, each with the ratio that must detect it. */
     private enum Slowdown {
         BUSY_APPENDS(
                 Ratio.APPEND_CPU,

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The end of a process that has failed. */
+/** The exit of a process in which a thread has failed. */
 @Tag("slow")
 class BrokenProcessTest {
     @TempDir

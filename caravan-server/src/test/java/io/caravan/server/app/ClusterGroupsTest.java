@@ -230,7 +230,7 @@ class ClusterGroupsTest {
         return lines(TestCluster.request(target, "/v1/stream/" + name + "?live=sse&offset=now"));
     }
 
-    /** The stop would otherwise wait for these live reads until a timeout and then cut them. */
+    /** Otherwise, the stop of a node would wait for these live reads until a timeout, and then interrupt them. */
     @Test
     void stoppingNodeEndsRelayedLiveReads() throws Exception {
         ClusterNode target = follower(0);
@@ -246,7 +246,7 @@ class ClusterGroupsTest {
             assertThat(await(ofOne, line -> line.startsWith("data:"))).isTrue();
             assertThat(await(ofMany, line -> line.startsWith("data:"))).isTrue();
             cluster.stop(target.id());
-            // A read that is cut throws.
+            // An interrupted read throws an exception.
             assertThat(await(ofOne, line -> false)).isFalse();
             assertThat(await(ofMany, line -> false)).isFalse();
         } finally {
@@ -269,8 +269,8 @@ class ClusterGroupsTest {
     }
 
     /**
-     * Otherwise nodes with different cluster files could relay a request in a circle or report that the document is
-     * missing.
+     * A second relay could send the request in a circle between nodes with different cluster files, or report that the
+     * document is missing.
      */
     @Test
     void relayedRequestIsNotRelayedAgain() throws Exception {

@@ -76,7 +76,7 @@ class ClusterServerTest {
         }
     }
 
-    /** The member then decides whether the node follows or leaves its group. */
+    /** The group member decides whether a node with a failed store follows or leaves its group. */
     @Test
     void reportsFailedStoreToMember() throws Exception {
         ClusterNode node = cluster.follower();

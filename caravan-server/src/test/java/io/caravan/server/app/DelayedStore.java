@@ -55,7 +55,7 @@ public final class DelayedStore extends ForwardingListStore {
         return super.tryWrite(batch, callback);
     }
 
-    /** Lets the next write that must not wait find no space, although the store is writable. */
+    /** Makes the next nonblocking write fail for lack of space, although the store is writable. */
     public synchronized void rejectNextTry() {
         rejectsTry = true;
     }

@@ -9,7 +9,7 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A client that sends more than the server takes. It detects this by turns of the event loops, not by a clock. */
+/** A client that sends more than the server accepts. It detects this by tasks on the event loops, not by a clock. */
 public final class Flood implements AutoCloseable {
     private static final int TURNS = 10;
     /**
@@ -35,7 +35,9 @@ public final class Flood implements AutoCloseable {
         unsent.flip();
     }
 
-    /** Sends until the server takes nothing more although every event loop has checked its sockets several times. */
+    /**
+     * Sends until the server accepts no more bytes, although every event loop has checked its sockets several times.
+     */
     public static void untilStuck(Server server, List<Flood> floods) throws IOException {
         for (int turn = 0; turn < TURNS; turn++) {
             for (Flood flood : floods) {
@@ -60,7 +62,7 @@ public final class Flood implements AutoCloseable {
         return !unsent.hasRemaining();
     }
 
-    /** Sends the rest on another thread. */
+    /** Sends the remaining bytes on another thread. */
     public CompletableFuture<Void> sendRest() throws IOException {
         channel.configureBlocking(true);
         return CompletableFuture.runAsync(() -> {

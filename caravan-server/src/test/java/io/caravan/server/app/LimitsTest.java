@@ -37,7 +37,7 @@ class LimitsTest {
      */
     private static final Duration SHORT = Duration.ofMillis(500);
 
-    /** Longer than a busy machine delays a client between its connection and its first request. */
+    /** A timeout that exceeds the delay between the connection and the first request of a client on a busy machine. */
     private static final Duration IDLE = Duration.ofSeconds(2);
 
     private static final Duration LONG = Duration.ofMinutes(10);
@@ -158,7 +158,7 @@ class LimitsTest {
         });
     }
 
-    /** The same over HTTP. */
+    /** An HTTP request that waits for space in the store must not retain its connection. */
     @Test
     void waitingHttpRequestDoesNotRetainConnection() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
@@ -223,7 +223,7 @@ class LimitsTest {
         Eventually.await("nothing is held", () -> inFlight() == 0);
     }
 
-    /** They would block each other if each waited until the others release memory. */
+    /** The connections would block each other if each waited until the others release memory. */
     @Test
     void partialRequestsDoNotBlockEachOtherAtByteLimit() throws Exception {
         start(20, 9 * MIB, 9 * MIB);
@@ -267,7 +267,7 @@ class LimitsTest {
         assertThat(patient.call("PING")).isEqualTo("+PONG");
     }
 
-    /** It would be the only connection that the server reads, so all others would wait for it. */
+    /** Without a timeout, the server would read only the stalled connection, and all others would wait for it. */
     @Test
     void stalledRequestsTimeOutAtTotalByteLimit() throws Exception {
         start(TestLimits.of(20, 9 * MIB, 9 * MIB, SHORT, NEVER));

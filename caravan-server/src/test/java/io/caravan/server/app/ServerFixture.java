@@ -21,7 +21,7 @@ public final class ServerFixture implements AutoCloseable {
     public static final int MAX_WORD_BYTES = 1024 * 1024;
     public static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
-    /** HTTP with the same limits, on any loopback port. */
+    /** The configuration of HTTP with the same limits, on any loopback port. */
     public static final HttpConfig HTTP = HttpConfig.of(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_WORD_BYTES, MAX_REQUEST_BYTES);
 

@@ -13,9 +13,9 @@ import java.nio.file.Path;
  */
 public final class SmallFiles {
     private static final int MEBIBYTE = 1024 * 1024;
-    /** More than the log buffer of a server. */
+    /** The size of a log segment, which exceeds the log buffer of a server. */
     private static final int LOG_SEGMENT_BYTES = 5 * MEBIBYTE;
-    /** More than the maximum length of a value in a server by default. */
+    /** The size of a heap segment, which exceeds the default maximum length of a value. */
     private static final int HEAP_SEGMENT_BYTES = 4 * MEBIBYTE;
 
     private SmallFiles() {}

@@ -193,7 +193,7 @@ class SpaceServerTest {
         replies("+OK", "LTRIM", "quota/d", "1", "-1");
         replies(":2", "RPUSH", "quota/d", "3");
 
-        // Slower than any machine.
+        // This rate is slower than any machine.
         client.call("CARAVAN.SPACE", "SET", "rate/", "bytes-per-second", "1");
         replies(":1", "RPUSH", "rate/d", "v".repeat(90_000));
         assertThat(client.call("RPUSH", "rate/d", "v"))

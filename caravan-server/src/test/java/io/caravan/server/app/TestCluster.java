@@ -45,7 +45,10 @@ import org.jspecify.annotations.Nullable;
 /** The nodes of a cluster in one JVM on the loopback interface: three for each Raft group. */
 public final class TestCluster implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofSeconds(1);
-    /** For tests that send requests before the nodes detect the loss of their quorum, and for clusters of six nodes. */
+    /**
+     * The election timeout of tests that send requests before the nodes detect the loss of their quorum, and of
+     * clusters of six nodes.
+     */
     private static final Duration LONG_ELECTION = Duration.ofSeconds(2);
 
     static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -314,7 +317,7 @@ public final class TestCluster implements AutoCloseable {
         return client.get();
     }
 
-    /** Sends a command over a connection of its own. */
+    /** Sends a command over a separate connection. */
     public String call(ClusterNode node, String... words) throws IOException {
         try (RespClient client = connect(node)) {
             return client.call(words);
@@ -330,7 +333,7 @@ public final class TestCluster implements AutoCloseable {
         return send(node, "GET", path, "");
     }
 
-    /** Sends an HTTP request. A body is text. */
+    /** Sends an HTTP request, whose body is text if it has one. */
     static HttpResponse<String> send(ClusterNode node, String method, String path, String body, String... headers)
             throws Exception {
         HttpRequest.Builder request = request(node, path)

@@ -9,7 +9,7 @@ import io.caravan.server.document.DocumentService;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Operations on documents that RESP does not have. */
+/** Document operations that have no RESP command. */
 public final class TestDocuments {
 
     private TestDocuments() {}

@@ -30,12 +30,12 @@ class ArchiveConditionsTest {
     private static final CannedResponse FAILED = CannedResponse.s3(
             412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold");
 
-    /** The faults of a server, with the start of the header that it does not support. */
+    /** Faults of an S3 server, with the start of the header that the server does not support. */
     private enum Fault {
         IGNORES_IF_NONE_MATCH("PUT", "if-none-match: *", PUT),
         IGNORES_IF_MATCH("PUT", "if-match: \"0000", PUT),
         REJECTS_IF_NONE_MATCH("PUT", "if-none-match: *", FAILED),
-        /** Compares tags with quotation marks to tags without. */
+        /** The server compares tags with quotation marks to tags without them. */
         REJECTS_IF_MATCH("PUT", "if-match: \"", FAILED),
         IGNORES_IF_MATCH_OF_DELETIONS("DELETE", "if-match: \"0000", DELETED),
         REJECTS_IF_MATCH_OF_DELETIONS("DELETE", "if-match: \"", FAILED);
@@ -84,7 +84,7 @@ class ArchiveConditionsTest {
         }
     }
 
-    /** An archive works on such a server, but conditional deletions delete nothing there. */
+    /** An archive works on a server without conditional deletions, but these deletions delete nothing there. */
     @ParameterizedTest
     @EnumSource(
             value = Fault.class,

@@ -124,7 +124,7 @@ class ArchiveTest {
         assertThat(client.calls(ObjectCall.GET)).isEqualTo(gets + 1);
     }
 
-    /** The previous owner has read the root by then, or must read it before its next write. */
+    /** After this wait, the previous owner has read the root, or must read it before its next write. */
     @Test
     void newOwnerWaitsForPreviousLeaseBeforeWriting() {
         Claims.SkippedTime time = new Claims.SkippedTime();
@@ -271,7 +271,7 @@ class ArchiveTest {
         assertThat(deleted.manifest().tombstone()).isNotNull();
     }
 
-    /** The error is like that of a directory into which a file was moved but which could not be fsynced. */
+    /** A directory reports such an error if it could not be fsynced after a file was moved into it. */
     @Test
     void failsCommitIfManifestCannotBePutAgain() {
         Archive archive = claim();

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** A server that archives documents step by step. It restarts when it is fenced, and at random. */
 final class ModelServer {
     private static final UUID STORE = new UUID(7, 7);
-    /** A real server aborts an attempt earlier. */
+    /** The maximum duration of an attempt. A real server aborts an attempt earlier. */
     private static final long MOST_MILLIS = Duration.ofHours(20).toMillis();
 
     private final MemoryObjectStore client;

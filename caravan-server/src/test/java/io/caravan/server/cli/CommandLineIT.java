@@ -78,7 +78,7 @@ class CommandLineIT {
             Process copy = start(from.address(), "copy", "a", "--follow", "--to", to.address());
             BufferedReader problems = copy.errorReader(UTF_8);
             while (!problems.readLine().contains("was not")) {
-                // Skips lines about the progress.
+                // Skips progress lines.
             }
             copy.toHandle().destroy();
             assertThat(copy.inputReader(UTF_8).lines())

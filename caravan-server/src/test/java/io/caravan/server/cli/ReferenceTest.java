@@ -170,7 +170,7 @@ class ReferenceTest {
         return option.longestName() + (option.arity().min() == 0 ? "" : " " + option.paramLabel());
     }
 
-    /** Returns the default, if there is one that is not the absence of the option. */
+    /** Returns the default value, unless the default is the absence of the option. */
     private static String standard(ArgSpec argument) {
         String value = argument.defaultValue();
         value = value == null ? "" : value.replaceFirst("^\\$\\{env:\\w+(?::-(.*))?}$", "$1");
@@ -197,7 +197,7 @@ class ReferenceTest {
         return "| `" + name.replace("|", "\\|") + "` | " + meaning + " |\n";
     }
 
-    /** Marks code, and escapes what a table would interpret. */
+    /** Marks code, and escapes characters that have a meaning in a table. */
     private static String formatted(String text) {
         return CODE.matcher(text)
                 .replaceAll(code ->

@@ -117,7 +117,7 @@ public final class ServerJvm {
         }
     }
 
-    /** Runs a server, which writes the archive when it ends. */
+    /** Runs a server, which writes the archive when it exits. */
     private static void train(Path archive, String jars) throws IOException {
         List<String> flags = List.of(
                 "-XX:ArchiveClassesAtExit=" + archive, "-Xlog:cds*=off", "-D" + WarmUp.PROPERTY + "=true", "-cp", jars);

@@ -73,7 +73,7 @@ class ShardsIT {
         }
     }
 
-    /** Runs a command, of words and the spaces between them, in this JVM and keeps its output in {@link #printed}. */
+    /** Runs a command line of words separated by spaces in this JVM, and keeps its output in {@link #printed}. */
     private CommandRun run(String line) {
         CommandRun run = CommandRun.at(null, line.split(" "));
         printed = run.out() + run.err();

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /** A client that sends a few requests one at a time and fails if the server does not reply. */
 final class WellBehaved implements AutoCloseable {
     /**
-     * More than a busy machine needs, and less than the 30 s after which a server closes a connection that does not
-     * read.
+     * The timeout, which is more than a busy machine needs, and less than the 30 s after which a server closes a
+     * connection that does not read.
      */
     private static final int TIMEOUT_MILLIS = 25_000;
 

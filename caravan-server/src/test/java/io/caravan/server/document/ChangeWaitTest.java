@@ -135,7 +135,7 @@ class ChangeWaitTest {
         assertReleasedOnce();
     }
 
-    /** Otherwise documents that change constantly would prevent the check of the others. */
+    /** In any other order, documents that change constantly would prevent the check of the others. */
     @Test
     void checksInBatchesInOrderOfChanges() {
         checking = false;

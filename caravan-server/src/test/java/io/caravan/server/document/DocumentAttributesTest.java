@@ -21,7 +21,7 @@ import io.caravan.server.document.DocumentMove.Fence;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/** The bytes of attributes: stores and archives of earlier releases contain them. */
+/** The encoded bytes of attributes, which stores and archives of earlier releases contain. */
 class DocumentAttributesTest {
     /** All attributes but the time of expiry. */
     private static final String ALL =

@@ -41,7 +41,7 @@ class DocumentServiceTest {
         return Documents.fork(new ForkPoint(name(source), at, part), OptionalLong.empty());
     }
 
-    /** Returns a fork that does not expire with its source. */
+    /** Returns a request for a fork that does not expire with its source. */
     private static CreateRequest living(String source) {
         return Documents.fork(new ForkPoint(name(source), OptionalLong.empty(), 0), OptionalLong.of(100), "b");
     }
@@ -50,7 +50,7 @@ class DocumentServiceTest {
         return new AppendRequest(values("x"), false, null, streamSeq, producer, OptionalLong.empty());
     }
 
-    /** A linear search for each name took minutes while the locks of all documents were held. */
+    /** A linear search for each name took minutes, during which the locks of all documents were held. */
     @Test
     @Timeout(20)
     void writeFindsManyNamesQuickly() {

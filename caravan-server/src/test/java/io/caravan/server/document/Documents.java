@@ -91,14 +91,14 @@ final class Documents implements AutoCloseable {
         return rejection;
     }
 
-    /** Returns a document of plain text with one value, which expires. */
+    /** Returns a request for an expiring plain-text document with one value. */
     static CreateRequest expiring(OptionalLong ttlSeconds, OptionalLong atMillis) {
         return new CreateRequest("text/plain", ttlSeconds, atMillis, false, values("a"), null);
     }
 
     /**
-     * Returns a fork that starts with the values of its source, up to a sequence or the end, followed by its own
-     * values.
+     * Returns a request for a fork that starts with the values of its source, up to a sequence or the end, followed by
+     * its own values.
      */
     static CreateRequest fork(String source, OptionalLong at, String... values) {
         return fork(new ForkPoint(name(source), at, 0), OptionalLong.empty(), values);
@@ -108,12 +108,12 @@ final class Documents implements AutoCloseable {
         return new CreateRequest(null, ttlSeconds, OptionalLong.empty(), false, values(values), point);
     }
 
-    /** Makes a change of a document, and throws the exception if the change is rejected. */
+    /** Changes a document, and throws the exception if the change is rejected. */
     <T> T change(String name, Function<EditedDocument, T> change) {
         return BlockingOutcome.<T>to(outcome -> service.write(name(name), change, outcome));
     }
 
-    /** Makes a change of several documents, and throws the exception if the change is rejected. */
+    /** Changes several documents, and throws the exception if the change is rejected. */
     <T> T change(List<DocumentName> names, Function<DocumentEdits, T> change) {
         return BlockingOutcome.<T>to(outcome -> service.write(names, change, outcome));
     }
@@ -125,7 +125,7 @@ final class Documents implements AutoCloseable {
         });
     }
 
-    /** Edits a document as the code does that fetches documents from the archive. */
+    /** Edits a document in the same way as the code that fetches documents from the archive. */
     void editLocal(String name, Consumer<EditedDocument> change) {
         Function<EditedDocument, Boolean> edit = document -> {
             change.accept(document);

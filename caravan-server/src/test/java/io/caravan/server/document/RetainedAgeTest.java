@@ -44,7 +44,7 @@ class RetainedAgeTest {
         assertFirstSequence("b/d", 0);
     }
 
-    /** No value is trimmed early. A value stays too long by at most 1/32 of the age and one pause between writes. */
+    /** No value is trimmed early. A value is trimmed late by at most 1/32 of the age and one pause between writes. */
     @Test
     void valuesAreTrimmedNeitherEarlyNorMuchLate() {
         retain(AGE);

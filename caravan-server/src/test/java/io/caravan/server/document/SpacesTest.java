@@ -293,7 +293,7 @@ class SpacesTest {
         rejected(Reason.OVER_QUOTA, () -> documents.push("a/2", "1"));
     }
 
-    /** A write that the store rejects must not use up quota or rate. */
+    /** A write that the store rejects must not be charged to quotas or rates. */
     @Test
     void writeRejectedByStoreIsNotCounted() {
         documents.close();
@@ -348,7 +348,8 @@ class SpacesTest {
     }
 
     /**
-     * Together the appends exceed the amount of one second. If each took from the rates, they would always be rejected.
+     * Together, the appends exceed the amount of one second. If each append were charged to the rates, the write would
+     * always be rejected.
      */
     @Test
     void writeToSeveralDocumentsIsChargedOnce() {
@@ -443,7 +444,7 @@ class SpacesTest {
         });
     }
 
-    /** Otherwise each change of a setting would lift all quotas for a moment. */
+    /** Each change of a setting would lift all quotas for a moment if the counts were reset. */
     @Test
     void countsSurviveSettingChanges() {
         set("d/", SpaceSetting.QUOTA_BYTES, 5);

@@ -51,7 +51,7 @@ class DeadlinesTest {
         public void end() {}
     }
 
-    /** A socket that takes as many bytes as the test allows. */
+    /** A socket that accepts as many bytes as the test allows. */
     private static final class SlowChannel extends EmbeddedChannel {
         int takes = Integer.MAX_VALUE;
 

@@ -25,7 +25,7 @@ class MemoryInterleavingsTest {
     @TempDir
     Path directory;
 
-    /** Faults that are put into the code on purpose. */
+    /** Faults that the test injects into the code. */
     enum Sabotage {
         WAIT_WITHOUT_WAKE_UP(
                 RequestInterleavings.class, "MemoryBudget", "        readers.put(connection, begun);\n", ""),

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Connections independent of a protocol. */
+/** Connections, tested independently of a protocol. */
 class NetworkTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 

@@ -59,7 +59,7 @@ final class ReplyMemoryInterleavings {
         assertThat(clients.get(0).memory.room()).isTrue();
     }
 
-    /** Whether a client was closed because others wait for memory. */
+    /** Advances the clock past a timeout. Returns whether a client was closed because others wait for memory. */
     private boolean pass() {
         long before = budget.closedForReplies.sum();
         timer.advanceTimeBy(MemoryBudget.FULL_STALL_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);

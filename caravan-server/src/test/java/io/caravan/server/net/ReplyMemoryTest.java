@@ -24,7 +24,7 @@ class ReplyMemoryTest {
     private final Client second = new Client();
 
     private final class Client {
-        /** A channel that takes nothing until {@code reads} is set. */
+        /** A channel that accepts no bytes until {@code reads} is set. */
         final EmbeddedChannel channel = new EmbeddedChannel() {
             @Override
             protected void doWrite(ChannelOutboundBuffer buffer) throws Exception {

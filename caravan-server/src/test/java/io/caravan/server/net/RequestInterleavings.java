@@ -69,7 +69,7 @@ final class RequestInterleavings {
         assertThat(budget.requestBytes.get()).isZero();
     }
 
-    /** Whether a client was closed because others wait for memory. */
+    /** Advances the clock past a timeout. Returns whether a client was closed because others wait for memory. */
     private boolean pass() {
         long before = budget.closedForRequests.sum();
         timer.advanceTimeBy(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);

@@ -250,7 +250,7 @@ class RequestMemoryTest {
         assertThat(waits.open()).as("it holds little").isTrue();
     }
 
-    /** Otherwise, each connection in turn could exceed the limit by a large request. */
+    /** Each connection in turn could exceed the limit by a large request if the exemption passed on. */
     @Test
     void exemptConnectionKeepsItsTurnWhenItsLargeRequestWaits() {
         Client waits = new Client();

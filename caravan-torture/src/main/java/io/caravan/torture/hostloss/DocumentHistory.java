@@ -34,7 +34,7 @@ final class DocumentHistory {
 
     /** The document after one of its changes. */
     private static final class Moment {
-        /** Null if the document does not exist. */
+        /** The contents of the document, or null if the document does not exist. */
         private final @Nullable ListModel list;
 
         private boolean acknowledged;
@@ -75,7 +75,7 @@ final class DocumentHistory {
         return number == DocumentValues.LARGE_DOCUMENT;
     }
 
-    /** Returns the document as it is if every request took effect, or null if it does not exist. */
+    /** Returns the document as it would be if every request had taken effect, or null if it would not exist. */
     @Nullable
     ListModel latest() {
         return last().list;

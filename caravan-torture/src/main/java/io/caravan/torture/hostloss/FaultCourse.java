@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A proxy in front of an S3 server. It produces one fault after another; in the last fault, the S3 server is always
+ * A proxy in front of an S3 server. It produces one fault after another. During the last fault, the S3 server is always
  * down.
  */
 final class FaultCourse implements AutoCloseable {
@@ -36,7 +36,7 @@ final class FaultCourse implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + proxy.port());
     }
 
-    /** An inspection while the S3 server is down. */
+    /** An inspection that runs while the S3 server is down. */
     interface Inspection {
         void inspect() throws IOException;
     }

@@ -24,7 +24,7 @@ enum Lie {
     private static final String SNAPSHOTS = "snapshots/";
     private static final int EVERY = 5;
 
-    /** Carries out the damage. */
+    /** An implementation of one kind of damage. */
     interface Liar {
         /** Saves the current state, while the server archives. */
         void remember() throws IOException;

@@ -107,7 +107,7 @@ final class ServedRound extends Round {
         TimeUnit.NANOSECONDS.sleep(halfNanos);
     }
 
-    /** Runs the faults. The archive counts as available again when the server makes its next attempt. */
+    /** Produces the faults. The archive counts as available again when the server makes its next attempt. */
     private void suffer(WellTimes times, FaultCourse faults, ServerProcess server)
             throws IOException, InterruptedException {
         times.ends(System.nanoTime());

@@ -16,7 +16,7 @@ final class ReplayReport {
     private static final int DIGITS = 3;
 
     final Histogram ackNanos = new ConcurrentHistogram(DIGITS);
-    /** The time from each kill until the document was open again. */
+    /** The times from each kill until the document was reopened. */
     final List<Long> reopenNanos = new ArrayList<>();
 
     long nanos;

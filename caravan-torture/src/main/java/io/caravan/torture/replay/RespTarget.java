@@ -41,7 +41,7 @@ final class RespTarget implements Target {
         return new RespTarget(server, key, null);
     }
 
-    /** Returns a target on a server that it starts. */
+    /** Returns a target that starts its own server. */
     static RespTarget spawned(ServerProcess process, String key) {
         return new RespTarget(null, key, process);
     }

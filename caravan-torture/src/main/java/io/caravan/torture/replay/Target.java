@@ -9,7 +9,7 @@ import java.util.List;
  */
 interface Target extends AutoCloseable {
 
-    /** Receives the outcome of an append once, and never after {@link #kill()} has returned. */
+    /** Receives the outcome of an append once, but not after {@link #kill()} has returned. */
     interface Acknowledgement {
         void durable();
 

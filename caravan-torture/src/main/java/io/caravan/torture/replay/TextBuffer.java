@@ -33,7 +33,7 @@ final class TextBuffer {
     }
 
     /**
-     * Changes the text.
+     * Applies a patch to the text.
      *
      * @throws IndexOutOfBoundsException if the patch is not within the text
      */

@@ -59,7 +59,10 @@ class ArchiveKeysTest {
         assertThat(ArchiveKeys.decode(ArchiveKeys.encode(longer))).isNull();
     }
 
-    /** The names share a prefix that is longer than the kept part, and some are cut within an encoded byte. */
+    /**
+     * The names share a prefix that is longer than the part retained in a key, and some are truncated within an encoded
+     * byte.
+     */
     @Test
     void namesHaveUniqueKeys() {
         Map<String, DocumentName> forms = new TreeMap<>();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The detection of damaged objects, without memory for lengths that the objects do not have. */
+/** The detection of damaged objects, without the allocation of memory for lengths that exceed the objects. */
 class DamageTest {
     /**
      * The position of the first block, after the header of {@link Snapshots}: a name of 3 bytes and an attribute of

@@ -7,7 +7,8 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Corrects the checksums of a changed snapshot as far as its lengths are valid, so that readers do not stop at them.
+ * Corrects the checksums of a changed snapshot as far as its lengths are valid, so that readers do not stop at a wrong
+ * checksum.
  */
 final class Forgery {
     private final ByteBuffer object;

@@ -14,7 +14,9 @@ import java.util.List;
 final class ManifestTarget implements FuzzTarget {
     /** The size of the parser's buffers. */
     private static final long FIXED_BYTES = 1 << 20;
-    /** A generation takes about 250 characters of JSON, which are copied several times. */
+    /**
+     * The maximum memory per input byte. A generation has about 250 characters of JSON, which are copied several times.
+     */
     private static final long TIMES_THE_INPUT = 256;
 
     @Override

@@ -13,7 +13,8 @@ final class SnapshotTarget implements FuzzTarget {
     /** The size of the buffers, including the initial buffer for a value of several blocks. */
     private static final long FIXED_BYTES = 4 << 20;
     /**
-     * A block of about 26 bytes can decompress to the maximum length. A value of such blocks is copied while it grows.
+     * The maximum memory per input byte. A block of about 26 bytes can decompress to the maximum length. A value of
+     * such blocks is copied while it grows.
      */
     private static final long TIMES_THE_INPUT = 4L * SnapshotLayout.MAX_BLOCK_BYTES / 26;
 

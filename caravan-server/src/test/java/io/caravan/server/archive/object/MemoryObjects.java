@@ -13,8 +13,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In-memory objects that exist longer than their clients ({@link MemoryObjectStore}). The tag of an object is a
- * checksum of its content, as it may be in a bucket, so equal contents have equal tags. All methods are atomic.
+ * In-memory objects that outlive their clients ({@link MemoryObjectStore}). The tag of an object is a checksum of its
+ * content, as it may be in a bucket, so equal contents have equal tags. All methods are atomic.
  */
 public final class MemoryObjects {
     private final InstantSource clock;

@@ -4,19 +4,19 @@ package io.caravan.server.archive.object;
 public enum ObjectFault {
     /** The call succeeds. */
     NONE,
-    /** The call has no effect and fails as {@code UNAVAILABLE}. */
+    /** The call has no effect, and fails as {@code UNAVAILABLE}. */
     REJECTED,
-    /** The call has its effect and fails as {@code UNAVAILABLE}. A stream fails after half of the content. */
+    /** The call takes effect, but fails as {@code UNAVAILABLE}. A stream fails after half of the content. */
     RESPONSE_LOST,
     /**
-     * The call has its effect, and the client repeats it and returns the result of the second attempt. A put starts
+     * The call takes effect, but the client repeats the call and returns the result of the second attempt. A put starts
      * over.
      */
     TRIED_TWICE,
     /** A get returns no object although it exists. */
     NOT_THERE,
-    /** The process dies before the call has its effect. */
+    /** The process dies before the call takes effect. */
     CRASH_BEFORE,
-    /** The process dies after the call has its effect. */
+    /** The process dies after the call takes effect. */
     CRASH_AFTER
 }

@@ -3,31 +3,31 @@ package io.caravan.server.archive.object;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A decision about faults of a client's calls. */
+/** A function that selects the faults of a client's calls. */
 @FunctionalInterface
 public interface ObjectFaults {
-    /** The decision for no faults. */
+    /** A function that injects no faults. */
     ObjectFaults NONE = (number, call, key) -> ObjectFault.NONE;
 
     /**
-     * Decides about a call before it happens.
+     * Returns the fault of a call before the call is made.
      *
      * @param number the number of the call, counted from 1
      */
     ObjectFault decide(long number, ObjectCall call, String key);
 
-    /** Returns one fault for the call with this number. */
+    /** Returns a function that injects one fault, into the call with this number. */
     static ObjectFaults at(long which, ObjectFault fault) {
         return (number, call, key) -> number == which ? fault : ObjectFault.NONE;
     }
 
-    /** Returns one fault for the nth call of this kind from now on. */
+    /** Returns a function that injects one fault, into the nth call of this kind from now on. */
     static ObjectFaults at(ObjectCall kind, long which, ObjectFault fault) {
         AtomicLong left = new AtomicLong(which);
         return (number, call, key) -> call == kind && left.decrementAndGet() == 0 ? fault : ObjectFault.NONE;
     }
 
-    /** Returns random faults without crashes, each with a probability of 1 in {@code oneIn}. */
+    /** Returns a function that injects random faults except crashes, each with a probability of 1 in {@code oneIn}. */
     static ObjectFaults sometimes(Random random, int oneIn) {
         ObjectFault[] faults = {ObjectFault.REJECTED, ObjectFault.RESPONSE_LOST, ObjectFault.TRIED_TWICE};
         return (number, call, key) ->

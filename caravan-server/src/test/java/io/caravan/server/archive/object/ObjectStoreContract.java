@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The behavior of all {@link ObjectStore}s. A subclass opens one. */
+/** The behavior of all {@link ObjectStore}s. A subclass opens the object store to test. */
 @LongTimeout
 abstract class ObjectStoreContract {
     private static final int LARGE_BYTES = 20 << 20;
@@ -41,7 +41,7 @@ abstract class ObjectStoreContract {
     /** Opens the object store of this test, which is empty at the first call. */
     abstract ObjectStore openPlace() throws Exception;
 
-    /** Checks that no incomplete objects or other remains without a key exist. */
+    /** Checks that no incomplete objects or other leftovers without a key exist. */
     abstract void assertNothingHalfDone() throws Exception;
 
     /** Puts an object at each key, in the fastest way. */

@@ -25,7 +25,7 @@ import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartRequest;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
-/** Aborted calls as the client of the AWS SDK sees them. */
+/** Aborted calls from the point of view of the AWS SDK client. */
 class S3CancelTest {
     private static final int PART_BYTES = 100_000;
     private static final int PERMITS = 4;

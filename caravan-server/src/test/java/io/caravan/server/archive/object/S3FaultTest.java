@@ -44,15 +44,15 @@ class S3FaultTest {
     private static final int ATTEMPTS = 3;
     private static final Duration CONNECT = Duration.ofSeconds(10);
     private static final Duration IDLE = Duration.ofSeconds(1);
-    /** The time for which a server on a busy machine may not respond. */
+    /** The maximum time that a server on a busy machine takes to respond. */
     private static final Duration PATIENT = Duration.ofSeconds(10);
 
     private static final S3Timeouts SHORT = new S3Timeouts(CONNECT, PATIENT, PATIENT, 4 << 20, ATTEMPTS);
-    /** Detects soon that no data arrives. */
+    /** Timeouts that soon detect that no data arrives. */
     private static final S3Timeouts HURRIED = new S3Timeouts(CONNECT, IDLE, PATIENT, 4 << 20, ATTEMPTS);
-    /** Tries once, and detects soon that no connection is possible. */
+    /** Timeouts for a single attempt that soon detect that no connection is possible. */
     private static final S3Timeouts ONCE = new S3Timeouts(IDLE, PATIENT, PATIENT, 4 << 20, 1);
-    /** Tries once with a short timeout. */
+    /** Timeouts for a single, short attempt. */
     private static final S3Timeouts IMPATIENT = new S3Timeouts(CONNECT, IDLE, Duration.ofMillis(500), 64 << 20, 1);
 
     private static final String UNKNOWN_LENGTH = "ETag: \"1\"\r\nTransfer-Encoding: chunked";

@@ -12,7 +12,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The records of a store about its claims of an archive. */
 class ArchiveBindingTest {
-    /** Otherwise a store that another owner has replaced would consider the archive a new one and take it back. */
+    /**
+     * A store that another owner has replaced would consider the archive a new one and take it back, if these URLs
+     * differed.
+     */
     @ParameterizedTest
     @CsvSource({
         "s3://bucket/prefix, s3://bucket/prefix/",
@@ -31,7 +34,7 @@ class ArchiveBindingTest {
         }
     }
 
-    /** Otherwise the next claim would report that another owner has taken the archive over. */
+    /** The next claim would report a takeover by another owner if the store no longer expected this owner. */
     @Test
     void expectsPreviousOwnerAfterRepeatedFailedClaims() {
         try (ListStore store = ListStore.inMemory()) {
@@ -46,7 +49,7 @@ class ArchiveBindingTest {
         }
     }
 
-    /** Such a copy already expects the new owner in the root. */
+    /** A copy that was made during a claim already expects the new owner in the root. */
     @Test
     void copyMadeDuringClaimIsNotTrusted() {
         try (ListStore store = ListStore.inMemory()) {

@@ -27,7 +27,7 @@ class ArchiveSabotageTest {
     @TempDir
     private Path directory;
 
-    /** This sabotage needs few seeds. */
+    /** Detects a sabotage that needs few seeds. */
     @Test
     void detectsMarkWrittenBeforeManifest() throws ReflectiveOperationException, IOException {
         assertCaught(ArchiveSabotage.THE_MARK_BEFORE_THE_MANIFEST);

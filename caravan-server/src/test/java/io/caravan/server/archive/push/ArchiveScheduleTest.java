@@ -38,7 +38,7 @@ class ArchiveScheduleTest {
         return Stream.of(names).map(name -> new Change(name(name), null, 0, 0)).toList();
     }
 
-    /** Reports a scan of a slot that has found these documents changed. */
+    /** Reports a scan of a slot in which these documents have changed. */
     private void find(int slot, String... names) {
         schedule.scanned(slot, 1, 2, changes(names), null);
     }
@@ -304,7 +304,7 @@ class ArchiveScheduleTest {
         assertThat(schedule.verified()).isTrue();
     }
 
-    /** The running job may have compared the document with the archive of before. */
+    /** The running job may have compared the document with an earlier state of the archive. */
     @Test
     void jobStartedBeforeArchiveChangeVerifiesNothing() throws Exception {
         schedule.open();
@@ -338,7 +338,10 @@ class ArchiveScheduleTest {
         assertThat(schedule.isComplete()).isTrue();
     }
 
-    /** A slot without documents, or whose documents already have jobs, is also verified only when there is space. */
+    /**
+     * A slot that has no documents, or whose documents all have jobs, is also verified only when the schedule has
+     * space.
+     */
     @Test
     void rescansSlotNotVerifiedForLackOfSpace() throws Exception {
         schedule.open();

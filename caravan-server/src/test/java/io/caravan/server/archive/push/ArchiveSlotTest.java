@@ -19,7 +19,9 @@ class ArchiveSlotTest {
         return new Change(DocumentName.of("a"), null, lastMillis, afterMillis);
     }
 
-    /** Records a scan for whose changes there is no space, and returns the bounds on their ages. */
+    /**
+     * Records a scan whose changes do not fit into the schedule, and returns the bounds on the ages of these changes.
+     */
     private Backlog scan(long nowMillis, long nextMillis, Change... found) {
         Backlog rest = new Backlog();
         for (Change change : found) {

@@ -31,7 +31,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** In-memory documents with an archive, which is in memory unless the test has another location for it. */
+/** In-memory documents with an archive, which is also in memory unless the test specifies another location. */
 final class ArchivedDocuments implements AutoCloseable {
     static final Duration SOON = Duration.ofMillis(200);
     static final Duration NEVER = Duration.ofHours(10);

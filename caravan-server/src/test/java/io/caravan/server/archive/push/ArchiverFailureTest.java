@@ -132,8 +132,8 @@ class ArchiverFailureTest {
     }
 
     /**
-     * The uploads of this document fail as if the archive were unavailable. Only the uploads of the others show that it
-     * is not.
+     * The uploads of this document fail as if the archive were unavailable. Only the uploads of other documents show
+     * that the archive is available.
      */
     @Test
     void leavesRepeatedlyFailingDocumentForNextRound() {
@@ -322,7 +322,7 @@ class ArchiverFailureTest {
         }
     }
 
-    /** The archiving would never succeed. */
+    /** The pending archiving would never succeed, so the shutdown must not wait for it. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void closeAbandonsPendingArchiving() {

@@ -316,7 +316,7 @@ class ArchiverTest {
         });
     }
 
-    /** Otherwise the archive would have an owner or a store that the server does not know, and would be lost to it. */
+    /** The server could not use the archive anymore if it did not know the owner or the store in the archive. */
     @Test
     void remainsOwnerAfterPowerLoss() {
         Seeds.forEach(5, seed -> {
@@ -449,7 +449,7 @@ class ArchiverTest {
         assertThat(StoreIdentity.of(server.store)).isEqualTo(lost);
     }
 
-    /** Otherwise an export would succeed without the documents that only the archive has. */
+    /** An export would succeed without the documents that only the archive has if the store counted as complete. */
     @Test
     void storeIsIncompleteWhileArchiveRejectsIt() {
         server.push("a", "1");
@@ -534,7 +534,7 @@ class ArchiverTest {
         assertThat(server.latest("a").number()).isEqualTo(4);
     }
 
-    /** This thread is the only one that claims the archive, and its end would be unnoticed. */
+    /** Only this thread claims the archive, and its end would go unnoticed. */
     @Test
     void ownerThreadSurvivesError() {
         AtomicBoolean first = new AtomicBoolean(true);
@@ -557,7 +557,7 @@ class ArchiverTest {
         server.awaitArchived("a");
     }
 
-    /** The server returns after its host was lost and replaced. */
+    /** The server is restarted after its host was lost and replaced. */
     @Test
     void ownerSupersededWhileStoppedStaysFenced() {
         server.push("a", "1");

@@ -8,7 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The states of each document from the last one that is certainly archived on. Null means that the document is absent.
+ * The states of each document, starting with the last one that is certainly archived. Null means that the document is
+ * absent.
  */
 final class CrashModel {
     private final Map<String, List<@Nullable CrashState>> histories = new LinkedHashMap<>();
@@ -49,7 +50,10 @@ final class CrashModel {
         return lengths;
     }
 
-    /** Removes the states before the ones that are certainly archived, which were the last ones at these lengths. */
+    /**
+     * Removes the states before those that are certainly archived: the last states when the histories had these
+     * lengths.
+     */
     void archived(Map<String, Integer> lengths) {
         lengths.forEach((name, length) -> history(name).subList(0, length - 1).clear());
     }

@@ -116,7 +116,7 @@ public final class CrashScenario {
         host = null;
     }
 
-    /** Acknowledged writes survive, so the model stays unchanged. */
+    /** Restarts the host after a power cut. Acknowledged writes survive, so the model stays unchanged. */
     private void restart() throws IOException {
         CrashStorage left = disk.powerCut(cuts);
         stop();
@@ -212,8 +212,8 @@ public final class CrashScenario {
     }
 
     /**
-     * Checks the images, but not on the threads of a prune, which interrupts them. The first failure is kept for later,
-     * because the server would handle it as its own if it were thrown between two calls.
+     * Checks the crash images, but not on the threads of a prune, which interrupts its threads. The first failure is
+     * kept for later, because the server would handle it as its own if it were thrown between two calls.
      */
     private void checkImages() {
         for (CrashImage image = images.poll(); image != null; image = images.poll()) {

@@ -61,7 +61,7 @@ class DeletionPushTest {
         assertThat(server.values("a")).containsExactly("new");
     }
 
-    /** The document is like one that was restored from an older generation. */
+    /** The state of the document is like that after a restore from an older generation. */
     @Test
     void deletionOfUnarchivedDocumentCoversPreviousIncarnation() {
         server.push("a", "1");

@@ -56,7 +56,7 @@ class PacedObjectStoreTest {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(650));
     }
 
-    /** With any limit, this would take hours. */
+    /** With any limit, this test would take hours. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void doesNotDelayWithoutLimit() throws Exception {

@@ -38,7 +38,7 @@ class ArchiveCommandsTest {
     private final long now = System.currentTimeMillis();
     private CommandRun last = CommandRun.with(Map.of(), new byte[0]);
 
-    /** Runs a command, of words and the spaces between them, for the archive. */
+    /** Runs a command line of words separated by spaces on the archive. */
     private CommandRun run(String line) {
         return run(line.split(" "));
     }
@@ -187,7 +187,10 @@ class ArchiveCommandsTest {
         assertThat(out()).isEqualTo(dry.replace("would remove", "removed"));
     }
 
-    /** A server may keep any number of generations by its options or those of a space, and the command has neither. */
+    /**
+     * A server may keep any number of generations, as its options or spaces specify, and the command has neither of
+     * them.
+     */
     @Test
     void pruneWithoutOptionsRemovesNothing() throws IOException {
         fill();
@@ -200,7 +203,7 @@ class ArchiveCommandsTest {
         assertThat(files()).isEqualTo(before);
     }
 
-    /** Options that are missing have the defaults of a server. */
+    /** Missing options have the default values of a server. */
     @Test
     void pruneKeepsDailyGenerationsByDefault() {
         try (ObjectStore objects = FileObjectStore.open(directory)) {
@@ -216,8 +219,8 @@ class ArchiveCommandsTest {
     }
 
     /**
-     * Only a list is complete when no reader is left. If faults were not printed or removals not made, the command
-     * fails.
+     * Only a list command may end early when the reader of its output has exited. A command that could not print faults
+     * or make removals fails.
      */
     @Test
     void verifyAndPruneFailIfOutputIsClosed() throws IOException {

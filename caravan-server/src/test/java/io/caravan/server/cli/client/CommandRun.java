@@ -49,7 +49,7 @@ public final class CommandRun {
         return new CommandRun(Map.of(), in, false);
     }
 
-    /** Returns a run on a terminal that has not started. */
+    /** Returns a run that has not started, and that is on a terminal. */
     public static CommandRun onTerminal() {
         return new CommandRun(Map.of(), InputStream.nullInputStream(), true);
     }
@@ -136,7 +136,7 @@ public final class CommandRun {
         return exitCode;
     }
 
-    /** Returns the output until now. */
+    /** Returns the output so far. */
     public String out() {
         return out.toString(UTF_8);
     }

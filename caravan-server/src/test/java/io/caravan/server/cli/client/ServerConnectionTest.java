@@ -81,7 +81,7 @@ class ServerConnectionTest {
         });
     }
 
-    /** The error belongs to its request only, wherever it is in the reply. */
+    /** The error affects only its own request, at any position in the reply. */
     @Test
     void receivesNextReplyAfterError() throws Exception {
         withReplies("-ERR no\r\n*3\r\n:1\r\n-NOTFOUND gone\r\n:2\r\n:3\r\n", connection -> {

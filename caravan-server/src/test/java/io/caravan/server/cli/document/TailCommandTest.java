@@ -78,7 +78,7 @@ class TailCommandTest {
     void startsAfterLastValueByDefault() throws Exception {
         append("old");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--count", "1");
-        // The first value that it prints is new, independent of which one it is.
+        // The first printed value is new, regardless of which value it is.
         while (!run.isDone()) {
             append("new");
         }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Values from lines. */
+/** Values that are read from the lines of an input. */
 class ValueSourceTest {
     private static List<String> lines(InputStream in) throws IOException {
         io.caravan.server.cli.document.ValueSource source =

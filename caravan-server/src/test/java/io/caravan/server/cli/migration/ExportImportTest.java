@@ -57,7 +57,7 @@ class ExportImportTest {
         return directory.resolve(file).toString();
     }
 
-    /** Appends a document whose first values are trimmed, a long one, an empty one, and a binary one. */
+    /** Creates a document whose first values are trimmed, a long document, an empty one, and a binary one. */
     private void fill() {
         ok(from, "append", "letters/1", "Dear Ada,", "how are you?", "Yours \u00e4\ud83d\ude00");
         ok(from, "trim", "letters/1", "--to", "1");

@@ -297,7 +297,7 @@ class FollowTest {
         assertThat(move(to, from, "a").err()).contains("there is no document 'a'");
     }
 
-    /** Otherwise the move would delete the document after it found that both copies are equal. */
+    /** A move to the same server would find two equal copies, and then delete the document. */
     @Test
     void rejectsMoveToSameServer() {
         here.rpush("a", "1");

@@ -43,7 +43,7 @@ final class TrippedProxy implements AutoCloseable {
         void run() throws IOException;
     }
 
-    /** Runs work that ends with its connection on another thread. */
+    /** Runs work on another thread. The work ends with its connection. */
     static void daemon(Work work) {
         Thread thread = new Thread(() -> {
             try {
@@ -71,7 +71,7 @@ final class TrippedProxy implements AutoCloseable {
         void bytes(String bytes);
     }
 
-    /** Forwards bytes after {@code passing} has seen them. */
+    /** Forwards bytes after {@code passing} has received them. */
     static void pump(Socket from, Socket to, Passing passing) throws IOException {
         byte[] bytes = new byte[16 * 1024];
         try (from;

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The content of a terminal of a given size, shown by a terminal emulator. */
 class LiveScreenTest {
     private static final Duration AT_ONCE = Duration.ofMillis(1);
-    /** A time for keys on a busy machine. A key that quits ends the wait earlier. */
+    /** The time limit for key presses on a busy machine. The key that quits ends the wait earlier. */
     private static final Duration LONG = Duration.ofMinutes(5);
 
     private static VirtualTerminal terminal(int columns, int rows) throws IOException {

@@ -92,7 +92,10 @@ class ConnectionTest {
         }
     }
 
-    /** Each request ends its connection, because its end is unknown and the next bytes could be from another client. */
+    /**
+     * Each request ends its connection, because the end of the request is unknown and the next bytes could be from
+     * another client.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -147,7 +150,7 @@ class ConnectionTest {
                 .isEqualTo(505);
     }
 
-    /** The server would store the encoded bytes. */
+    /** The server would store the encoded bytes if it accepted these encodings. */
     @ParameterizedTest
     @ValueSource(strings = {"gzip, chunked", "identity, chunked"})
     void rejectsUnsupportedTransferEncodings(String encoding) throws Exception {

@@ -171,7 +171,7 @@ final class HttpFixture implements AutoCloseable {
         return send(method, path, body, headers).statusCode();
     }
 
-    /** Sends bytes over a connection of their own, and reads one response. */
+    /** Sends bytes over a separate connection, and reads one response. */
     RawClient.Response ask(String bytes) throws IOException {
         try (RawClient client = raw()) {
             client.send(bytes);
@@ -241,7 +241,7 @@ final class HttpFixture implements AutoCloseable {
         return new RawClient(address);
     }
 
-    /** Drains the connections as a server does that stops. */
+    /** Drains the connections, as a stopping server does. */
     void drain() {
         server.drain();
         network.drain(Duration.ofSeconds(5));

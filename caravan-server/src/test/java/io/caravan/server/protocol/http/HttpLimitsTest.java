@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** The limits that apply to all listeners, on HTTP connections. */
 class HttpLimitsTest {
-    /** Longer than a busy machine delays the next bytes that a test sends. */
+    /** A timeout that exceeds the delay between the bytes that a test sends on a busy machine. */
     private static final Duration SHORT = Duration.ofMillis(500);
 
     private static final Duration LONG = Duration.ofMinutes(10);
@@ -168,7 +168,7 @@ class HttpLimitsTest {
         }
     }
 
-    /** Otherwise the reading threads could fill the memory while an event loop is busy. */
+    /** The reading threads could fill the memory while an event loop is busy if only written bytes counted. */
     @Test
     void countsResponseBytesBeforeTheyAreWritten() throws Exception {
         String value = "v".repeat(HttpFixture.MAX_BODY_BYTES);

@@ -271,7 +271,9 @@ class LiveStreamsTest {
         }
     }
 
-    /** The request continues because one of its streams exists. The others also count toward the limit. */
+    /**
+     * The request continues because one of its streams exists. Streams that do not exist also count toward the limit.
+     */
     @Test
     void limitsFollowedStreamsUntilConnectionsClose() throws Exception {
         String body =

@@ -30,7 +30,7 @@ class RelayedRequestsTest {
                 + "Content-Type: application/octet-stream\r\nContent-Length: 3\r\n\r\none");
     }
 
-    /** The relaying node then holds the request until another node leads. */
+    /** After this rejection, the relaying node holds the request until another node leads. */
     @Test
     void drainingNodeRejectsRelayedRequestAsNonLeader() throws Exception {
         try (HttpFixture fixture = HttpFixture.leading(cluster())) {

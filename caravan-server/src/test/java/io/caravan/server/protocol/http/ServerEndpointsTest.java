@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ServerEndpointsTest {
     private static final String TEXT = "text/plain";
 
-    /** A store that rejects writes or has no room for them, as the test sets it. */
+    /** A store that rejects writes or has no space for them, as the test requires. */
     private static final class MoodyStore extends ForwardingListStore {
         private volatile @Nullable CaravanException rejection;
         private volatile @Nullable Runnable awaitingRoom;
@@ -187,7 +187,7 @@ class ServerEndpointsTest {
             BlockingOutcome.<Long>to(outcome -> server.documents.write(
                     DocumentName.of("a"), document -> document.append(List.of(new byte[1])), outcome));
         } catch (CaravanException rejected) {
-            // The test looks at what the server reports.
+            // The test checks only the reports of the server.
         }
     }
 

@@ -110,7 +110,7 @@ class StreamTest {
         assertThat(server.get("/v1/stream/j").body()).isEqualTo("[]");
     }
 
-    /** A message needs much more space in the log than the single digit that it contains. */
+    /** Each message contains a single digit, but needs much more space in the log. */
     @Test
     void rejectsTooManyMessagesInOneWrite() throws Exception {
         int fitting = HttpFixture.MAX_BATCH_BYTES / (1 + StreamWrites.MESSAGE_OVERHEAD_BYTES);

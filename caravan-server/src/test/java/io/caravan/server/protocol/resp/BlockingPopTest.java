@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** {@code BLPOP}: the order of the waiting clients, and the clients that take nothing. */
+/** {@code BLPOP}: the order of the waiting clients, and the clients that receive no value. */
 class BlockingPopTest extends RespTestBase {
     private static final Pattern WAITING = Pattern.compile("(?m)^caravan_blocked_pops ([0-9]+)");
 

@@ -46,7 +46,7 @@ class ClientsIT {
     /** On a busy machine, a server that has just started may take this long to reply to a client. */
     private static final int TIMEOUT_MILLIS = 30_000;
 
-    /** The server of all tests. They leave no documents behind. */
+    /** The server that all tests share. The tests leave no documents behind. */
     private static ServerProcess server;
 
     @BeforeAll

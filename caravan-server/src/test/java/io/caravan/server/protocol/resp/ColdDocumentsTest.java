@@ -30,7 +30,7 @@ class ColdDocumentsTest {
     private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
     /** Whether the archive is unreachable. */
     private volatile boolean down;
-    /** The calls of the archive wait until this is open. */
+    /** The latch that calls of the archive wait for. */
     private volatile CountDownLatch hangs = new CountDownLatch(0);
 
     private ServerFixture server;

@@ -337,7 +337,10 @@ class PubSubTest extends RespTestBase {
         }
     }
 
-    /** The server compares a channel with every pattern. Other clients of the event loop must not wait for that. */
+    /**
+     * The server compares a channel with every pattern. Other clients of the event loop must not wait for these
+     * comparisons.
+     */
     @Test
     void matchesPatternsOffEventLoopInOrder() throws Exception {
         CountDownLatch release = new CountDownLatch(1);

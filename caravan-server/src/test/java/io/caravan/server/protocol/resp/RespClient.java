@@ -42,7 +42,7 @@ public final class RespClient implements AutoCloseable {
         this(connected(address, receiveBytes));
     }
 
-    /** Uses a socket that is connected. */
+    /** Creates a client on a connected socket. */
     public RespClient(Socket socket) throws IOException {
         this.socket = socket;
         socket.setTcpNoDelay(true);
@@ -87,7 +87,7 @@ public final class RespClient implements AutoCloseable {
         }
     }
 
-    /** Sends a command until its reply fits, and fails after a timeout. */
+    /** Sends a command repeatedly until its reply matches, and fails after a timeout. */
     public void await(Predicate<String> fits, String... words) {
         AtomicReference<String> last = new AtomicReference<>();
         Eventually.await(() -> String.join(" ", words) + " gets the expected reply; the last one was " + last, () -> {
@@ -127,7 +127,7 @@ public final class RespClient implements AutoCloseable {
         socket.getOutputStream().write(bytes, from, to - from);
     }
 
-    /** Ends the client's sending, so that the server reads the end of the stream. */
+    /** Shuts down the client's output, so that the server reads the end of the stream. */
     void finishSending() throws IOException {
         socket.shutdownOutput();
     }

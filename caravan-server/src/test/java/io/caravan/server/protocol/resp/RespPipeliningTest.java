@@ -112,7 +112,7 @@ class RespPipeliningTest {
         }
     }
 
-    /** Its commands have been answered, so no other count includes them. */
+    /** The commands of a transaction already have replies, so no other count includes them. */
     @Test
     void transactionCountsAsInFlightUntilReply() throws Exception {
         Network network = fixture.server.network();

@@ -33,7 +33,7 @@ abstract class RespTestBase {
         client.fails(expectedStart, words);
     }
 
-    /** Sends a command until the reply is {@code expected}, and fails after a timeout. */
+    /** Sends a command repeatedly until the reply is {@code expected}, and fails after a timeout. */
     final void becomes(String expected, String... words) {
         client.await(expected::equals, words);
     }

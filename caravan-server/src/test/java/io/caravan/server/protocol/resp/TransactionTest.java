@@ -84,7 +84,10 @@ class TransactionTest extends RespTestBase {
         replies("[$new]", "LRANGE", "k", "0", "-1");
     }
 
-    /** Values that are appended while the list is read must be in the reply, because they are deleted with the rest. */
+    /**
+     * Values that are appended while the list is read must be in the reply, because they are deleted with the other
+     * values.
+     */
     @Test
     void isIsolatedFromConcurrentWrites() throws IOException {
         client.call("RPUSH", "k", "a", "b");

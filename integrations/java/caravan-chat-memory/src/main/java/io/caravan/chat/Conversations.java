@@ -47,10 +47,11 @@ import java.util.stream.Stream;
 public final class Conversations {
     private static final long CATALOG_LIST = 0;
     /**
-     * Number of locks: more than the threads that usually write at once, so that few conversations wait for another.
+     * Number of locks: more than the usual number of concurrent writers, so that conversations rarely wait for each
+     * other.
      */
     private static final int LOCKS = 64;
-    /** Number of documents read while a lock of the catalog is held once. */
+    /** Number of documents read each time a catalog lock is acquired. */
     private static final int PAGE = 1024;
 
     /** The catalog of each store; two catalogs of a store would assign the same ids. Guarded by this map. */

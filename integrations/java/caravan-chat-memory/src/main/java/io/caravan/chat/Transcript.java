@@ -97,8 +97,8 @@ final class Transcript {
     }
 
     /**
-     * Returns the change to these messages, of which there is at least one. It keeps the longest end of the body with
-     * which the messages start, either at the first message or after it.
+     * Returns the change to these messages, of which there is at least one. Keeps the longest suffix of the body that
+     * matches consecutive messages, starting with the first or second one.
      */
     Change changeTo(List<String> messages) {
         int plain = kept(messages);
@@ -118,7 +118,7 @@ final class Transcript {
         return new Change(nextSequence, encode(Stream.empty(), messages));
     }
 
-    /** Returns how many of the last messages of the body equal the first of these messages. */
+    /** Returns the length of the longest suffix of the body that equals the start of these messages. */
     private int kept(List<String> messages) {
         int most = Math.min(body.size(), messages.size());
         while (most > 0 && !endsWith(messages.subList(0, most))) {

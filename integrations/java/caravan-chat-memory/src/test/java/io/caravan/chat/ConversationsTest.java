@@ -332,7 +332,7 @@ class ConversationsTest {
         assertThatThrownBy(() -> conversations.names()).isInstanceOf(StoreClosedException.class);
     }
 
-    /** Each thread has its own conversation, and all replace a shared one through separate objects. */
+    /** Each thread has its own conversation, and all threads replace a shared conversation through separate objects. */
     @Test
     void threadsShareConversations() throws Exception {
         int threads = 4;

@@ -30,7 +30,7 @@ class PopQueuesTest {
         assertThat(queues.first(one, another)).isEqualTo(one);
     }
 
-    /** Otherwise the next client would check all names once for each name that the first client leaves. */
+    /** With several wake-ups, the next client would check all names once for each name that the first client leaves. */
     @Test
     void wakesNextWaiterOfSeveralNamesOnce() {
         PopQueues queues = new PopQueues();

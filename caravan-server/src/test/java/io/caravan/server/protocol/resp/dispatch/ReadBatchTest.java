@@ -87,7 +87,7 @@ class ReadBatchTest {
         }
     }
 
-    /** Otherwise, the queue for the reading threads would retain the requests of disconnected clients. */
+    /** The queue for the reading threads would retain the requests of disconnected clients if these reads were kept. */
     @Test
     void discardsReadsOfClosedConnection() {
         ReadBatch batch = batch((session, command) -> new Reply.Number(done.incrementAndGet()));

@@ -182,7 +182,7 @@ final class ReplyInterleavings {
             place.add(new PendingReply.Piece(bytes, () -> {}));
         }
 
-        /** Flushes and reads on, as {@code RespHandler} does. */
+        /** Flushes and continues to read, as {@code RespHandler} does. */
         private void progress() {
             moreProgress = true;
             if (inProgress) {

@@ -25,7 +25,7 @@ class ReplyInterleavingsTest {
     @TempDir
     Path directory;
 
-    /** Faults that are put into the code on purpose. */
+    /** Faults that the test injects into the code. */
     enum Sabotage {
         MISS_REPLIES_COMPLETED_DURING_DELIVERY("ReplyQueue", """
                         delivers.set(false);

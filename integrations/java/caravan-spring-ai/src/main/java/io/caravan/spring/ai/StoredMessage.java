@@ -40,7 +40,7 @@ record StoredMessage(
             .build();
 
     /**
-     * A medium. Data other than a byte array, such as a URL, is stored as text.
+     * A media attachment. Data other than a byte array, such as a URL, is stored as text.
      *
      * @param bytes encoded as Base64 in the JSON
      */

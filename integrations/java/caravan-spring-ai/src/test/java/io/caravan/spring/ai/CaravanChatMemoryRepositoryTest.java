@@ -209,7 +209,10 @@ class CaravanChatMemoryRepositoryTest {
         assertThat(memory.get("lucy")).containsExactly(new UserMessage("short"));
     }
 
-    /** Two threads in one conversation may lose turns of each other, as with any repository, but only entire turns. */
+    /**
+     * Two threads that write to one conversation may overwrite each other's turns, as with any repository. Only entire
+     * turns are lost.
+     */
     @Test
     void concurrentThreadsLeaveCompleteTurns() throws Exception {
         ChatMemory memory = window(repository);
