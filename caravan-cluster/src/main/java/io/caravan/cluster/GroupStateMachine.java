@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
@@ -76,6 +77,7 @@ final class GroupStateMachine extends BaseStateMachine {
 
     // Set when Raft initializes this object, before any other call.
     private volatile @Nullable RaftView raft;
+    private volatile @Nullable Path ownFiles;
     private volatile @Nullable GroupReplica replica;
     private volatile @Nullable AppliedIndex mark;
     private volatile @Nullable SeenNodes seen;
@@ -126,10 +128,11 @@ final class GroupStateMachine extends BaseStateMachine {
         super.initialize(server, group, storage);
         files.init(storage);
         raft = new RaftView(server, group);
-        AppliedIndex known =
-                new AppliedIndex(storage.getStorageDir().getStateMachineDir().toPath());
+        Path own = storage.getStorageDir().getStateMachineDir().toPath();
+        ownFiles = own;
+        AppliedIndex known = new AppliedIndex(own);
         mark = known;
-        seen = new SeenNodes(storage.getStorageDir().getStateMachineDir().toPath());
+        seen = new SeenNodes(own);
         RaftLogRepair.prepare(storage.getStorageDir().getCurrentDir().toPath(), known.durable());
         keeper = new RaftLogPurger(storage.getStorageDir().getCurrentDir().toPath(), config.keptLogBytes());
         replica = new GroupReplica(config, known, () -> closing);
@@ -342,8 +345,8 @@ final class GroupStateMachine extends BaseStateMachine {
         @Override
         public void install(Path received, Applied copied) throws IOException {
             synchronized (GroupStateMachine.this) {
-                if (leading != null) {
-                    throw new IOException("this node is now the leader");
+                if (leading != null || closing) {
+                    throw new IOException("this node " + (closing ? "is closing" : "is now the leader"));
                 }
                 initialized(replica).install(received, copied);
             }
@@ -549,6 +552,27 @@ final class GroupStateMachine extends BaseStateMachine {
             listener.follows();
         } finally {
             leading = null;
+        }
+    }
+
+    /**
+     * Records the committed members of the group. Raft calls this before it applies a later entry, and while this node
+     * receives a snapshot. If the members cannot be recorded, this node leaves the group, so that it neither purges
+     * the entry nor installs the snapshot.
+     */
+    @Override
+    public void notifyConfigurationChanged(long term, long index, RaftConfigurationProto nodes) {
+        try {
+            RaftMetadataRepair.keepNodes(
+                    initialized(ownFiles),
+                    LogEntryProto.newBuilder()
+                            .setTerm(term)
+                            .setIndex(index)
+                            .setConfigurationEntry(nodes)
+                            .build());
+        } catch (IOException failed) {
+            leave(new IllegalStateException(
+                    "node " + config.self() + " cannot record the members of its group", failed));
         }
     }
 

@@ -24,8 +24,9 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code raft-meta} contains the term, and the node's vote in it. A node that has lost its vote must not vote
  *       in any term in which it may have voted. It therefore continues in a term that no node has reached, {@link
  *       #ahead}, and an election moves the other nodes to this term.
- *   <li>{@code raft-meta.conf} contains the members of the group, as recorded in the newest membership entry. It is
- *       rebuilt from that entry. If the Raft log no longer has the entry, the node does not start.
+ *   <li>{@code raft-meta.conf} contains the members of the group, as recorded in the newest committed membership
+ *       entry. It is rebuilt from the newest such entry in the Raft log or in this node's copy of the file. If neither
+ *       has one, the node does not start.
  * </ul>
  */
 final class RaftMetadataRepair {
@@ -36,6 +37,7 @@ final class RaftMetadataRepair {
     private static final Logger LOG = LoggerFactory.getLogger(RaftMetadataRepair.class);
     private static final String TERM = "term";
     private static final String VOTE = "votedFor";
+    private static final String MEMBERS = "members";
 
     private RaftMetadataRepair() {}
 
@@ -51,7 +53,7 @@ final class RaftMetadataRepair {
         Path own = group.resolve("sm");
         Applied durable = new AppliedIndex(own).durable();
         prepareTerm(current.resolve("raft-meta"), own.resolve("term-at-start"), current, durable, self);
-        prepareNodes(current.resolve("raft-meta.conf"), current, durable);
+        prepareNodes(current.resolve("raft-meta.conf"), own, current, durable);
     }
 
     private static void prepareTerm(Path file, Path kept, Path segments, @Nullable Applied durable, String self)
@@ -119,28 +121,63 @@ final class RaftMetadataRepair {
         return lines;
     }
 
-    private static void prepareNodes(Path file, Path segments, @Nullable Applied durable) throws IOException {
-        if (!Files.exists(file) || containsNodes(Files.readAllBytes(file))) {
+    /** Restores the newest known members in Raft's file and in this node's copy. */
+    private static void prepareNodes(Path file, Path own, Path segments, @Nullable Applied durable) throws IOException {
+        LogEntryProto now = nodes(file);
+        LogEntryProto newest = newer(now, nodes(own.resolve(MEMBERS)));
+        if (now == null && Files.exists(file)) {
+            Newest logged = Newest.of(segments);
+            // A log that ends before the store's files is outdated: the files came from another node, with that node's
+            // list of members.
+            if (durable == null || logged.index >= durable.getIndex()) {
+                newest = newer(newest, logged.nodes);
+            }
+            if (newest == null) {
+                throw new IOException(file + ": a failed write has lost the members of the group, and the Raft log does"
+                        + " not contain them; replace this node with a node that has another id and empty directories");
+            }
+        }
+        if (newest == null) {
             return;
         }
-        Newest newest = Newest.of(segments);
-        LogEntryProto nodes = newest.nodes;
-        // A log that ends before the store's files is outdated: the files came from another node, with that node's list
-        // of members.
-        if (nodes == null || durable != null && newest.index < durable.getIndex()) {
-            throw new IOException(file + ": a failed write has lost the members of the group, and the Raft log does not"
-                    + " contain them; replace this node with a node that has another id and empty directories");
+        if (!newest.equals(now)) {
+            LOG.warn("a failed write has lost {}: recreated it with the members of entry {}", file, newest.getIndex());
+            StoreDirectories.replace(file, ByteBuffer.wrap(newest.toByteArray()));
         }
-        LOG.warn("a failed write has lost {}: recreated it from entry {} of the Raft log", file, nodes.getIndex());
-        StoreDirectories.replace(file, ByteBuffer.wrap(nodes.toByteArray()));
+        keepNodes(own, newest);
     }
 
-    private static boolean containsNodes(byte[] file) {
-        try {
-            return LogEntryProto.parseFrom(file).hasConfigurationEntry();
-        } catch (InvalidProtocolBufferException endsEarly) {
-            return false;
+    /**
+     * Replaces this node's copy of the members if it is older. When this method returns, the copy is durable.
+     *
+     * @param own the directory of the node's own small files
+     * @param nodes the committed membership entry
+     */
+    static void keepNodes(Path own, LogEntryProto nodes) throws IOException {
+        Path kept = own.resolve(MEMBERS);
+        LogEntryProto known = nodes(kept);
+        if (known == null || known.getIndex() < nodes.getIndex()) {
+            Files.createDirectories(own);
+            StoreDirectories.replace(kept, ByteBuffer.wrap(nodes.toByteArray()));
         }
+    }
+
+    /** Returns the membership entry in a file; null if the file is missing, empty, or truncated. */
+    private static @Nullable LogEntryProto nodes(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return null;
+        }
+        try {
+            LogEntryProto entry = LogEntryProto.parseFrom(Files.readAllBytes(file));
+            return entry.hasConfigurationEntry() ? entry : null;
+        } catch (InvalidProtocolBufferException endsEarly) {
+            return null;
+        }
+    }
+
+    /** Returns the entry with the higher index; the first one if both have the same index. */
+    private static @Nullable LogEntryProto newer(@Nullable LogEntryProto first, @Nullable LogEntryProto second) {
+        return first == null || second != null && second.getIndex() > first.getIndex() ? second : first;
     }
 
     /** The newest term, index, and members in the Raft log. */

@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -144,16 +145,63 @@ final class RaftMetadataRepairTest {
             group.awaitAllAlike();
             assertThat(group.member(node).nodes()).containsExactlyInAnyOrderElementsOf(group.nodes());
 
-            // With neither the file nor the log, Raft would use the members of the node's first start.
             group.stop(node);
+            assertRestoresMembersFromCopyAlone(file);
+
+            // Without the members, Raft would use those of the node's first start.
             cutOff(file, 0);
-            for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
-                Files.delete(segment.file());
-            }
+            Files.delete(copy(file));
             assertThatThrownBy(() -> group.restart(node))
                     .isInstanceOf(IOException.class)
                     .hasMessageContaining("has lost the members of the group");
             assertThat(file).isEmptyFile();
+        }
+    }
+
+    private static Path copy(Path file) {
+        return file.resolve("../../sm/members").normalize();
+    }
+
+    /** Checks that a node restores its members after the Raft log has purged the entry that lists them. */
+    private static void assertRestoresMembersFromCopyAlone(Path file) throws IOException {
+        for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
+            Files.delete(segment.file());
+        }
+        byte[] older = Files.readAllBytes(file);
+        LogEntryProto nodes = LogEntryProto.parseFrom(older);
+        byte[] newest = nodes.toBuilder().setIndex(nodes.getIndex() + 1).build().toByteArray();
+        Files.write(copy(file), newest);
+        for (byte[] found : List.of(new byte[0], Arrays.copyOf(newest, newest.length / 2), older)) {
+            Files.write(file, found);
+            RaftMetadataRepair.prepare(file.getParent().getParent(), "a");
+            assertThat(file).hasBinaryContent(newest);
+        }
+    }
+
+    /** Each new leader appends an entry with the members, which the log may purge once they are recorded. */
+    @Test
+    void nodeThatCannotRecordMembersLeavesItsGroup() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            String leader = group.awaitLeader();
+            String node = group.follower();
+            Path copy = copy(group.raftFiles(node).resolve("raft-meta.conf"));
+            Eventually.await("the members are recorded", () -> Files.exists(copy));
+            byte[] before = Files.readAllBytes(copy);
+            Path inTheWay = Files.createDirectory(copy.resolveSibling("members.tmp"));
+            String next = group.nodes().stream()
+                    .map(Node::id)
+                    .filter(each -> !each.equals(node) && !each.equals(leader))
+                    .findFirst()
+                    .orElseThrow();
+            group.transferUnlessElected(next, Duration.ofSeconds(5));
+            Eventually.await("it has left", () -> !group.member(node).takesPart());
+            assertThat(copy).hasBinaryContent(before);
+            Files.delete(inTheWay);
+            group.stop(node);
+            group.restart(node);
+            group.append(LIST, "after");
+            group.awaitAllAlike();
+            assertThat(copy).hasSameBinaryContentAs(group.raftFiles(node).resolve("raft-meta.conf"));
         }
     }
 
