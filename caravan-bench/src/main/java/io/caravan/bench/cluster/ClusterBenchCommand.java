@@ -18,8 +18,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * {@code scripts/bench cluster}: measures the cost of three nodes, the time to replace a lost leader, and the time that
- * a node takes to rejoin.
+ * {@code scripts/bench cluster}: measures the cost of three nodes, and the time to replace a lost leader.
  */
 @Command(
         name = "cluster",
@@ -27,8 +26,7 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         description = {
             "Compares a cluster of three nodes with a single node, and with Redis with two replicas and WAIT 1:"
-                    + " appends per second over 50 connections, and the waiting times of one writer. Then kills leaders,"
-                    + " and restarts a node that lags far behind.",
+                    + " appends per second over 50 connections, and the waiting times of one writer. Then kills leaders.",
             "All nodes are processes on this machine, and share its disk and cores, unlike a cluster of three"
                     + " machines. Each system is started again and alone in each run, in a rotating order; the results are"
                     + " medians of all runs. Every run also measures the fsync times of the machine.",
@@ -37,15 +35,12 @@ import picocli.CommandLine.Option;
 public final class ClusterBenchCommand implements Callable<Integer> {
     private static final int KILLS = 20;
     private static final int QUICK_KILLS = 2;
-    private static final int REJOIN_MB = 1_000;
-    private static final int QUICK_REJOIN_MB = 8;
 
     /** The parts of this benchmark, in the order in which they run by default. */
     enum Part {
         RATES,
         WRITER,
-        TAKEOVERS,
-        REJOIN;
+        TAKEOVERS;
 
         /** The name on the command line. */
         @Override
@@ -63,9 +58,7 @@ public final class ClusterBenchCommand implements Callable<Integer> {
                 "rates: appends per second over 50 connections, at several pipelining depths.",
                 "writer: the time that one writer waits for each append, compared with two fsyncs and a round trip"
                         + " without a store.",
-                "takeovers: the time that clients wait for a reply after the leader was killed.",
-                "rejoin: the time that a node needs to catch up after a long absence, from the Raft log and with a"
-                        + " snapshot, compared with copying as many bytes twice."
+                "takeovers: the time that clients wait for a reply after the leader was killed."
             })
     private @Nullable List<Part> only;
 
@@ -76,13 +69,6 @@ public final class ClusterBenchCommand implements Callable<Integer> {
                     "how often a leader is killed in each run; default " + KILLS + ", with --quick " + QUICK_KILLS)
     private @Nullable Integer kills;
 
-    @Option(
-            names = "--rejoin",
-            paramLabel = "MB",
-            description = "number of MB of values that a node lacks when it is restarted; default " + REJOIN_MB
-                    + ", with --quick " + QUICK_REJOIN_MB)
-    private @Nullable Integer rejoin;
-
     @Option(names = "--alone", description = "Caravan without Redis")
     private boolean alone;
 
@@ -92,7 +78,6 @@ public final class ClusterBenchCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         course.check(kills == null || kills >= 1, "--kills must be 1 or more");
-        course.check(rejoin == null || rejoin >= 1, "--rejoin must be 1 or more");
         List<Part> parts = only == null ? List.of(Part.values()) : only;
         course.runAfterLimits(parts.stream().map(this::measure).toList());
         return 0;
@@ -104,7 +89,6 @@ public final class ClusterBenchCommand implements Callable<Integer> {
             case RATES -> new ClusterRates(ClusterContestant.all(alone), quick);
             case WRITER -> new LoneWriter(ClusterContestant.all(alone), quick);
             case TAKEOVERS -> new Takeovers(kills != null ? kills : quick ? QUICK_KILLS : KILLS);
-            case REJOIN -> new Rejoins(rejoin != null ? rejoin : quick ? QUICK_REJOIN_MB : REJOIN_MB);
         };
     }
 

@@ -1,6 +1,5 @@
 package io.caravan.bench.cluster;
 
-import io.caravan.bench.ProgressLine;
 import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.client.RespConnection;
 import io.caravan.bench.server.Caravan;
@@ -12,7 +11,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,10 +21,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
-/** A cluster of three nodes, each in its own process, with default settings unless others are given. */
+/** A cluster of three nodes, each in its own process, with default settings. */
 final class ThreeNodes implements RunningSystem {
     static final String NAME = "Caravan, three nodes";
     static final String DURABILITY = "fsynced by two of three nodes before the reply";
@@ -37,31 +33,20 @@ final class ThreeNodes implements RunningSystem {
     private static final List<String> IDS = List.of("a", "b", "c");
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(120);
     private static final long POLL_MILLIS = 20;
-    private static final String BEHIND = "cluster_unapplied_entries";
-    private static final String COMMITTED = "cluster_committed_entries";
-
-    /** The text that a node logs when it has received a snapshot. */
-    private static final String RECEIVED_SNAPSHOT = "has received the snapshot of node";
 
     private final Path directory;
     private final Path file;
-    private final List<String> settings;
     private final Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
     private final Map<String, ChildProcess> processes = new LinkedHashMap<>();
 
-    private ThreeNodes(Path directory, List<String> settings) {
+    private ThreeNodes(Path directory) {
         this.directory = directory;
-        this.settings = settings;
         this.file = directory.resolve("cluster.properties");
     }
 
-    /**
-     * Starts the nodes, and waits until all follow one leader.
-     *
-     * @param settings additional options of {@code serve}
-     */
-    static ThreeNodes start(Path work, String... settings) throws IOException, InterruptedException {
-        ThreeNodes nodes = new ThreeNodes(Files.createTempDirectory(work, "cluster"), List.of(settings));
+    /** Starts the nodes, and waits until all follow one leader. */
+    static ThreeNodes start(Path work) throws IOException, InterruptedException {
+        ThreeNodes nodes = new ThreeNodes(Files.createTempDirectory(work, "cluster"));
         try {
             nodes.writeFile();
             for (String id : IDS) {
@@ -99,7 +84,6 @@ final class ThreeNodes implements RunningSystem {
     private void start(String id, List<String> more) throws IOException {
         List<String> serve = new ArrayList<>(List.of("serve", "--cluster-file", file.toString(), "--cluster-node", id));
         serve.addAll(List.of("--data", directory.resolve(id).toString(), "--cluster-election", ELECTION));
-        serve.addAll(settings);
         serve.addAll(more);
         processes.put(id, new ChildProcess(Caravan.asDelivered().command(serve), directory.resolve(id + ".log")));
     }
@@ -138,7 +122,7 @@ final class ThreeNodes implements RunningSystem {
         return IDS.stream()
                 .map(this::info)
                 .allMatch(info -> info.contains("cluster_leader:" + leader + "\r\n")
-                        && info.contains(BEHIND + ":0\r\n")
+                        && info.contains("cluster_unapplied_entries:0\r\n")
                         && !info.contains("cluster_log_entries:0\r\n"));
     }
 
@@ -216,62 +200,6 @@ final class ThreeNodes implements RunningSystem {
         } catch (IOException rejected) {
             return false;
         }
-    }
-
-    /**
-     * The result of a rejoin.
-     *
-     * @param repliedNanos time from the start of the node until it replied
-     * @param nanos time from the start of the node until it had applied all entries that had been committed before the
-     *     start
-     * @param gotFiles whether the node received a snapshot from the leader instead of only the part of the Raft log
-     *     that it lacked
-     */
-    record Return(long repliedNanos, long nanos, boolean gotFiles) {}
-
-    /** Kills a follower, and returns its id. The other two nodes continue. */
-    String killFollower() throws IOException, InterruptedException {
-        String leader = leader();
-        String killed =
-                IDS.stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
-        Objects.requireNonNull(processes.get(killed)).kill();
-        return killed;
-    }
-
-    /**
-     * Starts a node that was killed, and waits until it has applied everything that is committed now.
-     *
-     * @param timeout time limit, after which this method throws an exception
-     */
-    Return startAgain(String id, Duration timeout) throws IOException, InterruptedException {
-        long committed = number(info(leader()), COMMITTED);
-        ProgressLine progress = new ProgressLine(System.err);
-        long replied = 0;
-        long start = System.nanoTime();
-        start(id, List.of());
-        ChildProcess node = Objects.requireNonNull(processes.get(id));
-        while (node.alive() && System.nanoTime() - start < timeout.toNanos()) {
-            String info = info(id);
-            long nanos = System.nanoTime() - start;
-            replied = replied == 0 && !info.isEmpty() ? nanos : replied;
-            if (number(info, BEHIND) == 0 && number(info, COMMITTED) >= committed) {
-                progress.clear();
-                return new Return(replied, nanos, node.output().contains(RECEIVED_SNAPSHOT));
-            }
-            progress.show(() -> info.isEmpty()
-                    ? "node " + id + " starts"
-                    : "node " + id + " is behind by " + number(info, BEHIND) + " entries, and has "
-                            + Math.max(0, number(info, "snapshot_bytes")) + " bytes of files");
-            TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-        }
-        throw new IOException(
-                "node " + id + " did not catch up within " + timeout.toSeconds() + " s; it printed: " + node.output());
-    }
-
-    /** Returns a number from a node's information about the cluster; -1 if it is absent. */
-    private static long number(String info, String name) {
-        Matcher found = Pattern.compile(name + "[:=](\\d+)").matcher(info);
-        return found.find() ? Long.parseLong(found.group(1)) : -1;
     }
 
     /** Kills the nodes, because their data is no longer needed. */
