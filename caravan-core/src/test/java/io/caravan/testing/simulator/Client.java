@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** All users of the simulated store: generates operations, and compares every result with the history. */
+/** Simulates all users of the store: generates operations, and compares every result with the history. */
 final class Client {
     private final StoreRun storeRun;
     private final Engine engine;
@@ -139,8 +139,8 @@ final class Client {
     }
 
     /**
-     * Checks the reason of a rejection: while the disk has space, only the heap may be too full, or too fragmented for
-     * values that must move there.
+     * Checks the reason for a rejection: while the disk has space, the only valid reason is a heap that is too full, or
+     * too fragmented for values that must move there.
      */
     private void checkNoSpace(Operation operation, CaravanException rejected) {
         long usedBytes = engine.stats().heap().usedBytes();
@@ -181,6 +181,7 @@ final class Client {
         Outcome expected = read.expect(history.now());
         long change = changeSeenBy(read);
         long accepted = history.accepted();
+        long lastChange = history.lastChange();
         long failures = history.forceFailures();
         storeRun.scheduler().undisturbedUntilLocked();
         Outcome outcome = read.perform(engine);
@@ -193,7 +194,7 @@ final class Client {
             if (accepted == history.accepted()) {
                 compare(read, expected, outcome);
             }
-            seen(accepted - 1, failures);
+            seen(lastChange, failures);
         } else {
             compare(read, expected, outcome);
             seen(change, failures);
@@ -229,7 +230,7 @@ final class Client {
         return read instanceof Operation.Info info ? history.lastChangeOf(info.id()) : -1;
     }
 
-    /** Reads while the store continues. The stream must be the list as of the start of the read. */
+    /** Reads a list while other threads run. The stream must be the list as of the start of the read. */
     private void readSlowly(Operation.Get get) {
         Outcome expected = get.expect(history.now());
         long change = history.lastChangeOf(get.id());

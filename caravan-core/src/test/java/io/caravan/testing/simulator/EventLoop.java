@@ -6,8 +6,8 @@ import io.caravan.engine.Worker;
 import java.util.SplittableRandom;
 
 /**
- * A thread that uses the simulated store in turns, as the event loops of the server do. A turn opens a write group and
- * ends with its flush. Some turns are long, some write nothing, and some write without a group.
+ * A thread that uses the simulated store in turns, as the event loops of the server do. A turn usually opens a write
+ * group and ends with the flush of that group. Some turns are long, some write nothing, and some write without a group.
  */
 final class EventLoop {
     /** The duration of a long turn: longer than the store waits for a group to be closed. */

@@ -31,7 +31,7 @@ public final class Exploration {
         explore.setAccessible(true);
     }
 
-    /** Explores one interleaving for each of this many seeds, or that of the seed to reproduce. */
+    /** Explores one interleaving for each of this many seeds, or only that of the seed to reproduce. */
     public void run(int seeds) {
         Seeds.forEach(seeds, this::explore);
     }

@@ -5,7 +5,7 @@ import io.caravan.testing.CrashStorage;
 import io.caravan.testing.FaultStorage.Kind;
 import java.util.random.RandomGenerator;
 
-/** The disk faults of one run: mostly none, otherwise one failing call, or times at which the disk is full. */
+/** The disk faults of one run: usually none, otherwise one failing call, or periods in which the disk is full. */
 final class FaultPlan {
     private static final Kind[] FAILING = {
         Kind.CREATE,
@@ -56,7 +56,7 @@ final class FaultPlan {
         return broke;
     }
 
-    /** Keeps the disk as full as it is. */
+    /** Keeps the disk full, or not full, as it is now. */
     void freezeSpace() {
         frozen = true;
     }

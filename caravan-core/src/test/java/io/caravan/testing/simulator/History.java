@@ -31,9 +31,10 @@ final class History {
     private final ModelLists base;
     private final Deque<Accepted> afterBase = new ArrayDeque<>();
     private final Map<Long, Long> lastChange = new HashMap<>();
+    private long newestChange = -1;
     private long accepted;
     private long completed;
-    /** The number of writes that no cut may undo. {@link #written} counts those that a process kill may not undo. */
+    /** The number of writes that no cut may undo. {@link #written} counts those that no process kill may undo. */
     private long forced;
 
     private long written;
@@ -81,6 +82,7 @@ final class History {
         before.forEach((id, place) -> {
             if (!place.equals(Place.of(now, id))) {
                 lastChange.put(id, number);
+                newestChange = number;
             }
         });
         return number;
@@ -126,7 +128,7 @@ final class History {
         forced = level == Durability.SYNC ? Math.max(forced, writes) : forced;
     }
 
-    /** Records a failure callback. The outcome of the write is open. */
+    /** Records a failure callback. The outcome of the write is unknown. */
     void failed(long number) {
         inOrder(number);
     }
@@ -181,6 +183,11 @@ final class History {
         return forceFailures;
     }
 
+    /** Returns the number of the last write that changed any list, or -1. A trim may change nothing. */
+    long lastChange() {
+        return newestChange;
+    }
+
     /** Returns the number of the last write that changed this list, or -1. */
     long lastChangeOf(long id) {
         return lastChange.getOrDefault(id, -1L);
@@ -191,11 +198,6 @@ final class History {
         while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, completed)) {
             afterBase.removeFirst().operation().expect(base);
         }
-    }
-
-    /** Whether a write of this history survives any cut. */
-    boolean hasForced() {
-        return forced > 0;
     }
 
     /** Whether every accepted write survives any cut. */

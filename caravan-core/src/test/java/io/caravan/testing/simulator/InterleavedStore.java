@@ -120,7 +120,7 @@ final class InterleavedStore {
         }
     }
 
-    /** Returns a callback that records the expected value of the list. */
+    /** Returns a callback that, on success, records the value as acknowledged. */
     WriteCallback expecting(long id, String value) {
         accepted++;
         return new WriteCallback() {
@@ -149,7 +149,7 @@ final class InterleavedStore {
         };
     }
 
-    /** Records that a write was rejected, so that its callback is not called. */
+    /** Records that a write was rejected, so that no call of its callback is expected. */
     void rejected() {
         accepted--;
     }

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs one of several threads at a time. A seed chooses the running thread at each {@link SwitchPoints switch point} of
- * the classes under test. Monitors are modeled here, so a thread may stop while it holds one. If no thread can continue
- * and one that must end has not ended, this is an error: a wake-up was lost, or the threads are deadlocked.
+ * the classes under test. This class models monitors, so a thread may stop while it holds one. If no thread can
+ * continue and one that must end has not ended, this is an error: a wake-up was lost, or the threads are deadlocked.
  */
 public final class Interleaver implements AutoCloseable {
     private static final ThreadLocal<@Nullable Interleaver> CURRENT = new ThreadLocal<>();
@@ -162,8 +162,8 @@ public final class Interleaver implements AutoCloseable {
     }
 
     /**
-     * Resumes a thread. Returns when it, or a thread to which it has led through switches, has ended, or when no thread
-     * can continue.
+     * Resumes a thread. Returns when that thread, or another one that has run since through switches, has ended, or
+     * when no thread can continue.
      */
     private void resume(Strand strand) {
         begin(strand);

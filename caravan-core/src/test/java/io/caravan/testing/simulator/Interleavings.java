@@ -150,7 +150,7 @@ enum Interleavings {
                 try {
                     task.run();
                 } catch (StoreClosedException closed) {
-                    // May occur at any time.
+                    // The store may be closed at any time.
                 }
             };
         }

@@ -13,8 +13,8 @@ import java.io.IOException;
 import java.util.SplittableRandom;
 
 /**
- * Checks the state after a cut: opens it, possibly cutting again on the way, compares it with the history, verifies it,
- * and possibly cuts again afterward.
+ * Checks the store after a cut: opens it, possibly with another cut during the opening, compares it with the history,
+ * verifies it, and possibly cuts again afterward.
  */
 final class Reopening implements CrashStorage.Director {
     private static final int MAX_DEPTH = 3;
@@ -132,7 +132,7 @@ final class Reopening implements CrashStorage.Director {
         try {
             return happen(call);
         } catch (SimulationFailure failure) {
-            // The engine would treat it as a disk failure.
+            // The engine would treat this exception as a disk failure.
             simulation.failed(failure);
             return CrashStorage.Outcome.PASS;
         }

@@ -27,7 +27,7 @@ final class Rot {
     /**
      * Prepares a check of the state after a cut.
      *
-     * @param certain the number of writes that it must contain
+     * @param certain the number of writes that this state must contain
      */
     Rot(Simulation simulation, SplittableRandom random, History history, long certain) {
         this.simulation = simulation;

@@ -3,8 +3,8 @@ package io.caravan.testing.simulator;
 import java.util.List;
 
 /**
- * Ways to break the store, each for one guarantee: small edits of the source code, so that the product needs no
- * switches for them. The text of each edit must occur exactly once in the source, so a sabotage that no longer fits
+ * Small edits of the source code, each of which breaks one guarantee of the store. The product therefore needs no
+ * switches for sabotage. The text of each edit must occur exactly once in the source, so a sabotage that no longer fits
  * fails.
  */
 enum Sabotage {

@@ -16,14 +16,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Checks that the simulator catches every sabotage, and prints after how many cuts. Most of these tests run only in the
- * profile {@code thorough}.
+ * Checks that the simulator catches every sabotage, and prints the number of cuts that this took. Most of these tests
+ * run only in the profile {@code thorough}.
  */
 class SabotageTest {
     private static final long SEED = 1;
     private static final long CUTS = 800_000;
     private static final long CUTS_OF_AN_HONEST_BUILD = 5_000;
-    /** The first seeds for sabotages that would take many cuts to catch from {@link #SEED} on. */
+    /**
+     * The first seeds for sabotages that the simulator would catch only after many cuts if it began at {@link #SEED}.
+     */
     private static final Map<Sabotage, Long> FIRST_SEEDS = Map.of(
             Sabotage.LET_FRAMES_THAT_WERE_CUT_OFF_FOLLOW_NEW_ONES, 49L,
             Sabotage.REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE, 5L,

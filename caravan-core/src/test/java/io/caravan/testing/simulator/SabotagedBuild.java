@@ -16,7 +16,7 @@ import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
 /**
- * The module under test, with its tests, with a sabotage compiled in. This class loader has its own version of all
+ * The module under test and its tests, with a sabotage compiled in. This class loader has its own version of all
  * classes of {@code io.caravan}: the sabotaged ones from a directory, the others unchanged.
  */
 public final class SabotagedBuild extends ClassLoader {

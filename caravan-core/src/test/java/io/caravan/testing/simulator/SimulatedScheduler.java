@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * Runs one thread at a time, which the generator chooses. While a thread waits, it runs steps of other workers. Time
  * passes only when all threads wait.
  *
- * <p>Simple threads run an entire step within the wait or I/O call that it interrupts.
- * {@linkplain #interleaved Interleaved} threads also stop in the middle of a step: before they take a lock, after they
- * have released it, when they wake a worker, and before they read data that another thread has published. Other steps
- * may continue there, and time may pass.
+ * <p>A simple thread runs an entire step within the wait or I/O call that the step interrupts. {@linkplain #interleaved
+ * Interleaved} threads also stop in the middle of a step: before they take a lock, after they have released it, when
+ * they wake a worker, and before they read data that another thread has published. Other steps may continue there, and
+ * time may pass.
  */
 public final class SimulatedScheduler implements Scheduler {
     private static final long STORE_ID = 0x5ca1ab1e;
@@ -51,7 +51,8 @@ public final class SimulatedScheduler implements Scheduler {
     }
 
     /**
-     * Returns a scheduler whose threads also switch at every lock and hand-over. It must be {@linkplain #end() ended}.
+     * Returns a scheduler whose threads also switch at every lock and hand-over. The caller must {@linkplain #end()
+     * end} it.
      */
     static SimulatedScheduler interleaved(RandomGenerator random, SimulatedClock clock) {
         return new SimulatedScheduler(random, clock, true);

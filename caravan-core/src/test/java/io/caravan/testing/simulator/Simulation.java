@@ -32,10 +32,10 @@ final class Simulation {
     private long cuts;
 
     Simulation(long seed, boolean recorded) {
-        // Not in all simulations, because then few writes would share a commit.
+        // Clients do not flush in all simulations, because then few writes would share a commit.
         clientsFlush = seed % 4 == 0;
         mixesLevels = seed % 3 == 1;
-        // Not in all even-numbered simulations, so that clients also flush with simple threads.
+        // Not all even seeds interleave, so that clients also flush with simple threads.
         interleaves = seed % 2 == 0 && seed % 8 != 0;
         random = new SplittableRandom(seed);
         story = new Story(recorded);

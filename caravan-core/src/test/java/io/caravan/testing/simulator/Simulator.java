@@ -8,11 +8,11 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs simulations, one seed after the other, until there have been enough cuts or one fails. Each simulation runs on
- * one thread, several at a time.
+ * Runs simulations, one seed after the other, until there have been enough cuts or one fails. Several simulations run
+ * at a time, each on one thread.
  *
- * <p>Modeled on the simulators of FoundationDB and TigerBeetle: it controls all I/O, time, and threads of the system,
- * so a seed reproduces a failure.
+ * <p>Modeled on the simulators of FoundationDB and TigerBeetle: the simulator controls all I/O, time, and threads of
+ * the system, so a seed reproduces a failure.
  */
 public final class Simulator {
     private final long cuts;
@@ -27,7 +27,7 @@ public final class Simulator {
     /**
      * A failed simulation.
      *
-     * @param seed the seed that reproduces it
+     * @param seed the seed that reproduces the failure
      * @param cuts the number of cuts that the simulation had made by then
      * @param story the operations, the I/O calls, and the effects of each cut
      */

@@ -15,15 +15,15 @@ import java.util.SplittableRandom;
 
 /**
  * One run of the simulated store: from opening the remains of the previous run to a cut, a kill, a failure, or a clean
- * close. At each I/O call, clients and workers may continue within each other, faults are injected, and a
- * {@link Reopening} may check what a cut at that moment would leave.
+ * close. At each I/O call, other clients and workers may run, faults are injected, and a {@link Reopening} may check
+ * what a cut at that moment would leave.
  */
 final class StoreRun implements CrashStorage.Director {
     private static final int MAX_CALLS = 600;
     private static final int MAX_OPERATIONS = 400;
     private static final int MAX_INSIDE = 2;
     private static final int LAST_OPERATIONS = 5;
-    /** A number of operations that do not fit in the log without a new segment. */
+    /** A number of operations so large that they do not fit in the log without a new segment. */
     private static final int OPERATIONS_WITH_SPACE = 40;
     /** The maximum number of steps until all workers rest: far more than they need for all the work of a run. */
     private static final int STEPS_TO_REST = 100_000;
@@ -47,6 +47,11 @@ final class StoreRun implements CrashStorage.Director {
     private int callsLeft;
     private int inside;
     private long frames;
+    /** The file of the first frame of this run. An empty batch is acknowledged without a frame. */
+    private String firstFrame = "";
+    /** Whether the first frame of this run is durable. Such a frame shows that all earlier frames were fsynced. */
+    private boolean frameForced;
+
     private CrashStorage left;
     private final List<Worker> loops = new ArrayList<>();
     private boolean closing;
@@ -103,7 +108,7 @@ final class StoreRun implements CrashStorage.Director {
         return left;
     }
 
-    /** Returns the history that this storage must match. */
+    /** Returns the history that the storage of {@link #left()} must match. */
     History history() {
         return history;
     }
@@ -234,7 +239,7 @@ final class StoreRun implements CrashStorage.Director {
             }
             return outcome;
         } catch (SimulationFailure failure) {
-            // The engine would treat it as a disk failure.
+            // The engine would treat this exception as a disk failure.
             return end(failure);
         } catch (RuntimeException | Error broken) {
             return end(new SimulationFailure("the store broke", broken));
@@ -261,6 +266,10 @@ final class StoreRun implements CrashStorage.Director {
     private CrashStorage.Outcome happen(CrashStorage.Call call) {
         if (isFrame(call)) {
             frames++;
+            // Opening writes frames of earlier runs again, before there is a client.
+            if (client != null && firstFrame.isEmpty()) {
+                firstFrame = call.file();
+            }
         }
         if (!Simulation.changesDisk(call)) {
             return CrashStorage.Outcome.PASS;
@@ -270,8 +279,8 @@ final class StoreRun implements CrashStorage.Director {
             disk.writeBack(random);
         }
         if (checksAtCut()) {
-            // Data that an earlier run has left in the last frame of the log has no other copy.
-            boolean mayRot = client != null && !faults.happened() && history.hasForced();
+            // Without a later frame, recovery takes damage to the last frame of an earlier run for a torn tail.
+            boolean mayRot = !faults.happened() && frameForced;
             new Reopening(simulation, random.split(), history, powerLost).afterCutOf(disk, mayRot);
         }
         if (--callsLeft <= 0) {
@@ -279,7 +288,9 @@ final class StoreRun implements CrashStorage.Director {
             return CrashStorage.Outcome.PASS;
         }
         resumeInside();
-        return over() ? CrashStorage.Outcome.PASS : faults.outcome(call);
+        CrashStorage.Outcome outcome = over() ? CrashStorage.Outcome.PASS : faults.outcome(call);
+        frameForced |= isLogForce(call) && call.file().equals(firstFrame) && outcome == CrashStorage.Outcome.PASS;
+        return outcome;
     }
 
     private boolean checksAtCut() {
@@ -301,7 +312,7 @@ final class StoreRun implements CrashStorage.Director {
         scheduler.handOver();
     }
 
-    // For the client.
+    // Methods for the client.
 
     Story story() {
         return story;
@@ -356,7 +367,7 @@ final class StoreRun implements CrashStorage.Director {
         }
     }
 
-    /** Whether a flush makes trims durable, so that their space is free. */
+    /** Whether a flush makes trims durable, so that the space of the trimmed values is free. */
     boolean flushForces() {
         return simulation.survivesPower();
     }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The events of a simulation in order. Costs nothing unless it is recorded. */
+/** The events of a simulation in order. Costs nothing while recording is off. */
 final class Story {
     private static final int LAST_LINES = 100_000;
 

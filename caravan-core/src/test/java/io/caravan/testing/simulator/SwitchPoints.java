@@ -13,7 +13,7 @@ import net.bytebuddy.jar.asm.Type;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds points to a class at which an {@link Interleaver} may switch threads: before each use of a volatile field, of a
+ * Adds to a class points at which an {@link Interleaver} may switch threads: before each use of a volatile field, of a
  * concurrent collection or an atomic, of a queue, and of another class of {@code io.caravan}. The interleaver also
  * takes over the monitors of the class and its waits for futures.
  */
@@ -135,7 +135,7 @@ final class SwitchPoints {
         @Override
         public void visitMaxs(int stack, int locals) {
             if (locks) {
-                // Only for exceptions of the body, and not around the exit before a return, which throws none.
+                // Covers only exceptions of the body, and not the exit before a return, which throws none.
                 Label thrown = new Label();
                 super.visitLabel(thrown);
                 super.visitTryCatchBlock(begin, thrown, thrown, null);
