@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
 
-/** Writes the software bill of materials of each package: the JAR files, and the other contents of the package. */
+/** Writes a software bill of materials for each package. It lists the JAR files and the other contents. */
 final class Sbom {
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -22,7 +22,7 @@ final class Sbom {
 
     /**
      * Writes the bills of materials. The arguments are the bill of the JAR files, the stage directory, and Debian's
-     * name of the architecture.
+     * name for the architecture.
      */
     public static void main(String[] args) throws IOException {
         ObjectNode bill = (ObjectNode) JSON.readTree(Path.of(args[0]).toFile());

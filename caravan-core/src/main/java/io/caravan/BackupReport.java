@@ -11,8 +11,8 @@ package io.caravan;
 public record BackupReport(long lsn, long checkpoint, int files, long bytes) {
 
     /**
-     * Receives the progress of a backup after each copied chunk, on the thread that copies. To cancel the backup, throw
-     * an exception. The backup then removes the copied files and throws that exception.
+     * Receives the progress of a backup after each copied chunk, on the thread that runs the backup. To cancel the
+     * backup, throw an exception: the backup removes the copied files and rethrows the exception.
      */
     @FunctionalInterface
     public interface Progress {

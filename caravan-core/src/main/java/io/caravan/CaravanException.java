@@ -3,8 +3,8 @@ package io.caravan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The superclass of all exceptions of a store. Each subclass represents one kind of problem. The message states where
- * the problem occurred and how to proceed.
+ * The superclass of all exceptions that a store defines. Each subclass represents one kind of problem. The message
+ * states where the problem occurred and how to proceed.
  */
 public abstract class CaravanException extends RuntimeException {
     private static final long serialVersionUID = 1L;

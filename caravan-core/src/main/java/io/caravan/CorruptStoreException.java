@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** Thrown if bytes on disk differ from those that were written. The store was not changed. */
+/** Thrown if bytes on disk differ from the bytes that the store wrote. The store was not changed. */
 public final class CorruptStoreException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

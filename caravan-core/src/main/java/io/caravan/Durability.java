@@ -16,8 +16,8 @@ public enum Durability {
     PROCESS,
 
     /**
-     * In memory only: does not survive a crash. The store writes the data to the log soon afterwards, and a clean close
-     * loses nothing. Suitable for tests and caches.
+     * In memory only: does not survive a crash. The store writes the data to the log soon after the acknowledgement,
+     * and a clean close loses nothing. Suitable for tests and caches.
      */
     MEMORY;
 

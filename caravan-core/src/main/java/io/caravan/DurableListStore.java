@@ -13,8 +13,8 @@ import java.util.OptionalLong;
  * A {@link ListStore} on disk. Writes acknowledged at {@link Durability#SYNC} survive {@code kill -9} and a power
  * failure. Only one process at a time can open a directory.
  *
- * <p>This interface opens and maintains stores; the {@code engine} package implements it. Channel I/O never runs on a
- * caller's thread, because an interrupt would close the store's files.
+ * <p>This interface has the methods that open and maintain stores; the {@code engine} package implements it. Channel
+ * I/O never runs on a caller's thread, because an interrupt of that thread would close the store's files.
  */
 public interface DurableListStore extends ListStore {
 
@@ -26,10 +26,10 @@ public interface DurableListStore extends ListStore {
     /**
      * Opens the store in the config's directory. Creates the directory and the store if they are missing. Returns once
      * the store has recovered. The store then contains every acknowledged write whose {@link Durability} level covers
-     * the type of crash that occurred. All data in the store is then durable.
+     * the type of crash that occurred. By then, all data in the store is durable.
      *
      * @throws StoreLockedException if the store is already open
-     * @throws StoreDirectoryException if the directory cannot hold a store, or contains other files
+     * @throws StoreDirectoryException if the directory cannot contain a store, or contains other files
      * @throws StoreVersionException if a newer release wrote the store
      * @throws CorruptStoreException if acknowledged data cannot be read; the store was not changed
      * @throws StoreIoException if the operating system reports an error
@@ -68,12 +68,12 @@ public interface DurableListStore extends ListStore {
     }
 
     /**
-     * Repairs a closed store that cannot be opened, by cutting off its log before the first damaged frame. All later
-     * writes are lost. Every file that is changed or removed is first copied to another directory.
+     * Repairs a closed store that cannot be opened, by cutting off its log before the first damaged frame. All writes
+     * from that frame on are lost. Every file that is changed or removed is first copied to another directory.
      *
      * @param keepDirectory a new or empty directory for the copies, outside the store's directory
-     * @throws CorruptStoreException if cutting the log does not help. Nothing was changed, unless the log was cut and
-     *     the store still cannot be recovered; the copies are then complete
+     * @throws CorruptStoreException if cutting the log does not help. Nothing was changed, unless the store cannot be
+     *     recovered even with the cut log; in that case, the copies are complete
      */
     static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress) {
         return DedicatedThread.call("repair " + directory, () -> Repairer.repair(directory, keepDirectory, progress));
@@ -112,8 +112,8 @@ public interface DurableListStore extends ListStore {
     VerifyReport verify(VerifyReport.Progress progress);
 
     /**
-     * Copies this store to a directory while it stays open and in use. The copy is a complete store with exactly the
-     * durable state at one moment after the start of this call.
+     * Copies this store to a directory while the store stays open and in use. The copy is a complete store with exactly
+     * the durable state at one moment during this call.
      *
      * <p>The directory's name ends with {@code .partial} until the copy is complete and durable. A failed backup leaves
      * no files. Writes and checkpoints continue. The store keeps the log that follows the backup's checkpoint until the

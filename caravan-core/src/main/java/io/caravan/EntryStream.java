@@ -2,7 +2,7 @@ package io.caravan;
 
 import java.nio.ByteBuffer;
 
-/** Receives the entries of one list, on the reading thread and in the order of the read. */
+/** Receives the entries of one list, in the order of the read, on the thread that called the read method. */
 @FunctionalInterface
 public interface EntryStream {
 
@@ -16,6 +16,6 @@ public interface EntryStream {
      */
     boolean next(long sequence, ByteBuffer value);
 
-    /** Reports that all entries were received. */
+    /** Reports that the stream has received all entries. */
     default void finished() {}
 }

@@ -7,8 +7,8 @@ import java.time.Duration;
  *
  * <p>Every flush costs one fsync, regardless of the number of writes. Waiting trades latency for fewer fsyncs.
  *
- * @param delayNanos the fixed delay, from 0 to one minute; unused by an adaptive policy
- * @param isAdaptive whether the delay depends on measurements
+ * @param delayNanos the fixed delay, from 0 to one minute; ignored if the policy is adaptive
+ * @param isAdaptive whether the delay depends on the measured fsync time and arrival rate
  */
 public record FlushPolicy(long delayNanos, boolean isAdaptive) {
     private static final Duration MAX_DELAY = Duration.ofMinutes(1);
@@ -28,8 +28,9 @@ public record FlushPolicy(long delayNanos, boolean isAdaptive) {
     }
 
     /**
-     * Returns a policy that flushes once this delay has passed since the first pending write was accepted. It flushes
-     * earlier if a buffer is full, or if a read, a call of {@code flush()}, or a writer that needs space is waiting.
+     * Returns a policy that flushes once this delay has passed since the first pending write was accepted. The store
+     * flushes earlier if a buffer is full, or if a read, a call to {@code flush()}, or a writer that needs space is
+     * waiting.
      *
      * @param delay from 0 to one minute
      */

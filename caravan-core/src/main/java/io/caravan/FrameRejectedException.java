@@ -5,10 +5,10 @@ package io.caravan;
  *
  * <ul>
  *   <li>The frame is damaged, or belongs to another store.
- *   <li>It leaves a gap after the replica's last frame.
- *   <li>It does not fit the replica's segments.
- *   <li>It contradicts the replica's contents.
- *   <li>Another frame already occupies its position in the log; see {@link #placeTaken()}.
+ *   <li>The frame leaves a gap after the replica's last frame.
+ *   <li>The frame does not fit in the replica's segments.
+ *   <li>The frame contradicts the replica's contents.
+ *   <li>Another frame already occupies the frame's position in the log; see {@link #placeTaken()}.
  * </ul>
  */
 public final class FrameRejectedException extends CaravanException {
@@ -23,8 +23,8 @@ public final class FrameRejectedException extends CaravanException {
 
     /**
      * Whether another frame already follows this frame's predecessor in the replica's log. If the group has committed
-     * both frames, in this order, every replica that replayed the same earlier frames rejects this frame. In all other
-     * cases, a replica that skipped the frame would lack a frame that the group has.
+     * the other frame before this frame, every replica that replayed the same earlier frames rejects this frame, and
+     * may skip it. In all other cases, a replica that skipped the frame would lack a frame that the group has.
      */
     public boolean placeTaken() {
         return placeTaken;

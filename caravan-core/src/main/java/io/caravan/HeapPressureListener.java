@@ -3,9 +3,9 @@ package io.caravan;
 /**
  * Receives notifications of heap pressure, so that the application can trim its lists.
  *
- * <p>The store calls the listener on a store thread when heap usage or fragmentation reaches its threshold, and again
- * when both have fallen 10% below their thresholds (hysteresis). A threshold of 1 disables its check. The listener must
- * not block.
+ * <p>The store calls the listener on a store thread when the heap usage or the fragmentation reaches its threshold, and
+ * again once both have fallen 10% below their thresholds (hysteresis). A threshold of 1 disables its check. The
+ * listener must not block.
  */
 @FunctionalInterface
 public interface HeapPressureListener {

@@ -35,15 +35,15 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Callbacks</b> run on a store thread, in the order in which the store accepted the writes, and must not block.
  * On a store thread of any store, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne},
  * {@code readNewestFirst}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint}, and {@code close}
- * throws {@link IllegalStateException}, because the method might wait for the thread that calls it. Writes, {@code
- * writable}, {@code onWritable}, and {@code stats} are allowed.
+ * throws {@link IllegalStateException}, because the method might wait for work of the calling thread itself. Writes,
+ * {@code writable}, {@code onWritable}, and {@code stats} are allowed.
  *
  * <p><b>Futures.</b> Each kind of write also has a form that returns a future. The future completes with the argument
  * of the callback, or with the exception that the write would have thrown. Only exceptions for invalid arguments, such
  * as a null value or a negative count, are still thrown.
  *
- * <p>Futures complete on {@link #futureExecutor()}, shortly after the callbacks. By default this is a separate thread,
- * which completes all futures in the order in which the store accepted the writes; {@link
+ * <p>Futures complete on {@link #futureExecutor()}, shortly after the callbacks. By default, the executor is one
+ * separate thread, which completes all futures in the order in which the store accepted the writes; {@link
  * StoreConfig.Builder#futureExecutor} sets another executor. Unlike a callback, a stage that depends on a future may
  * read the store.
  *
@@ -51,34 +51,33 @@ import org.jspecify.annotations.Nullable;
  * hand longer work to the {@code Async} methods, and compose futures instead of waiting: {@code join} and {@code get}
  * of another future throw {@link IllegalStateException} on that thread.
  *
- * <p>The store does not bound the number of futures whose dependent stages are pending. A writer that is faster than
- * these stages must limit itself.
+ * <p>The store does not bound the number of futures whose dependent stages are pending. A writer that produces writes
+ * faster than these stages complete must limit its own rate.
  *
  * <p><b>Reads</b> return only data that has reached the durability level at which it was written. Data that was written
- * at {@link Durability#MEMORY} must have reached {@link Durability#PROCESS}. A read requests the flush of the list's
- * last accepted write, waits for it, and then sees the list as of one moment. Concurrent trims and deletes do not
- * affect it. A thread sees its own earlier writes, whether acknowledged or not.
+ * at {@link Durability#MEMORY} is an exception: it must have reached {@link Durability#PROCESS}. A read requests the
+ * flush of the list's last accepted write, waits for it, and then sees the list as of one moment. Concurrent trims and
+ * deletes do not affect it. A thread always sees its own earlier writes, because the read waits for them.
  *
  * <p>An {@link EntryStream} runs outside the store's locks: it may be slow, and may read and write. Its exceptions
  * propagate to the reader.
  *
  * <p><b>Backpressure.</b> A write waits while the log's buffers are full, while the log has to grow, or while the heap
- * has to wait for the space that a trim in progress will free. A thread that must never wait (an event loop, a
- * callback) uses {@link #tryWrite}, or checks {@link #writable()} first and registers an action with {@link
- * #onWritable(Runnable)}.
+ * lacks space that a trim in progress will free. A thread that must never wait (an event loop, a callback) uses {@link
+ * #tryWrite}, or checks {@link #writable()} first and registers an action with {@link #onWritable(Runnable)}.
  *
- * <p><b>Threads.</b> All methods are thread-safe. Interrupting a thread inside any of them is harmless: channel I/O
- * never runs on a caller's thread, and the interrupt status is preserved. The store's own threads ignore interrupts, so
- * a callback may set the interrupt status of its thread.
+ * <p><b>Threads.</b> All methods are thread-safe. Interrupting a thread inside a method is harmless: channel I/O never
+ * runs on a caller's thread, and the interrupt status is preserved. The store's own threads ignore interrupts, so a
+ * callback may set the interrupt status of its thread.
  *
  * <p>Once the store is closed, every method except {@link #close()}, {@link #stats()}, {@link #layout()}, {@link
- * #group()}, {@link #shards()}, and {@link #futureExecutor()} throws {@link StoreClosedException}. Once it has failed,
- * every write throws {@link StoreFailedException}.
+ * #group()}, {@link #shards()}, and {@link #futureExecutor()} throws {@link StoreClosedException}. Once the store has
+ * failed, every write throws {@link StoreFailedException}.
  */
 public interface ListStore extends AutoCloseable {
 
     /**
-     * Opens a new store in the JVM heap. It accepts the same values and batches as a durable store with default
+     * Opens a new store in the JVM heap. The store accepts the same values and batches as a durable store with default
      * settings. A nearly empty store takes about 20 MiB of memory; see {@link #inMemory(StoreConfig)}.
      */
     static ListStore inMemory() {
@@ -93,11 +92,12 @@ public interface ListStore extends AutoCloseable {
      * Opens a new store in the JVM heap, for tests and caches. It accepts and rejects the same writes as a durable
      * store with this config, and its contents are lost when it is closed.
      *
-     * <p>It takes as much memory as the durable store would take disk space: the heap segments, the log since the
-     * second-to-last checkpoint, and up to eight unused log segments kept for reuse. It has its own threads, and must
-     * be closed.
+     * <p>The store takes as much memory as the durable store would take disk space: the heap segments, the log since
+     * the second-to-last checkpoint, and up to eight unused log segments kept for reuse. It has its own threads, and
+     * must be closed.
      *
-     * @param config the settings; the directory is not accessed, and only identifies the store in messages
+     * @param config the settings; the store does not access the directory, whose name only identifies the store in
+     *     messages
      */
     static ListStore inMemory(StoreConfig config) {
         return DedicatedThread.call(
@@ -156,7 +156,7 @@ public interface ListStore extends AutoCloseable {
     /**
      * Performs the batch as {@link #write(WriteBatch, WriteCallback)} does, if the store has space for it now. Never
      * waits for space, on any thread. If the store has no space, this returns false at once, changes nothing, and never
-     * calls the callback. To try again once space is available, use {@link #onWritable}.
+     * calls the callback. Use {@link #onWritable} to retry once space is available.
      *
      * @return whether the write was accepted
      * @throws SequenceConflictException if an expectation of the batch does not hold
@@ -174,11 +174,11 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Streams the entries starting at a sequence, oldest first. If the sequence is past the end of the list, the stream
-     * finishes at once.
+     * receives no entries and finishes.
      *
      * @param fromSequence zero or more
      * @throws TrimmedException if the entry at {@code fromSequence} has been trimmed, even if the list has no entries
-     *     left; the stream was not called
+     *     left; the stream is not called
      * @throws CorruptStoreException if an entry's bytes differ from those that were appended
      */
     void get(long id, long fromSequence, EntryStream stream);
@@ -232,8 +232,8 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Returns a summary of the list, or null if the list does not exist. Waits as a read does, so it reports only
-     * durable data.
+     * Returns a summary of the list, or null if the list does not exist. Like a read, this method waits until the data
+     * that it reports is durable.
      */
     @Nullable
     ListInfo info(long id);
@@ -248,15 +248,15 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Calls {@code more} with the length in bytes of each retained value, oldest first, until {@code more} returns
-     * false. Includes all accepted writes. Like {@link #accepted}, this method does not read values or wait for writes.
+     * false. Covers all accepted writes. Like {@link #accepted}, this method neither reads values nor waits for writes.
      * It takes time proportional to the number of visited lengths.
      */
     void acceptedLengths(long id, IntPredicate more);
 
     /**
-     * Calls {@code ids} with the id of every list, in no particular order. Waits as a read does, so it reports only
-     * durable lists. Lists that are created or deleted during the call may be included or not. {@code ids} is called
-     * outside the store's locks.
+     * Calls {@code ids} with the id of every list, in no particular order. Like a read, this method waits until the
+     * lists that it reports are durable. It may or may not report a list that is created or deleted during the call.
+     * {@code ids} is called outside the store's locks.
      */
     void forEachList(LongConsumer ids);
 
@@ -269,8 +269,8 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Returns the entries of a list starting at a sequence, oldest first, up to a limit. If the sequence is past the
-     * end of the list, returns none.
+     * Returns the entries of a list starting at a sequence, oldest first, up to a limit. Returns an empty list if the
+     * sequence is past the end of the list.
      *
      * @param fromSequence zero or more
      * @param limit maximum number of entries to return, at least 1
@@ -315,25 +315,24 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Returns the layout of the store on disk. Takes time proportional to the number of holes in the heap, in small
-     * slices between which other work continues. Do not call it for every request.
+     * Returns the layout of the store on disk. Takes time proportional to the number of holes in the heap. The work is
+     * done in small slices, between which other work continues. Do not call it for every request.
      */
     default StoreLayout layout() {
         return StoreLayout.EMPTY;
     }
 
-    /** A write group: consecutive writes, from {@link #group()} until the group is closed. */
+    /** A write group: all writes between the call to {@link #group()} and the close of the group. */
     interface WriteGroup extends AutoCloseable {
 
         /**
-         * Closes the group. May be called on any thread, regardless of the outcome of the writes. Idempotent; never
-         * waits.
+         * Closes the group. May be called on any thread, whether or not its writes succeeded. Idempotent; never waits.
          */
         @Override
         void close();
 
         /**
-         * Closes the group, and flushes its writes on this thread if handing them to the flusher would take longer than
+         * Closes the group, and flushes its writes on this thread if the handover to the flusher would take longer than
          * the fsync. Intended for an event loop that has read from all its connections. This thread flushes only if all
          * of the following hold:
          *
@@ -365,8 +364,8 @@ public interface ListStore extends AutoCloseable {
      * }</pre>
      *
      * <p>Other writers' writes may wait as well, but no write waits for a group for much longer than a millisecond:
-     * after that, an open group is ignored. A read or a {@link #flush()} of the group's writes does not wait until the
-     * group is closed. Opening a group never waits.
+     * after this time, the store ignores an open group. A read or a {@link #flush()} of the group's writes does not
+     * wait until the group is closed. Opening a group never waits.
      */
     default WriteGroup group() {
         return () -> {};
@@ -381,7 +380,7 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Whether the store probably has space for a write now. After a {@link #tryWrite} that found no space, this returns
+     * Whether the store probably has space for a write now. If a {@link #tryWrite} found no space, this method returns
      * false until more space may be available.
      */
     boolean writable();
@@ -394,14 +393,14 @@ public interface ListStore extends AutoCloseable {
     void onWritable(Runnable action);
 
     /**
-     * Returns the executor on which this store's futures complete: the executor of the config, or a thread of the
-     * store, which also runs other tasks submitted to it.
+     * Returns the executor on which this store's futures complete: the executor from the config, or else a thread of
+     * the store. That thread also runs other tasks that are submitted to it.
      */
     Executor futureExecutor();
 
     /**
-     * Waits until all writes accepted so far, at any level, are durable at the store's level, and their callbacks have
-     * been called. Futures complete shortly afterwards.
+     * Waits until all writes accepted so far are durable at the store's level, even if they requested a weaker level,
+     * and their callbacks have been called. Futures complete shortly afterwards.
      */
     void flush();
 

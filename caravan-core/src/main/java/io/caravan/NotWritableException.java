@@ -1,9 +1,9 @@
 package io.caravan;
 
 /**
- * Thrown if a write on a store thread, for example in a callback, would have to wait for space. Waiting on that thread
+ * Thrown if a write on a store thread, for example in a callback, would have to wait for space. A wait on that thread
  * would stop the store. Nothing was changed. Use {@link ListStore#tryWrite}, or check {@link ListStore#writable()}
- * first. The catalog also throws this exception on the event loops of a server.
+ * first. On a server's event loops, the catalog also throws this exception.
  */
 public final class NotWritableException extends CaravanException {
     private static final long serialVersionUID = 1L;

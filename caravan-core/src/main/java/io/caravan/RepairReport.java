@@ -14,7 +14,7 @@ public record RepairReport(long cutLsn, List<String> keptFiles) {
         keptFiles = List.copyOf(keptFiles);
     }
 
-    /** Whether the store was left unchanged because it needed no repair. */
+    /** Whether the repair left the store unchanged, because the store needed no repair. */
     public boolean nothingDone() {
         return keptFiles.isEmpty();
     }

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.OptionalLong;
 
 /**
- * A node's copy of the store of a replication group. A replica is a follower or the leader:
+ * A node's copy of the store that a replication group shares. A replica is a follower or the leader:
  *
  * <ul>
  *   <li>A follower replays the frames that the group has committed, in their order. Its log is identical to that of
@@ -19,8 +19,8 @@ import java.util.OptionalLong;
  *   <li>The leader is an ordinary store that first submits each frame to the group's {@link FrameReplicator}.
  * </ul>
  *
- * <p>A replica writes its own log without an fsync, because the group has the frames. After a power failure its log may
- * end earlier than before; the group supplies the missing frames.
+ * <p>A replica writes its own log without an fsync, because the group has the frames. After a power failure, the log
+ * may end earlier than before; the group then supplies the missing frames.
  *
  * <p>A leader that must become a follower again is closed and reopened. This discards the writes that it accepted but
  * the group did not commit, because these writes were only in memory. At most one thread at a time may call the methods
@@ -33,8 +33,8 @@ public interface Replica extends AutoCloseable {
      * @param config the settings, with {@link Durability#PROCESS}. The log segment size must be the same on every node
      *     of the group, and a heap segment must hold any value of the group; other settings may differ
      * @param storeId the id that all replicas of the group share and no other store has
-     * @param fsyncedLsn a {@link #fsyncedPosition()} recorded earlier; 0 if none is known. A power failure may have
-     *     lost any frame after this position and kept later frames. The log then ends at the gap, at {@link
+     * @param fsyncedLsn a {@link #fsyncedPosition()} recorded earlier; 0 if none is known. After this position, a power
+     *     failure may have removed some frames and kept later frames. The log then ends at the gap, at {@link
      *     #position()}
      * @throws StoreDirectoryException if the directory contains another store; nothing was changed
      * @throws CorruptStoreException if an fsynced frame is damaged; nothing was changed
@@ -58,8 +58,8 @@ public interface Replica extends AutoCloseable {
 
     /**
      * Verifies the closed replica in the directory, as {@link DurableListStore#verify(Path, VerifyReport.Progress)}
-     * verifies a store. A gap after the fsynced part is not a fault: the log ends there, and the node receives the rest
-     * of the log again.
+     * verifies a store. A gap after the fsynced part of the log is not a fault: the log ends at the gap, and the node
+     * receives the missing frames again.
      *
      * @param fsyncedLsn as for {@link #open}
      * @throws StoreLockedException if the replica is open
@@ -80,9 +80,8 @@ public interface Replica extends AutoCloseable {
     long position();
 
     /**
-     * Replays a frame that the group has committed. Returns once the frame has been assigned its place in the log. Its
-     * writes become visible shortly afterwards, once the frame is written. Waits while the previous frame is being
-     * written.
+     * Replays a frame that the group has committed. Returns once the frame has a place in the log. The frame's writes
+     * become visible shortly afterwards, once the frame is written. Waits while the previous frame is being written.
      *
      * @param frame header and records, as passed to {@link FrameReplicator#commit}
      * @return whether the frame was new; false if the replica already had it
@@ -111,7 +110,7 @@ public interface Replica extends AutoCloseable {
     /** Returns the position up to which the log is known to be fsynced. Does not fsync. */
     long fsyncedPosition();
 
-    /** Receives the chunks of a replica's files. */
+    /** Receives a copy of a replica's files, chunk by chunk. */
     @FunctionalInterface
     interface Chunks {
         /**

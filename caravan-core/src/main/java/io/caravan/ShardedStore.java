@@ -17,9 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Combines several stores, its shards, into one, so that their logs are written and fsynced in parallel. A list with a
- * positive id is in the shard whose number is the id modulo the number of shards. Lists with other ids exist in every
- * shard separately: this store uses the lists of the first shard, and {@link #shards()} gives access to the other
- * shards.
+ * positive id is in the shard whose number is the id modulo the number of shards. Each shard has its own lists with ids
+ * of zero or less: this store uses those of the first shard, and {@link #shards()} gives access to the others.
  *
  * <p><b>Differences from one store:</b>
  *
@@ -190,8 +189,8 @@ public final class ShardedStore implements ListStore {
     }
 
     /**
-     * Runs the action after each shard, one after another, was writable. Some of them may no longer be writable by
-     * then.
+     * Waits for each shard in turn to become writable, and then runs the action. By then, some shards may no longer be
+     * writable.
      */
     @Override
     public void onWritable(Runnable action) {
@@ -217,8 +216,8 @@ public final class ShardedStore implements ListStore {
     }
 
     /**
-     * An action that records whether it has run, so that its own {@code StoreClosedException} is not mistaken for that
-     * of a shard.
+     * An action that records whether it has run, so that a {@code StoreClosedException} from the action is not mistaken
+     * for one from a shard.
      */
     private static final class Once implements Runnable {
         private final Runnable action;
@@ -268,8 +267,8 @@ public final class ShardedStore implements ListStore {
     }
 
     /**
-     * The combined counters and gauges of several stores. Counts are sums. The percentiles of a combined histogram
-     * cannot be computed from those of the shards. Instead, each is an upper bound: the maximum over the shards.
+     * The combined counters and gauges of several stores. Counts are sums. Exact combined percentiles cannot be
+     * computed from the shards' percentiles. Instead, each percentile is an upper bound: the maximum over the shards.
      */
     private static final class ShardedStats {
         private final List<StoreStats> all;

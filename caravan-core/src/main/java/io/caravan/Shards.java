@@ -30,7 +30,7 @@ public final class Shards implements AutoCloseable {
     /** The maximum number of shards of a data directory. */
     public static final int MAX_SHARDS = 16;
 
-    /** The locked data directory; null if it is the directory of the only store. */
+    /** The locked data directory; null if the data directory is the directory of the only store. */
     private final @Nullable FileStorage storage;
 
     private final List<DurableListStore> stores;
@@ -152,7 +152,7 @@ public final class Shards implements AutoCloseable {
         }
     }
 
-    /** Returns the number of shards of a directory, which may be in use; 1 if it is not sharded. */
+    /** Returns the number of shards in a data directory, which may be in use; 1 if the directory is not sharded. */
     private static int count(Path directory) {
         return DedicatedThread.call(
                 "read the number of shards of " + directory,
@@ -170,7 +170,7 @@ public final class Shards implements AutoCloseable {
         }
     }
 
-    /** Records durably that all shards exist. */
+    /** Writes the file that records durably that all shards exist. */
     private static void writeCount(Storage storage, int shards) throws IOException {
         String temporary = FileNames.SHARDS + FileNames.TEMPORARY_ENDING;
         ByteBuffer header = newHeader();
@@ -192,8 +192,8 @@ public final class Shards implements AutoCloseable {
     }
 
     /**
-     * Returns the directories of the stores in a data directory, open or not: the data directory itself, or one for
-     * each shard.
+     * Returns the directories of the stores in a data directory: the data directory itself, or one for each shard. The
+     * stores may be open.
      *
      * @throws CorruptStoreException if the file with the number of shards is damaged
      */
@@ -249,7 +249,7 @@ public final class Shards implements AutoCloseable {
         return all;
     }
 
-    /** Whether this path in the copy may be left over from an interrupted backup. */
+    /** Whether a file with this path in the copy may remain from an interrupted backup. */
     private static boolean isOfCopy(String path) {
         int slash = path.indexOf('/');
         String first = slash < 0 ? path : path.substring(0, slash);

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Receives the files of another node's replica, as sent by {@link Replica#send}. Treats the chunks as untrusted input.
- * The files form a replica only after {@link #finish()}, which does not verify the files. Not thread-safe; the calling
- * thread must not be interrupted.
+ * The files form a replica only after {@link #finish()}, which does not verify their contents. Not thread-safe; the
+ * calling thread must not be interrupted.
  */
 public final class SnapshotInstaller implements AutoCloseable {
     private final Storage target;

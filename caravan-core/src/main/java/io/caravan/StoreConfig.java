@@ -19,15 +19,15 @@ public final class StoreConfig {
     public static final int MAX_VALUE_BYTES = Region.MAX_LENGTH;
 
     /**
-     * The granularity of the log and of every segment: 4 KiB. A disk is assumed to write one block without affecting
-     * the others.
+     * The block size: 4 KiB. Segments consist of blocks. A disk is assumed to write one block without affecting the
+     * others.
      */
     public static final int BLOCK_BYTES = 4096;
 
     private static final long KIB = 1024;
     private static final long MIB = 1024 * KIB;
     private static final long GIB = 1024 * MIB;
-    /** Space for the headers of a frame and a record, rounded up generously. */
+    /** An upper bound on the size of the headers of a frame and a record, in bytes. */
     private static final int FRAME_ROOM_BYTES = BLOCK_BYTES;
 
     /** The settings, which never change after the config is built. */
@@ -98,7 +98,7 @@ public final class StoreConfig {
 
     /**
      * Returns the maximum total size of the heap files, in bytes. Values in the log that may have to move to the heap
-     * also count.
+     * count toward this maximum.
      */
     public long maxHeapBytes() {
         return set.maxHeapBytes;
@@ -110,8 +110,8 @@ public final class StoreConfig {
     }
 
     /**
-     * Returns the size of each of the two log buffers, in bytes. The buffers bound the memory that is taken by writes
-     * that are not durable yet.
+     * Returns the size of each of the two log buffers, in bytes. The buffers bound the memory for writes that are not
+     * durable yet.
      */
     public int logBufferBytes() {
         return set.logBufferBytes;
@@ -137,7 +137,7 @@ public final class StoreConfig {
 
     /**
      * Returns the fraction that determines when a checkpoint starts. The log since the last checkpoint may grow to this
-     * fraction of a sum: the size of that checkpoint plus the used bytes of the heap. At most 256 MiB of the heap
+     * fraction of a sum: the size of the last checkpoint plus the used bytes of the heap, of which at most 256 MiB
      * count.
      */
     public double checkpointFraction() {
@@ -184,7 +184,7 @@ public final class StoreConfig {
             this.directory = Objects.requireNonNull(directory, "directory");
         }
 
-        /** Copies a builder. Sizes that were not set are derived from the other settings. */
+        /** Copies a builder, and derives the sizes that were not set from the other settings. */
         private Builder(Builder of) {
             directory = of.directory;
             durability = of.durability;
@@ -225,8 +225,8 @@ public final class StoreConfig {
         }
 
         /**
-         * Sets the maximum length of a value: from 1 byte to 32 MiB - 1; default 1 MiB. Buffer and log segment sizes
-         * that are not set grow with it.
+         * Sets the maximum length of a value: from 1 byte to 32 MiB - 1; default 1 MiB. The log buffer and log segment
+         * sizes grow with this maximum, unless they are set.
          */
         public Builder maxValueBytes(int bytes) {
             maxValueBytes = (int) Arguments.between(bytes, 1, MAX_VALUE_BYTES, "maxValueBytes");

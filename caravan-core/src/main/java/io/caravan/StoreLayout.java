@@ -8,8 +8,8 @@ import java.util.List;
  *
  * @param log the write-ahead log
  * @param heap the heap's segments, in the order of their numbers
- * @param pinsComplete false if readers had pinned too many entries to visit them all; the actual number of pinned bytes
- *     is then higher
+ * @param pinsComplete false if readers had pinned too many entries to visit all of them; the actual number of pinned
+ *     bytes is then higher
  */
 public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete) {
     /** The layout of a store without files. */
@@ -28,8 +28,8 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
      * @param lastSegment last segment that is ready to be written
      * @param replayBytes approximate bytes that a recovery would replay
      * @param checkpointAtBytes value of {@code replayBytes} at which the next checkpoint begins
-     * @param survivorBytes total size of the entries in the log that are not freed, the maximum that a checkpoint would
-     *     move to the heap
+     * @param survivorBytes total size of the entries in the log that are not freed; a checkpoint moves at most this
+     *     many bytes to the heap
      */
     public record Log(
             long segmentBytes,
@@ -54,7 +54,7 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
     public record HeapSegment(
             int number, long totalBytes, long freeBytes, long holes, long largestHoleBytes, long pinnedBytes) {
 
-        /** Returns the number of bytes taken by entries that are live, or whose space is not reusable yet. */
+        /** Returns the number of bytes taken by live entries, and by freed entries whose space is not reusable yet. */
         public long usedBytes() {
             return totalBytes - freeBytes;
         }

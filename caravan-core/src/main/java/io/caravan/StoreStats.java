@@ -2,16 +2,16 @@ package io.caravan;
 
 /**
  * Counters since the store was opened, and current gauges. Lists with an id of 0 or less are for bookkeeping, such as a
- * catalog: writes to them are counted separately, and their values are not counted.
+ * catalog: writes to these lists are counted separately, and their values are not counted.
  *
  * @param name the store's name, which contains its directory and durability level
- * @param appends values accepted, including those of batches; likewise for trims and deletes
+ * @param appends values accepted, including those in batches; the counts of trims and deletes also include batches
  * @param appendedBytes total length of these values, in bytes
  * @param trims trims accepted
  * @param deletes deletes accepted
  * @param internalWrites values, trims, and deletes accepted in lists with an id of 0 or less
  * @param rejections writes rejected, for any reason
- * @param failures failed checkpoints and failed attempts to grow, plus one if the store itself has failed
+ * @param failures failed checkpoints and failed attempts to grow the log, plus one if the store itself has failed
  * @param fsyncs fsyncs of the log
  * @param logBytes bytes written to the log
  * @param flushRecords records per flush
@@ -66,22 +66,22 @@ public record StoreStats(
     }
 
     /**
-     * The heap's space, in bytes. Reclaimed space of trimmed or deleted entries is neither used nor free until the next
-     * checkpoint.
+     * The space use of the heap, in bytes. Space reclaimed from trimmed or deleted entries is neither used nor free
+     * until the next checkpoint.
      *
-     * @param totalBytes total size of the heap's files, the maximum disk space that they take
+     * @param totalBytes total size of the heap's files; their disk usage may be lower
      * @param usedBytes total size of the entries that are live or pinned by readers, in the heap or still in the log
      * @param freeBytes free bytes of the heap's files
      * @param largestHoleBytes the largest contiguous free space
-     * @param segmentBytes usable bytes of a segment: the maximum size of a hole
+     * @param segmentBytes usable bytes of a segment, which is the maximum size of a hole
      */
     public record HeapUse(long totalBytes, long usedBytes, long freeBytes, long largestHoleBytes, long segmentBytes) {
         /** The space use of an empty heap. */
         public static final HeapUse EMPTY = new HeapUse(0, 0, 0, 0, 0);
 
         /**
-         * Returns 1 minus the ratio of the largest hole to the largest hole that the free bytes could form; 0 if
-         * nothing is free.
+         * Returns 1 minus the ratio of the largest hole to the largest hole that the free bytes could form; 0 if there
+         * are no free bytes.
          */
         public double fragmentation() {
             long possible = Math.min(freeBytes, segmentBytes);

@@ -1,8 +1,8 @@
 package io.caravan;
 
 /**
- * A thread that ignores interrupts, as all store threads do. An interrupt would close the next file that the thread
- * uses; if that is the log file, the store fails permanently. Store threads call foreign code (callbacks, actions,
+ * A thread that ignores interrupts, as all store threads do. An interrupt would close the file that the thread uses
+ * next. If that is a log file, the store fails permanently. Store threads call foreign code (callbacks, actions,
  * listeners), which may restore an interrupt status that it has caught.
  *
  * <p>An application thread of this class may flush writes itself; see {@link ListStore.WriteGroup#closeAndFlush()}.
@@ -13,7 +13,7 @@ public class UninterruptibleThread extends Thread {
         super(task, name);
     }
 
-    /** Does nothing. */
+    /** Ignores the interrupt. */
     @Override
     public final void interrupt() {}
 }

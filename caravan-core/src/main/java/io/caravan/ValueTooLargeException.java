@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** Thrown if a value or batch exceeds the limit. Nothing was changed. */
+/** Thrown if a value or a batch exceeds its size limit. Nothing was changed. */
 public final class ValueTooLargeException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

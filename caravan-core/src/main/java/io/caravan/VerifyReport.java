@@ -19,7 +19,7 @@ public record VerifyReport(
         faults = List.copyOf(faults);
     }
 
-    /** Returns a copy of this report with other faults. */
+    /** Returns a copy of this report in which these faults replace the existing faults. */
     public VerifyReport withFaults(List<CaravanException> others) {
         return new VerifyReport(checkpoints, frames, lists, entries, bytes, others);
     }

@@ -11,7 +11,7 @@ import java.util.Objects;
  *
  * <p>Expectations are checked first, against the state before the batch. Then the operations run in the given order. A
  * batch is a plain object: build it on one thread, pass it to {@link ListStore#write}, and do not change it afterwards.
- * {@code write} copies the values; adding them to the batch does not.
+ * The values are copied by {@code write}, not when they are added to the batch.
  */
 public final class WriteBatch {
 
@@ -29,7 +29,7 @@ public final class WriteBatch {
     /** Deletes the list. */
     public record Delete(long id) implements Operation {}
 
-    /** The condition that the list's next sequence is {@code nextSequence}; 0 for a missing list. */
+    /** The condition that the list's next sequence is {@code nextSequence}, which is 0 for a missing list. */
     public record Expectation(long id, long nextSequence) {}
 
     /** The value of {@link #flushDelayNanos()} for a batch that is flushed according to the store's policy. */
@@ -83,7 +83,8 @@ public final class WriteBatch {
      * durability at the latest with the next checkpoint or, in a {@link Durability#SYNC} store, when {@link
      * ListStore#flush()} returns.
      *
-     * <p>A store in a replication group ({@link Replica}) commits every batch to the group before it acknowledges it.
+     * <p>A store in a replication group ({@link Replica}) commits every batch to the group before it acknowledges the
+     * batch.
      */
     public WriteBatch durability(Durability level) {
         durability = Objects.requireNonNull(level, "level");
@@ -100,7 +101,7 @@ public final class WriteBatch {
      * FlushPolicy}. A longer delay means fewer fsyncs and later acknowledgements.
      *
      * <p>Writes that share a flush wait for the shortest delay among them, counted from the first write. The flush
-     * starts earlier if a read of one of their lists or a {@linkplain ListStore#flush() flush} waits for it, or a
+     * starts earlier if a read of one of the lists or a {@linkplain ListStore#flush() flush} is waiting for it, or if a
      * writer needs the space.
      *
      * @param delay from 0 to one minute

@@ -3,19 +3,19 @@ package io.caravan;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Receives the outcome of a write that the store accepted, in exactly one call.
+ * Receives the outcome of an accepted write in exactly one call.
  *
- * <p>The call is made on a store thread, in the order in which writes were accepted. It must be quick and must not
- * block. It must not read, flush, checkpoint, back up or close the store, or wait for a future of a write; these calls
- * throw {@link IllegalStateException}. Waiting for a {@link CompletableFuture#allOf} of such futures is not detected
- * and never ends.
+ * <p>The store makes this call on a store thread, in the order in which it accepted the writes. A callback must be
+ * quick and must not block. It must not read, flush, checkpoint, back up, or close the store, or wait for the future of
+ * a write; these calls throw {@link IllegalStateException}. A wait for a {@link CompletableFuture#allOf} of such
+ * futures is not detected and never ends.
  *
  * <p>Anything that the callback throws, including an {@link Error}, is logged and has no other effect.
  */
 public interface WriteCallback {
 
     /**
-     * Reports that the write is durable at the store's {@link Durability} level, or at the weaker level that it
+     * Reports that the write is durable at the store's {@link Durability} level, or at the weaker level that the write
      * requested.
      *
      * @param sequence the sequence, as defined by the method that took the callback
@@ -30,7 +30,7 @@ public interface WriteCallback {
 
     /**
      * Returns a callback that completes a future with the sequence or the failure, on the thread that calls it. Stages
-     * that depend on the future are subject to the rules of a callback, unlike stages of the futures that {@link
+     * that depend on this future must follow the rules for callbacks, unlike stages of the futures that {@link
      * ListStore} returns.
      */
     static WriteCallback completing(CompletableFuture<Long> future) {

@@ -25,7 +25,7 @@ final class WriteFuture<T> extends CompletableFuture<T> {
         this.executor = executor;
     }
 
-    /** Starts a write. If the write is rejected, the future completes with its exception. */
+    /** Starts a write. If the store rejects the write, the future completes with the exception of the rejection. */
     static CompletableFuture<Long> of(ListStore store, Consumer<WriteCallback> write) {
         WriteFuture<Long> future = new WriteFuture<>(store.futureExecutor());
         try {

@@ -114,7 +114,7 @@ class ArchitectureTest {
         rule.allowEmptyShould(true).check(MAIN_CLASSES);
     }
 
-    /** The classes of the root package and the other packages that a package may use. */
+    /** The root-package classes, and the other packages, that a package may use. */
     private record Sees(DescribedPredicate<JavaClass> root, List<String> packages) {
         Sees(DescribedPredicate<JavaClass> root, String... packages) {
             this(root, List.of(packages));

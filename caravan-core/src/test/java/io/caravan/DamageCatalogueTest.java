@@ -41,27 +41,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Damages a small store in every way that a file can be damaged, one way at a time, and opens it. The store contains
- * exactly what was acknowledged or throws a {@link CaravanException} that names a file. {@code verify} reports damage
- * in anything that the store needs.
+ * Damages a small store in every way that a file can be damaged, one way at a time, and opens it. The opened store
+ * contains exactly the acknowledged data, or opening throws a {@link CaravanException} that names a file.
+ * {@code verify} reports damage in all data that the store needs.
  *
- * <p>One kind of damage is indistinguishable from a crash: damage to the last frame of the log, if nothing follows it
- * and no checkpoint needs the log up to there. The store then loses exactly that frame.
+ * <p>One kind of damage is indistinguishable from a crash: damage to the last frame of the log, if no data follows the
+ * frame and no checkpoint needs it. The store then loses exactly that frame.
  *
  * <p>The test flips every byte of a header, a checkpoint, a frame that a checkpoint needs, and a live value in the
  * heap. A reader only skips the other bytes: zeros after headers and frames, unused segments, frames that no checkpoint
- * needs, and free space of the heap. Of those, the test flips every {@value #PADDING_STEP}th.
+ * needs, and free space of the heap. The test flips only every {@value #PADDING_STEP}th of these bytes.
  *
- * <p>If the kill and the close left the same file, the test flips every byte in one and every
- * {@value #SAME_FILE_STEP}th in the other.
+ * <p>If a kill and a close leave the same file, the test flips every byte of one copy and every
+ * {@value #SAME_FILE_STEP}th byte of the other.
  *
  * <p>The files are in memory, and each case has its own copy. Each case goes through {@link Recovery}, as opening does.
- * Every {@value #FULL_OPEN_STEP}th also goes through the entire {@link Engine} and is written to. Verification reads
- * the entire store, but for a damaged checkpoint only in every {@value #VERIFY_STEP}th case; otherwise, it reads only
- * the checkpoint.
+ * Every {@value #FULL_OPEN_STEP}th case also opens the store with the entire {@link Engine} and writes to it.
+ * Verification reads the entire store. If a checkpoint is damaged, it reads only the checkpoint, except in every
+ * {@value #VERIFY_STEP}th case.
  *
- * <p>Without the profile {@code thorough}, the test makes one in {@value #QUICK_SHARE} of the flips and truncations,
- * different ones in every run.
+ * <p>Without the profile {@code thorough}, the test makes only one in {@value #QUICK_SHARE} flips and truncations,
+ * chosen differently in every run.
  */
 @Timeout(1800)
 class DamageCatalogueTest {
@@ -73,7 +73,7 @@ class DamageCatalogueTest {
     private static final int TRUNCATION_STEP = 127;
     /** Without the profile {@code thorough}, the test makes one flip or truncation in this many. */
     private static final int QUICK_SHARE = 48;
-    /** Without the profile {@code thorough}, the test runs one case of entire files in this many. */
+    /** Without the profile {@code thorough}, the test runs one in this many cases that delete or exchange files. */
     private static final int WHOLE_FILES_SHARE = 4;
 
     private static final int SHOWN_FAILURES = 12;
@@ -116,7 +116,7 @@ class DamageCatalogueTest {
     /** One damaged store. */
     private record Case(String name, DirectoryImage image) {}
 
-    /** The outcome of opening: contents or an exception. */
+    /** The outcome of opening a store: its contents or an exception. */
     private record Outcome(StoreContents contents, CaravanException rejection) {
         static Outcome of(CheckedSupplier open) throws IOException {
             try {
@@ -141,7 +141,7 @@ class DamageCatalogueTest {
         StoreContents get() throws IOException;
     }
 
-    /** Recovers as opening does and reads every entry. Writes nothing. */
+    /** Recovers the store as opening does, without writing, and reads every entry. */
     private static Outcome recovered(DirectoryImage image) throws IOException {
         return Outcome.of(() -> {
             Recovery recovery = new Recovery(new MemoryStorage(image));
@@ -284,8 +284,8 @@ class DamageCatalogueTest {
     }
 
     /**
-     * Checks that the entire engine has the same outcome. It leaves faults only in frames and headers. If it rejects
-     * the store, it changes no file, unless an entry is damaged.
+     * Checks that the entire engine has the same outcome. The engine may leave faults only in frames and headers. If
+     * the engine rejects the store, it changes no file, unless an entry is damaged.
      */
     private static void checkFullOpen(Flip flip, DirectoryImage damaged, Subject subject, List<String> wrong)
             throws IOException {
@@ -343,8 +343,8 @@ class DamageCatalogueTest {
     }
 
     /**
-     * Returns every length within a header or the last frame, the start of every other area, and every
-     * {@value #TRUNCATION_STEP}th length. The area of a cut is the one in which the cut falls.
+     * Returns cuts at every length within a header or the last frame, at the start of every other area, and at every
+     * {@value #TRUNCATION_STEP}th length. The area of a cut is the area that contains it.
      */
     private static List<Flip> cuts(Subject subject) {
         List<Flip> cuts = new ArrayList<>();
@@ -362,7 +362,7 @@ class DamageCatalogueTest {
         return cuts;
     }
 
-    /** Whether the area is an empty section. An image has many identical ones. */
+    /** Whether the area is an empty section. An image has many identical empty sections. */
     private static boolean isEmptySection(Area area) {
         return area.kind() == Kind.CHECKPOINT && area.end() - area.start() == CheckpointLayout.SECTION_HEADER_BYTES;
     }
@@ -420,7 +420,7 @@ class DamageCatalogueTest {
         Seeds.forEach(1, seed -> checkWholeFiles(Rounds.oneIn(WHOLE_FILES_SHARE, cases, seed), subject));
     }
 
-    /** Returns every existing name and, for each kind of file, the next name and two distant ones. */
+    /** Returns every existing file name and, for each kind of file, the next name and two distant names. */
     private static List<String> places(DirectoryImage image) {
         List<String> places = new ArrayList<>(image.files().keySet());
         for (FileNames kind : FileNames.values()) {

@@ -86,7 +86,7 @@ final class DocumentsTest {
         assertThat(findings).isEmpty();
     }
 
-    /** Messages, help texts, and descriptions of metrics are string literals. */
+    /** Checks string literals, which include messages, help texts, and metric descriptions. */
     @Test
     void messagesFollowLanguageRules() throws IOException {
         Path root = root();
@@ -121,7 +121,7 @@ final class DocumentsTest {
         assertThat(findings).isEmpty();
     }
 
-    /** Returns the headings of a page in the form that links use. */
+    /** Returns the link anchors of the headings of a page. */
     private static Set<String> anchors(String markdown) {
         return HEADING.matcher(FENCE.matcher(markdown).replaceAll(""))
                 .results()

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The store contract on a disk, with buffers and segments so small that every test uses many of them. */
+/** Tests the store contract on a disk, with buffers and segments so small that every test uses many of them. */
 @Execution(ExecutionMode.CONCURRENT)
 class DurableListStoreTest extends ListStoreContract {
     private static final int KIB = 1024;
@@ -26,7 +26,9 @@ class DurableListStoreTest extends ListStoreContract {
         return DurableListStore.open(config(directory).build());
     }
 
-    /** Returns a config with small sizes. A memory store with this config rejects the same writes. */
+    /**
+     * Returns a config with small sizes. A memory store with this config rejects the same writes as a durable store.
+     */
     static StoreConfig.Builder config(Path directory) {
         return StoreConfig.builder(directory)
                 .maxValueBytes(MAX_VALUE_BYTES)

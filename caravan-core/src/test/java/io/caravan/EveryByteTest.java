@@ -37,7 +37,7 @@ class EveryByteTest {
     /** A value whose frame takes two blocks and whose entry takes more than half of a heap segment. */
     private static final int BIG_VALUE_BYTES = 4100;
 
-    /** Opens a store with the smallest segments for a value of more than one block. */
+    /** Opens a store with the smallest segments that fit a value of more than one block. */
     private static Engine open(MemoryStorage storage, Scheduler threads) throws IOException {
         StoreConfig config = StoreConfig.builder(Path.of("small"))
                 .maxValueBytes(BIG_VALUE_BYTES)
@@ -50,8 +50,8 @@ class EveryByteTest {
     }
 
     /**
-     * Writes values to two heap segments with free space between them and, after the older checkpoint, a frame that
-     * skips a block.
+     * Writes values to two heap segments, with free space between the values, and a frame that skips a block after the
+     * older checkpoint.
      */
     private static void fill(Engine store) {
         for (int i = 0; i < 3; i++) {

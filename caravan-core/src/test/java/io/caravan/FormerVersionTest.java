@@ -62,7 +62,7 @@ class FormerVersionTest {
         return DurableListStore.open(SmallStore.config(directory).build());
     }
 
-    /** The checkpoint makes an older release reject the store because of its version, instead of reporting damage. */
+    /** The new checkpoint makes an older release reject the store for its version instead of reporting damage. */
     @ParameterizedTest
     @CsvSource({"open", "closed"})
     void openingEarlierVersionWritesNewCheckpoint(String formerVersion) throws Exception {
@@ -77,7 +77,7 @@ class FormerVersionTest {
         assertThat(Faults.of(directory)).isEmpty();
     }
 
-    /** The older checkpoint is the last one of the earlier version, and new frames follow old ones after it. */
+    /** The older checkpoint is the last one of the earlier version, and is followed by old frames, then new ones. */
     @ParameterizedTest
     @CsvSource({"open", "closed"})
     void replaysNewFramesAfterFramesOfEarlierVersion(String formerVersion) throws Exception {
@@ -109,9 +109,9 @@ class FormerVersionTest {
     }
 
     /**
-     * The store was written by a release that captured the index partition by partition, and killed. All lists were
-     * appended to, trimmed, deleted, and recreated twice while the newest checkpoint was written. That release also
-     * read the list of the expected contents.
+     * A release that captured the index partition by partition wrote the store and was killed. All lists were appended
+     * to, trimmed, deleted, and recreated twice while the newest checkpoint was being written. The expected contents
+     * were read with that release.
      */
     @Test
     void opensStoreWithPartitionsCapturedAtSeveralLsns() throws Exception {

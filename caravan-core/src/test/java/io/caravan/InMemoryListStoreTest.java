@@ -19,8 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The in-memory store. It is the durable store on another storage, so only its basic function and its limits are
- * tested.
+ * Tests only the basic function and the limits of the in-memory store, which is the durable store on another storage.
  */
 class InMemoryListStoreTest {
 
@@ -39,7 +38,7 @@ class InMemoryListStoreTest {
         assertThat(Path.of("not touched")).doesNotExist();
     }
 
-    /** The value is first in the log, then in the heap. */
+    /** Reads the value first from the log, then from the heap. */
     @Test
     void returnsReadOnlyValues() {
         try (ListStore store = ListStore.inMemory()) {

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Damage to the real files of an open store: reads and verification report it, and everything else continues to work.
+ * Tests damage to the real files of an open store: reads and verification report the damage, and everything else
+ * continues to work.
  */
 class OpenStoreDamageTest {
     @TempDir

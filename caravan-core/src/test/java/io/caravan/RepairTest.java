@@ -25,7 +25,7 @@ class RepairTest {
     @Test
     void cutsLogBeforeDamageAndKeepsChangedFiles() throws Exception {
         Path store = killedAfterAppends(5);
-        // Each append has its own frame, and therefore its own block. The third is damaged.
+        // Each append has its own frame, and therefore its own block. The third block is damaged.
         byte[] damaged = flip(store.resolve(FIRST_LOG), 3 * BLOCK + 60);
         assertThatThrownBy(() -> open(store))
                 .isInstanceOf(CorruptStoreException.class)
@@ -96,7 +96,7 @@ class RepairTest {
         assertThat(work.resolve("kept").resolve("log-7fffffffffffffff.wal")).exists();
     }
 
-    /** Returns the files as a kill would leave them. */
+    /** Returns the directory of a store that was killed after this many appends. */
     private Path killedAfterAppends(int count) throws Exception {
         Path killed = work.resolve("killed");
         WatchedScheduler threads = new WatchedScheduler();

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Replicas of one store: a leader whose frames are recorded, and followers that replay them. */
+/** Tests replicas of one store: a leader whose frames are recorded, and followers that replay them. */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class ReplicaTest {
@@ -77,7 +77,7 @@ final class ReplicaTest {
         return leader;
     }
 
-    /** Returns a group that commits every frame, and adds it to the list. */
+    /** Returns a replicator that commits every frame and adds it to the list. */
     private static FrameReplicator into(List<ByteBuffer> list) {
         return frame -> list.add(
                 ByteBuffer.allocate(frame.remaining()).put(frame).flip().asReadOnlyBuffer());
@@ -119,7 +119,7 @@ final class ReplicaTest {
         });
     }
 
-    /** The flusher takes the commit, which is empty, while a frame waits for its segment. */
+    /** The flusher processes an empty commit while a frame is waiting for its segment. */
     @Test
     void fsyncDuringSegmentWaitLosesNoFrame() throws InterruptedException {
         try (Replica leader = leader();
@@ -310,9 +310,7 @@ final class ReplicaTest {
         }
     }
 
-    /**
-     * A frame that a former leader proposed, and that was never committed, has the LSN of a frame of the next leader.
-     */
+    /** An uncommitted frame of a former leader has the same LSN as a frame of the next leader. */
     @Test
     void rejectsLeftoverFrameOfFormerLeader() {
         List<ByteBuffer> leftovers = new ArrayList<>();
@@ -403,7 +401,7 @@ final class ReplicaTest {
                 .withMessageContaining("durability PROCESS");
     }
 
-    /** The leftover is longer than the frame in its place, so the log ends before the leftover does. */
+    /** The leftover frame is longer than the new frame at its position, so the log ends before the leftover does. */
     @Test
     void reportsTakenPositionForLongerLeftover() {
         List<ByteBuffer> leftovers = new ArrayList<>();
@@ -461,7 +459,7 @@ final class ReplicaTest {
         }
     }
 
-    /** Returns a copy of a frame that claims to follow another one. */
+    /** Returns a copy of {@code frame} that claims to follow {@code previous}. */
     private static ByteBuffer following(ByteBuffer previous, ByteBuffer frame) {
         ByteBuffer forged = ByteBuffer.allocate(frame.remaining()).order(ByteOrder.LITTLE_ENDIAN);
         forged.put(0, frame, 0, frame.remaining());
@@ -471,9 +469,7 @@ final class ReplicaTest {
         return forged;
     }
 
-    /**
-     * The list has one more value than the leader's list. The replica must not skip a frame because of that: it fails.
-     */
+    /** The replica's list has one more value than the leader's. The replica must fail instead of skipping the frame. */
     @Test
     void contradictoryFrameFailsReplica() throws IOException {
         try (Replica leader = leader()) {

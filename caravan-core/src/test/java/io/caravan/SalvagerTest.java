@@ -41,8 +41,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Damages a small store in each way of {@link DamageCatalogueTest} and salvages it. The new store passes verification
- * and contains only values that were written. It contains as much as the table in docs/operate/repair.md states, which
- * this test generates. The salvage reports missing values.
+ * and contains only values that were written. It contains as much as the table in docs/operate/repair.md states; this
+ * test generates that table. The salvage reports missing values.
  */
 @Timeout(1800)
 class SalvagerTest {
@@ -172,7 +172,7 @@ class SalvagerTest {
         }
     }
 
-    /** A damaged partition is taken from the older checkpoint, and then needs the log. */
+    /** The salvage reads a damaged partition from the older checkpoint, and therefore also needs the log. */
     @Test
     void reportsLogThatEndsBeforeNewestCheckpoint() throws Exception {
         String newest = image.last("checkpoint-");
@@ -304,7 +304,7 @@ class SalvagerTest {
                 store.append(7, new byte[] {(byte) i}).join();
             }
             store.checkpoint();
-            // After two more checkpoints, the log with these values is not needed, and is deleted in the background.
+            // After two more checkpoints, the log with these values is obsolete, and is deleted in the background.
             for (int i = 0; i < 40; i++) {
                 store.append(8, new byte[4_000]).join();
                 store.trim(8, 1).join();

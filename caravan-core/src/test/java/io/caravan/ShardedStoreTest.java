@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The choice of a shard for a call, and calls that concern all shards. */
+/** Tests the routing of calls to one shard, and calls that concern all shards. */
 class ShardedStoreTest {
     private final List<MoodyStore> shards =
             Stream.generate(MoodyStore::new).limit(3).toList();
     private final ShardedStore store = new ShardedStore(shards);
 
-    /** A store whose log buffers can be full, and that can fail when it is closed. */
+    /** A store that can report full log buffers, and that can fail when it is closed. */
     private static final class MoodyStore extends ForwardingListStore {
         final List<Runnable> waiting = new ArrayList<>();
         boolean noRoom;

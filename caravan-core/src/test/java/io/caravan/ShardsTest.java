@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A directory with several stores: its creation, reopening, rejection, and backup. */
+/** Tests creating, reopening, rejecting, and backing up a directory with several stores. */
 class ShardsTest {
     @TempDir
     Path work;

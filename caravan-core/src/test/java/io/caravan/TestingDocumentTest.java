@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Test;
 
 /** Checks that every test, module, script, and option that {@code docs/internals/testing.md} names exists. */
 class TestingDocumentTest {
-    /** A test class, or a pattern for several. */
+    /** Matches the name of a test class, or a pattern for several names. */
     private static final Pattern TEST = Pattern.compile("\\b[A-Z][\\w*]*Test\\b");
 
     private static final Pattern MODULE = Pattern.compile("-pl (\\S+)");
     private static final Pattern SCRIPT = Pattern.compile("scripts/([\\w-]+)");
     private static final Pattern COMMAND = Pattern.compile("`scripts/([\\w-]+)([^`]*)`");
     private static final Pattern OPTION = Pattern.compile("--[\\w-]+");
-    /** The module that a script runs, and the package of the class whose options it accepts. */
+    /** Matches the module that a script runs, and the package of the class whose options the script accepts. */
     private static final Pattern LAUNCHES = Pattern.compile("^launch (\\S+) (\\S+)\\.\\w+", Pattern.MULTILINE);
 
     private static Path root;

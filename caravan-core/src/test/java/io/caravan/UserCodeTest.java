@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every place where a store calls user code. An error in that code does not fail the store, and the store rejects a
- * wait in it.
+ * Tests every place where a store calls user code. An error in that code does not make the store fail, and the store
+ * rejects waits in that code.
  */
 @LongTimeout
 class UserCodeTest {

@@ -14,12 +14,12 @@ import org.apache.ratis.statemachine.SnapshotInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The durable applied index: a Raft entry up to which all effects are fsynced in the store's own files, so that the
+ * The durable applied index: the position of the Raft entry up to which the store has fsynced all effects, so that the
  * Raft log up to this entry may be purged. It is written to a small file after an fsync. The file may lag behind the
- * last fsynced entry; some frames are then replayed from the Raft log.
+ * last fsynced entry; after a restart, some frames are then replayed from the Raft log.
  *
- * <p>A received snapshot is reported to Raft only when Raft installs it. If a follower reported it earlier, the leader
- * would not send InstallSnapshot again, and the follower would wait for this message forever.
+ * <p>A received snapshot is reported to Raft only when Raft installs it. If a follower reported a snapshot earlier, the
+ * leader would not send InstallSnapshot again, and the follower would wait for that message forever.
  *
  * <p>Not thread-safe, except for {@link #durable()} and the methods that Raft calls.
  */
@@ -27,11 +27,11 @@ final class AppliedIndex {
     private static final long MAGIC = 0x4B52_414D_5641_5243L;
     private static final int SUMMED_BYTES = 4 * Long.BYTES;
     private static final int BYTES = SUMMED_BYTES + Long.BYTES;
-    /** The approximate number of log bytes between two tracked entries; the index need not be exact. */
+    /** The approximate number of log bytes between two tracked entries. The applied index need not be exact. */
     private static final long SPACING_BYTES = 64 * 1024;
 
     /**
-     * An entry, and the LSN at which its frame ends in the store's log. Raft treats the store's own files as a
+     * An entry, and the LSN at which its frame ends in the store's log. Represents the store's own files as a Raft
      * snapshot.
      */
     record Applied(TermIndex entry, long endLsn) implements SnapshotInfo {
@@ -84,7 +84,7 @@ final class AppliedIndex {
         return durable;
     }
 
-    /** Records that the store has written the frame of an entry, which ends at this LSN of its log. */
+    /** Records that the store has written the frame of this entry to its log, up to this LSN. */
     void applied(TermIndex entry, long endLsn) {
         Applied known = durable;
         if (known != null && entry.getIndex() <= known.entry().getIndex()) {
@@ -119,7 +119,7 @@ final class AppliedIndex {
     }
 
     /**
-     * Counts a check, and returns whether Raft has left a received snapshot uninstalled for this number of checks. Call
+     * Counts a check, and returns whether a received snapshot has remained uninstalled for this number of checks. Call
      * this on one thread only.
      */
     boolean isOverdue(int maxChecks) {
@@ -127,7 +127,7 @@ final class AppliedIndex {
         return checksWhileUnreported == maxChecks;
     }
 
-    /** Records that Raft installs the received snapshot. */
+    /** Records that Raft is installing the received snapshot. */
     void markReported() {
         reported = durable;
         unreported = false;

@@ -7,13 +7,13 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * A frame as an entry of the Raft log. A header before the frame contains the settings that all nodes of a group share.
- * Entries written by earlier builds consist of the frame alone. Numbers are little-endian.
+ * A frame as an entry of the Raft log. A header before the frame contains settings that must be the same on all nodes
+ * of a group. Entries written by earlier builds consist of the frame alone. Numbers are little-endian.
  *
- * @param logSegmentBytes size of the leader's log segments; 0 if the entry does not record it
+ * @param logSegmentBytes size of the leader's log segments; 0 if the entry does not contain the size
  */
 record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
-    /** The format level of the store's files, including the frames, which every node must be able to read. */
+    /** The format level of the store's files and frames. Every node must be able to read this level. */
     static final int FORMAT_LEVEL = FileHeader.NEWEST_VERSION;
 
     private static final int MAGIC_VALUE = 0x3145_5643;

@@ -15,14 +15,15 @@ import org.jspecify.annotations.Nullable;
  * @param group the id of the group: the same on all of its nodes, and different from the id of any other group
  * @param self this node's id
  * @param nodes all nodes of a new group, including this one: three or five, so that a majority remains when one or two
- *     are lost. Later, the group's Raft log determines the members, but {@code nodes} must still contain this node
+ *     nodes, respectively, are lost. Later, the group's Raft log determines the members, but {@code nodes} must still
+ *     contain this node
  * @param store the configuration of the replica, with {@link Durability#PROCESS}; log segments have the same size on
- *     every node. Buffers and the maximum value size may differ, for example while they are changed node by node. Each
- *     node applies its own limits to clients' writes, and accepts everything that the group has committed
+ *     every node. Buffers and the maximum value size may differ, for example while they are changed node by node. A
+ *     node applies its own limits to clients' writes, but accepts every write that the group has committed
  * @param raftDirectory the directory of the Raft log, on a disk that keeps fsynced data
  * @param election the minimum time that a follower waits for its leader before it starts an election; the maximum is
- *     twice as long. A shorter time detects a failed leader sooner, but more often mistakes a slow leader for a failed
- *     leader
+ *     twice this time. A shorter time detects a failed leader sooner, but more often mistakes a slow leader for a
+ *     failed leader
  * @param keptLogBytes the size of the Raft log that a node keeps for nodes that lag, at least 1 MiB. A node that lacks
  *     purged entries when it returns receives a snapshot. In addition, a node keeps the part of the log that its own
  *     store still needs
@@ -39,7 +40,7 @@ public record GroupConfig(
         long keptLogBytes,
         Start start,
         @Nullable Tls tls) {
-    /** The kind of a node's start: the first start in a new or an existing group, or a later start. */
+    /** The kind of a node's start: its first start, in a new or an existing group, or a later start. */
     public enum Start {
         /**
          * The first start, in a new group whose other nodes also start for the first time; its directories must be
@@ -59,13 +60,14 @@ public record GroupConfig(
     }
 
     /**
-     * The maximum size of a frame in a Raft entry, in bytes: one value of the maximum size fits. It is the same on all
-     * nodes, so that each node accepts the proposals of every other node, regardless of the size of its own buffers.
+     * The maximum size of a frame in a Raft entry, in bytes: large enough for one value of the maximum size. It is the
+     * same on all nodes, so that each node accepts the proposals of every other node, regardless of the size of its own
+     * buffers.
      */
     public static final int MAX_FRAME_BYTES = 33 << 20;
 
     /**
-     * The default size of the kept Raft log: enough for several minutes of heavy writing, but smaller than a large
+     * The default size of the retained Raft log: enough for several minutes of heavy writes, but smaller than a large
      * store.
      */
     public static final long DEFAULT_KEPT_LOG_BYTES = 4L << 30;

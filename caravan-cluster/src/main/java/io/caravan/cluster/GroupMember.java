@@ -39,8 +39,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This node's membership in a group. The node votes, keeps the Raft log, and has a replica of the store. The listener
- * is notified when the store may be used. Thread-safe.
+ * This node's membership in a group. The node votes, keeps the Raft log, and has a replica of the store. It notifies a
+ * listener when the store may be used. Thread-safe.
  */
 public final class GroupMember implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
@@ -98,8 +98,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Returns the first members of a new group. The Raft log records them once the group has its first leader. A node
-     * that joins learns the members only from the log.
+     * Returns the initial members of a new group, or none if this node joins an existing group. The Raft log records
+     * them once the group has its first leader. A node that joins learns the members only from the log.
      */
     private static List<RaftPeer> firstNodes(GroupConfig config) {
         return Files.exists(joinedMark(config))
@@ -108,8 +108,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Returns the file whose existence shows that this node joined a group. Such a node must not vote until the group
-     * admits it.
+     * Returns the file whose existence shows that this node joined an existing group. Such a node must not vote until
+     * the group admits it.
      */
     private static Path joinedMark(GroupConfig config) {
         return config.raftDirectory().resolve("joined");
@@ -118,9 +118,9 @@ public final class GroupMember implements AutoCloseable {
     /**
      * Starts this node's membership. Returns before the group has a leader.
      *
-     * @throws StoreDirectoryException if the directories are empty and this is not the first start, or if they are not
-     *     empty and it is. Also if the directories contain files of another group or store. At the first start, also if
-     *     this node is already a member, or if its settings differ from those of the other nodes
+     * @throws StoreDirectoryException if the directories are empty although this is not the first start, are not empty
+     *     although it is, or contain files of another group or store. At the first start, also if this node is already
+     *     a member, or if its settings differ from those of the other nodes
      * @throws IOException if Raft cannot read its log or listen on its address, or if the node joins and no other node
      *     responds
      */
@@ -242,7 +242,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Commits an entry. The future completes when the group has committed the entry in this node's term, and this node
+     * Proposes an entry. The future completes when the group has committed the entry in this node's term, and this node
      * has applied it.
      */
     private CompletableFuture<Void> commit(ByteString entry) {
@@ -310,7 +310,7 @@ public final class GroupMember implements AutoCloseable {
 
     /**
      * Removes a stopped node. If the node is started again, it learns of its removal and leaves. Call this on the
-     * leader only. In all other respects, this is like {@link #add}.
+     * leader only. Otherwise, this method works like {@link #add}.
      *
      * @throws IllegalArgumentException if the group has no such node, the node has responded within the last few
      *     seconds, it is the leader, or no majority would be reachable
@@ -319,10 +319,7 @@ public final class GroupMember implements AutoCloseable {
         membership.make(new MembershipChange(node, null), this::responds);
     }
 
-    /**
-     * Replaces a stopped or lost node with a new node. This has the effect of {@link #add} and {@link #remove} in one
-     * step.
-     */
+    /** Replaces a stopped or lost node with a new node. Combines {@link #add} and {@link #remove} in one step. */
     public void replace(String node, Node by) throws IOException {
         membership.make(new MembershipChange(node, by), this::responds);
     }
@@ -351,7 +348,7 @@ public final class GroupMember implements AutoCloseable {
                 : ", and has received " + files.bytes() + " of " + files.total() + " bytes of the snapshot";
     }
 
-    /** Whether this node no longer participates because the group has removed it. Queries the other nodes. */
+    /** Whether this node has stopped participating because the group has removed it. Queries the other nodes. */
     public boolean removed() {
         return !takesPart() && membership.continuesWithoutThis();
     }
@@ -364,7 +361,7 @@ public final class GroupMember implements AutoCloseable {
                 .findFirst();
     }
 
-    /** Returns the term known to this node, which rises with each election. */
+    /** Returns this node's current term, which rises with each election. */
     public long term() {
         return info().getCurrentTerm();
     }
@@ -382,18 +379,18 @@ public final class GroupMember implements AutoCloseable {
     /** Returns the number of entries in this node's Raft log. */
     public long keptEntries() {
         RaftLog log = division().getRaftLog();
-        // An empty log has no start.
+        // An empty log has no first entry.
         return log.getLastEntryTermIndex() == null ? 0 : log.getNextIndex() - log.getStartIndex();
     }
 
     /**
      * The progress of a node, as far as this node knows.
      *
-     * @param committed the approximate number of entries that the node is known to consider committed
+     * @param committed the approximate commit index of the node, as far as this node knows
      * @param silent the time since the leader last received anything from the node; null if this node is not the
      *     leader, and for the leader itself
      * @param files the progress of the snapshot that the node receives because it lags behind the retained Raft log;
-     *     null if this node knows of none. Only the leader and the receiving node know this progress
+     *     null if there is none, or if this node is neither the leader nor the receiver
      */
     public record Progress(
             Node node,
@@ -411,12 +408,12 @@ public final class GroupMember implements AutoCloseable {
 
     /**
      * Confirms that this node is the leader. When the future completes, the store last passed to the {@link
-     * LeadershipListener} shows every write that any node of the group had acknowledged before this call. Reads of that
-     * store that begin after this are linearizable. Without this, a leader that has not noticed its replacement could
-     * return stale data.
+     * LeadershipListener} contains every write that any node of the group had acknowledged before this call. Reads of
+     * that store that begin after the confirmation are linearizable. Without a confirmation, a leader that has not
+     * noticed its replacement could return stale data.
      *
-     * <p>The confirmation waits until a majority has an empty entry of the Raft log on disk. Concurrent calls share
-     * that entry, which costs about as much as a write.
+     * <p>The confirmation waits until a majority has an empty Raft entry on disk. Concurrent calls share that entry,
+     * which costs about as much as a write.
      *
      * <p>The future fails with an {@link IOException} if this node does not lead, leadership is lost, or no majority
      * has responded within four election timeouts. It completes on a Raft thread, which must not be blocked.
@@ -452,8 +449,8 @@ public final class GroupMember implements AutoCloseable {
      * @throws IOException if leadership was not transferred; the message states the reason
      */
     public void transferLeadership(String node, Duration timeout) throws IOException {
-        // Raft requests the transfer on the connection that transmits entries. While the other node was away, gRPC
-        // lengthened the pause before each reconnection, to up to two minutes. Only an entry to send ends the pause.
+        // Raft requests the transfer on the connection that transmits entries. While the other node was down, gRPC
+        // lengthened the pause before each reconnection, to up to two minutes. Only a new entry ends the pause.
         Throwable failure = confirmLeadership().handle((done, failed) -> failed).join();
         if (failure == null) {
             failure = offerLeadership(node, System.nanoTime() + timeout.toNanos());
@@ -465,8 +462,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Offers leadership to another node until that node leads or this time is reached. Raft sends one request for each
-     * offer. If the request is lost, nothing happens until the offer times out.
+     * Offers leadership to another node until that node leads or this time is reached. Raft sends only one request for
+     * each offer. If the request is lost, nothing happens until the offer times out.
      *
      * @return null if the other node leads
      */
@@ -503,8 +500,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Prevents this node from leading, for example during maintenance, until this is undone or the node restarts. If
-     * this node leads or is elected, it transfers leadership. If no other node can lead, this node leads anyway.
+     * Prevents this node from leading, for example during maintenance, until {@code drain(false)} or a restart. If this
+     * node leads or is elected, it transfers leadership. If no other node can lead, this node leads anyway.
      *
      * @return false if this node leads now
      */
@@ -519,8 +516,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Transfers leadership to the most up-to-date follower that has responded recently. This is faster than the
-     * election that would follow if this leader simply left. Returns whether another node leads.
+     * Transfers leadership to the most up-to-date follower that has responded recently. A transfer is faster than the
+     * election that follows the loss of a leader. Returns whether another node leads.
      */
     public boolean handOver() {
         Optional<Progress> furthest = progress().stream()
@@ -540,8 +537,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Whether this node still participates. False if it is closed, or has left on its own because it lacks a frame; in
-     * the latter case, close it and start it again.
+     * Whether this node still participates. False if it is closed or has left the group on its own, for example because
+     * it lacks a frame. A node that has left must be closed and started again.
      */
     public boolean takesPart() {
         try {

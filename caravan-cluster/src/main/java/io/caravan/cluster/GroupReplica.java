@@ -33,7 +33,7 @@ final class GroupReplica {
     private volatile Replica replica;
 
     /**
-     * Opens the replica.
+     * Opens this node's replica.
      *
      * @param closing returns whether to end retries
      * @throws StoreDirectoryException if the applied index belongs to another store
@@ -80,8 +80,8 @@ final class GroupReplica {
 
     /**
      * Replays the frame of an entry. Retries until the store contains the frame, because Raft relies on that, and then
-     * returns true. Returns false if the entry is skipped, as on every other node, because another committed frame
-     * occupies the position of its frame.
+     * returns true. Returns false if another committed frame occupies the frame's position: every node then skips the
+     * entry.
      *
      * @param place a description of the entry's place, for messages
      * @throws IllegalStateException if the store cannot apply the entry, or this node is closing; no later entry may be
@@ -130,7 +130,7 @@ final class GroupReplica {
 
     /**
      * Creates the exception that makes this node leave the group. Without the frame, the node would lack acknowledged
-     * writes, and could still be elected.
+     * writes, but could still be elected.
      */
     private IllegalStateException cannotApply(String place, String why, @Nullable Throwable cause) {
         return new IllegalStateException(
@@ -140,7 +140,7 @@ final class GroupReplica {
                 cause);
     }
 
-    /** Pauses before a retry. Returns false if the node is closing. */
+    /** Pauses before a retry. Returns false if the node is closing and must not retry. */
     private boolean retryPause() {
         try {
             TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
@@ -157,7 +157,7 @@ final class GroupReplica {
         reopen();
     }
 
-    /** Closes the replica, and opens it again. Retries until this succeeds or the node is closing. */
+    /** Closes and reopens the replica. Retries until the replica is open or the node is closing. */
     void reopen() {
         close();
         while (!closing.getAsBoolean()) {
@@ -190,8 +190,8 @@ final class GroupReplica {
 
     /**
      * Verifies received files, and installs them as the store. If they are damaged, the store stays unchanged. After
-     * the installation, the store contains everything up to this entry, including the contents of the previous store.
-     * The applied index is written last.
+     * the installation, the store contains everything up to {@code copied}, including the contents of the previous
+     * store. The applied index is written last.
      *
      * @throws IOException if the files cannot become the store
      */

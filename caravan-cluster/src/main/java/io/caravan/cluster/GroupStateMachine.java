@@ -49,8 +49,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The Raft state machine of this node. Raft passes it the committed entries, one after another, and notifies it whether
- * this node leads. Each entry contains a frame or is empty. A follower replays the frame; on the leader, the store is
- * waiting for the frame to be committed.
+ * this node leads. Each entry contains a frame or is empty. A follower replays the frame. On the leader, the store
+ * waits until the group has committed the frame.
  *
  * <p>When leadership is lost, the store is closed and reopened as a follower, which discards the writes that it
  * accepted but the group did not commit. Role changes run one at a time on a dedicated thread. Code that uses the
@@ -85,13 +85,13 @@ final class GroupStateMachine extends BaseStateMachine {
     /** The LSN at which the last applied frame ends in the store's log. */
     private long appliedLsn;
     /**
-     * The term in which the replica leads, or null. Set under the lock; threads that end the term read it without the
-     * lock.
+     * The replicator of the term in which the replica leads, or null. Set under the lock; threads that end the term
+     * read it without the lock.
      */
     private volatile @Nullable RaftFrameReplicator leading;
 
     private volatile boolean closing;
-    /** The thread that closes this node when it leaves; null while it participates. */
+    /** The thread that closes this node when the node leaves the group; null while the node participates. */
     private final AtomicReference<@Nullable Thread> leaver = new AtomicReference<>();
 
     /**
@@ -176,8 +176,7 @@ final class GroupStateMachine extends BaseStateMachine {
     private boolean apply(TermIndex place, ByteBuffer bytes) {
         try {
             FrameEntry entry = bytes.hasRemaining() ? FrameEntry.decode(place.toString(), bytes) : null;
-            // Once the node closes, roles no longer change, and no entry may be applied after an entry that was not
-            // applied.
+            // Once the node is closing, its role no longer changes. No entry may be applied after an unapplied entry.
             while (!closing && leaver.get() == null) {
                 if (applied(place, entry)) {
                     return true;
@@ -228,7 +227,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Returns a component; throws an exception if Raft has not initialized this object yet. */
+    /** Returns the component, or throws an exception if Raft has not initialized this object yet. */
     private static <T> T initialized(@Nullable T part) {
         if (part == null) {
             throw new IllegalStateException("Raft has not initialized the group's state yet");
@@ -292,7 +291,7 @@ final class GroupStateMachine extends BaseStateMachine {
                 .encode();
     }
 
-    /** Records which other nodes have received entries. */
+    /** Records the ids of the other nodes that have received entries of the group. */
     void noteNodes() {
         try {
             initialized(seen)
@@ -327,7 +326,7 @@ final class GroupStateMachine extends BaseStateMachine {
         @Override
         public Applied start(OutgoingSnapshot copy) throws IOException {
             markForced();
-            // Atomic with respect to dropLog(), so that no entry is purged in between.
+            // Excludes dropLog(), which could purge an entry between these two calls.
             synchronized (GroupStateMachine.this) {
                 Applied start = Objects.requireNonNull(initialized(mark).durable());
                 copy.startAt(start);
@@ -436,8 +435,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Ends the term whose store waits for this proposal, because the proposal failed or its outcome is unknown. A late
-     * result has no effect: the frame has been committed, or the term is over.
+     * Ends the current term if its store waits for this proposal, which failed or has an unknown outcome. A late
+     * failure has no effect: the frame has been committed, or the term is over.
      */
     void proposalFailed(Proposal proposal, Throwable problem) {
         RaftFrameReplicator term = leading;
@@ -447,7 +446,10 @@ final class GroupStateMachine extends BaseStateMachine {
         proposal.fail(problem);
     }
 
-    /** Abandons the term. Does not take the lock, which may be held by a thread that this call unblocks. */
+    /**
+     * Abandons the current term of leadership. Does not take the lock, because a thread that this call unblocks may
+     * hold it.
+     */
     private void resign(String why) {
         RaftFrameReplicator term = leading;
         if (term != null) {
@@ -456,7 +458,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Runs a role change after all changes requested earlier. Does nothing if the node is closing. */
+    /** Runs a role change after all role changes requested earlier. Does nothing if the node is closing. */
     private void inTurn(Runnable change) {
         try {
             roles.execute(() -> guarded(change));
@@ -466,8 +468,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Runs a role change. If the change fails, this node leaves the group: otherwise no other node would take over from
-     * a leader that does not serve.
+     * Runs a role change. If the change fails, this node leaves the group. Otherwise it could remain a leader that does
+     * not serve requests.
      */
     private void guarded(Runnable change) {
         try {
@@ -512,7 +514,7 @@ final class GroupStateMachine extends BaseStateMachine {
         try {
             listener.leads(leader.store());
         } catch (CaravanException failed) {
-            // A store also fails when its term ends. After any other failure, another node must take over.
+            // The end of a term also makes the store fail. After any other failure, another node must take over.
             if (!term.isAbandoned()) {
                 throw failed;
             }
@@ -542,11 +544,11 @@ final class GroupStateMachine extends BaseStateMachine {
                 return;
             }
         }
-        // Raft may still consider this node the leader, because only its store has failed.
+        // Raft may still consider this node the leader if only its store has failed.
         inTurn(this::becomeLeader);
     }
 
-    /** Takes the store back from the listener. */
+    /** Ends this node's leader role: the listener must release the store. */
     private void endLeading() {
         try {
             listener.follows();
@@ -577,8 +579,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Leaves the group, because Raft cannot write its log. The log stays failed even if the cause goes away, for
-     * example when a full disk has space again.
+     * Leaves the group, because Raft cannot write its log. Raft does not write this log again, even after the cause is
+     * fixed, for example when a full disk has space again.
      */
     @Override
     public void notifyLogFailed(Throwable cause, @Nullable LogEntryProto entry) {
@@ -599,7 +601,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Stops all retry loops and prevents new ones; Raft cannot shut down while such a loop is running. */
+    /** Stops all retry loops and prevents new ones. Raft cannot shut down while a retry loop is running. */
     void stopRetries() {
         closing = true;
     }
@@ -630,8 +632,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Returns the progress of the group as this node, the leader, sees it. The leader also counts as waiting while its
-     * store does not lead, for example because the store cannot be reopened.
+     * Returns the progress of the group, as seen by this node, the leader. The leader also counts as waiting while its
+     * replica is not in the leader role, for example because it cannot be reopened.
      */
     StallDetector.Progress progress(boolean waits) throws IOException {
         RaftServer.Division division = initialized(raft).division();

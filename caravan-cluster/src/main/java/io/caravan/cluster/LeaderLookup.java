@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Queries the nodes of a group for its leader, one node at a time. The caller need not be a node. The connection to a
- * node stays open as long as the node responds. Not thread-safe.
+ * Queries the nodes of a group for the group's leader, one node at a time. The caller need not be a node. A connection
+ * stays open as long as its node responds. Not thread-safe.
  */
 public final class LeaderLookup implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LeaderLookup.class);
@@ -42,10 +42,10 @@ public final class LeaderLookup implements AutoCloseable {
     public record Reply(List<Node> nodes, @Nullable String leader) {}
 
     /**
-     * Creates a lookup that connects at its first query.
+     * Creates a lookup, which opens connections only when it queries nodes.
      *
      * @param tls the files with which the nodes and the caller authenticate to each other; null if TLS is not used
-     * @param timeout the response timeout of a node
+     * @param timeout the maximum time to wait for a node's response
      */
     public LeaderLookup(UUID group, GroupConfig.@Nullable Tls tls, Duration timeout) {
         this.group = group;
@@ -69,7 +69,7 @@ public final class LeaderLookup implements AutoCloseable {
         return result;
     }
 
-    /** Returns everything that a node reports about its group. */
+    /** Returns the information that a node reports about its group; empty if the node does not respond in time. */
     Optional<GroupInfoReply> reply(Node node) {
         try {
             return Optional.of(clientOf(node)
@@ -82,10 +82,7 @@ public final class LeaderLookup implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the facts that a node reports to a node that starts for the first time; empty if it does not respond in
-     * time.
-     */
+    /** Returns the facts that a node reports to a newly started node; empty if it does not respond in time. */
     Optional<NodeFacts> facts(Node node, String sender) {
         try {
             RaftClientReply reply = clientOf(node)

@@ -8,21 +8,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Confirms leadership for linearizable reads by committing a no-op entry proposed after the request. At most one such
- * entry is in flight; requests that arrive in the meantime share the next entry. Thread-safe.
+ * Confirms leadership for linearizable reads by committing an empty entry that is proposed after the request. At most
+ * one such entry is in flight; requests that arrive in the meantime share the next entry. Thread-safe.
  */
 final class LeadershipConfirmations {
     private final String self;
     private final Supplier<? extends CompletableFuture<?>> commitEmptyEntry;
     private final long timeoutMillis;
 
-    /** The future of the requests made since the entry in flight was proposed; null if there are none. */
+    /** The future of the requests that arrived after the entry in flight was proposed; null if there are none. */
     private @Nullable CompletableFuture<Void> next;
 
     private boolean inProgress;
 
     /**
-     * Creates the confirmations of one node.
+     * Creates the object that confirms the leadership of one node.
      *
      * @param commitEmptyEntry proposes an empty entry; the future completes when the group has committed it in the term
      *     in which it was proposed, and this node has applied it

@@ -107,7 +107,7 @@ final class Membership {
     }
 
     /**
-     * Performs a change. Returns when a majority of the new members has the change on disk. A node that joins then has
+     * Performs a change. Returns when a majority of the new members has the change on disk. By then, a joining node has
      * all but the last entries.
      *
      * @param reachable whether a node of the group is known to respond
@@ -137,8 +137,8 @@ final class Membership {
     }
 
     /**
-     * Checks that the joining node responds with its own id. Otherwise a node with this address but another id could be
-     * counted twice.
+     * Checks that the joining node responds with its own id. Otherwise the group could count a node at this address
+     * with another id twice.
      */
     private void requireThere(Node joining) throws IOException {
         GroupInfoReply member = query(config, joining).orElseThrow(() -> new IOException(noResponse(joining)));
@@ -180,8 +180,8 @@ final class Membership {
     }
 
     /**
-     * Waits for the reply to a change request. Raft checks whether the leader still reaches a majority, but not while a
-     * node catches up. This method performs the check in that case.
+     * Waits for the reply to a change request. Raft does not check whether the leader still reaches a majority while a
+     * joining node catches up, so this method does.
      */
     private RaftClientReply await(CompletableFuture<RaftClientReply> change) throws IOException {
         while (true) {
@@ -265,8 +265,8 @@ final class Membership {
     }
 
     /**
-     * Rejects a node that is already a member, or may become one. Such a node had files before. If it voted without
-     * them, writes that it acknowledged could be lost. Queries the other nodes, which takes several seconds if no node
+     * Rejects a node that is already a member, or may become one. A member had files before. If it voted without these
+     * files, writes that it acknowledged could be lost. Queries the other nodes, which takes several seconds if no node
      * responds.
      *
      * @throws StoreDirectoryException if the node is a member

@@ -14,7 +14,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  * @param hasSeenSender whether the requesting node has already received entries of the group
  */
 record NodeFacts(int formatLevel, int logSegmentBytes, boolean hasSeenSender) {
-    /** The first byte, which distinguishes this request from a request for a snapshot. */
+    /** The first byte of the request, which distinguishes it from a request for a snapshot. */
     private static final byte KIND = 2;
 
     private static final int BYTES = 1 + 2 * Integer.BYTES + 1;

@@ -12,12 +12,12 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A copy of this node's files that is being sent to another node. One thread produces the chunks, and waits while two
- * are ready; the other node requests the chunks one at a time. Thread-safe.
+ * A copy of this node's files that is being sent to another node. One thread produces the chunks, and pauses while two
+ * chunks are ready. The receiver requests the chunks one at a time. Thread-safe.
  */
 final class OutgoingSnapshot {
     private static final int MOST_READY = 2;
-    /** The maximum time until a reply; it must be below the timeout of the requesting node. */
+    /** The maximum time until a reply. It must be shorter than the response timeout of the requesting node. */
     private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(1);
 
     private final long number;
@@ -49,7 +49,7 @@ final class OutgoingSnapshot {
         return progress;
     }
 
-    /** Returns the first entry of the Raft log that must be kept; null while this is unknown. */
+    /** Returns the first entry of the Raft log to keep for the receiver; null while this entry is unknown. */
     synchronized @Nullable Applied start() {
         return start;
     }
@@ -59,7 +59,7 @@ final class OutgoingSnapshot {
     }
 
     /**
-     * Returns the goal: the index of the entry with which the receiver no longer needs the Raft log kept for it. The
+     * Returns the goal: once the receiver has the entry with this index, the Raft log is no longer kept for it. The
      * goal is {@code last} of the first call. If the goal moved with {@code last}, a receiver that always lags slightly
      * would prevent every purge.
      */
@@ -110,7 +110,7 @@ final class OutgoingSnapshot {
         put(SnapshotMessage.piece(progress(), piece));
     }
 
-    /** Sends the entry up to which the snapshot is complete. Called after the last chunk. */
+    /** Adds the final message, with the entry up to which the snapshot is complete. Called after the last chunk. */
     void end(Applied copied) throws IOException {
         put(SnapshotMessage.end(copied));
     }
@@ -153,12 +153,12 @@ final class OutgoingSnapshot {
         }
     }
 
-    /** Completes the copy: every chunk is ready to be requested. */
+    /** Marks the copy as complete: every chunk is ready or sent. */
     void succeed() {
         ended.complete(null);
     }
 
-    /** Ends the copy: no more chunks are sent. */
+    /** Ends the copy with a failure: no more chunks are sent. */
     synchronized void fail(Throwable why) {
         if (ended.completeExceptionally(why) && requested != null) {
             requested.completeExceptionally(new IOException("the transfer has ended", why));

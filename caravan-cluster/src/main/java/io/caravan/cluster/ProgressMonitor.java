@@ -20,14 +20,15 @@ import org.slf4j.LoggerFactory;
 final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProgressMonitor.class);
     /**
-     * The number of election timeouts without progress after which the term is ended, unless {@code STILL} is longer.
+     * The number of election timeouts without progress after which this node ends its term, unless {@code STILL} is
+     * longer.
      */
     private static final int STILL_ELECTIONS = 10;
 
     private static final Duration STILL = Duration.ofSeconds(10);
     /**
-     * The number of checks without a leader after which connections are reset. They are not reset at each check,
-     * because elections use them.
+     * The number of consecutive checks without a leader after which this node resets its connections. Elections use the
+     * connections, so they are not reset at each check.
      */
     private static final int CHECKS_UNTIL_RESET = 4;
 
@@ -46,7 +47,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
     /**
      * Creates the monitor of one node.
      *
-     * @param proposes returns whether the node has proposed entries whose outcome is unknown
+     * @param proposes returns whether the node has proposed entries whose outcome is not known yet
      * @param emptyEntry proposes an empty entry
      */
     ProgressMonitor(

@@ -8,14 +8,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replicates the frames of the leading store during one term of leadership. Proposes them to the group, one at a time,
- * and blocks the store's flusher until each frame is committed. Once abandoned, it commits nothing more, and a waiting
- * flusher fails.
+ * Replicates the frames of the leading store during one term of leadership. Proposes frames to the group, one at a
+ * time, and blocks the store's flusher until each frame is committed. Once the term is abandoned, this object commits
+ * no more frames, and a waiting flusher fails.
  */
 final class RaftFrameReplicator implements FrameReplicator {
-    /** Submits an entry to Raft, and fails the proposal if Raft does not commit the entry. */
+    /** The function that submits an entry to Raft, and fails the proposal if Raft does not commit the entry. */
     private final BiConsumer<byte[], Proposal> propose;
-    /** Encodes a frame as an entry of the Raft log. */
+    /** The function that encodes a frame as an entry of the Raft log. */
     private final Function<ByteBuffer, byte[]> entry;
 
     private @Nullable Proposal pending;
@@ -44,8 +44,8 @@ final class RaftFrameReplicator implements FrameReplicator {
     }
 
     /**
-     * Handles a frame that the group has committed. Returns whether the store was waiting for this frame; if so, the
-     * store continues.
+     * Handles a frame that the group has committed. If the store is waiting for this frame, wakes the flusher and
+     * returns true.
      */
     synchronized boolean committed(ByteBuffer frame) {
         Proposal proposal = pending;
@@ -59,7 +59,7 @@ final class RaftFrameReplicator implements FrameReplicator {
         return true;
     }
 
-    /** Ends the term for the store. Only the first reason is kept. */
+    /** Ends the store's term of leadership. Later calls do not replace the reason. */
     synchronized void abandon(Throwable why) {
         if (abandoned == null) {
             abandoned = why;
@@ -80,8 +80,8 @@ final class RaftFrameReplicator implements FrameReplicator {
     }
 
     /**
-     * Returns the last committed frame, or null. The store writes this frame after it is notified, so a store that
-     * fails in between may lack the frame. The store has written every earlier frame.
+     * Returns the last committed frame, or null. The store writes a frame only after it is notified of the commit, so a
+     * store that fails in between may lack this frame. The store has written every earlier frame.
      */
     synchronized @Nullable ByteBuffer lastCommitted() {
         return lastCommitted == null ? null : ByteBuffer.wrap(lastCommitted);

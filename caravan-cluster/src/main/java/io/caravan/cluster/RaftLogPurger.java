@@ -9,8 +9,9 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 
 /**
- * Purges the Raft log: removes entries that are durable in this node's files if all other nodes have received them, or
- * if they exceed the {@link RaftLogRetention}. Not thread-safe, but {@link #due} may be called on a second thread.
+ * Purges the Raft log: removes entries that are durable in the store's files, if all other nodes have received the
+ * entries, or if the log exceeds the {@link RaftLogRetention}. Not thread-safe, but {@link #due} may be called on a
+ * second thread.
  */
 final class RaftLogPurger {
     private static final int ENTRIES = 1_000;
@@ -43,7 +44,7 @@ final class RaftLogPurger {
     }
 
     /**
-     * Purges the entries that are not needed.
+     * Purges the entries that need not be kept.
      *
      * @param durable the entry up to which this node's files are complete
      * @param firstNeeded the first entry needed by a node that is receiving a snapshot
@@ -55,7 +56,7 @@ final class RaftLogPurger {
         division.getRaftLog().purge(Math.min(last, needed - 1));
     }
 
-    /** Returns the last entry that every node has received; -1 if this is unknown for any node. */
+    /** Returns the index of the last entry that all nodes are known to have; -1 if the state of any node is unknown. */
     private static long leastCommitted(RaftServer.Division division) {
         Map<RaftPeerId, Long> known = RaftView.committed(division);
         return division.getRaftConf().getAllPeers().stream()

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * Repairs the open segment of the Raft log when a node starts, before Raft reads it.
  *
  * <ul>
- *   <li>If the log ends before the store's files do, the segment is deleted. A received snapshot, followed by a power
- *       failure before Raft's own fsync, leaves such a log. Raft drops the finished segments, but would append new
- *       entries to the open segment, where they do not fit.
+ *   <li>If the log ends before the store's files do, the segment is deleted. Such a log remains if the power fails
+ *       after a snapshot is received but before Raft fsyncs its log. Raft drops the finished segments, but would append
+ *       new entries to the open segment, which they do not continue.
  *   <li>Otherwise the segment is rewritten and fsynced. Raft assumes that everything it reads is durable, and
  *       acknowledges it. But a killed process may have left entries only in the page cache. After a failed fsync, the
  *       system may even return bytes that it no longer tries to write: another fsync would not detect this.
@@ -29,7 +29,7 @@ final class RaftLogRepair {
     private RaftLogRepair() {}
 
     /**
-     * Prepares the log.
+     * Repairs the open segment of a log.
      *
      * @param segments the directory of the log's segments
      * @param durable the entry up to which the store's files are complete; null if there is none

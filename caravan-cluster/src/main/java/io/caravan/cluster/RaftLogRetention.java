@@ -7,7 +7,7 @@ import java.util.List;
 
 /** The limit on the Raft log kept for nodes that lag: the newest finished segments, up to a number of bytes. */
 final class RaftLogRetention {
-    /** The approximate number of segments within the limit. */
+    /** The approximate number of segments into which the limit is divided. */
     private static final int SEGMENTS = 8;
 
     private static final long MOST_SEGMENT_BYTES = 128L << 20;

@@ -42,7 +42,7 @@ final class RaftMetadataRepair {
     private RaftMetadataRepair() {}
 
     /**
-     * Prepares the files of a node that has started before.
+     * Repairs the metadata files of a node that has started before.
      *
      * @param group Raft's directory for the group
      * @param self the node's id
@@ -87,21 +87,21 @@ final class RaftMetadataRepair {
     }
 
     /**
-     * Returns a term in which this node has not voted. It is so far ahead of the last known term that elections every
-     * 50 ms would need 1,700 years to reach it.
+     * Returns a term in which this node has not voted. This term is so far ahead of the last known term that elections
+     * every 50 ms would take 1,700 years to reach it.
      *
      * <p>Another node may already have skipped from the same or an earlier term, and this node may have voted in the
-     * term reached. That skip happened earlier, so its term is lower: the clock advances skipped terms by 1,024 per
-     * millisecond, far faster than any node can vote.
+     * other node's new term. That skip happened earlier, so it reached a lower term: the clock advances skipped terms
+     * by 1,024 per millisecond, far faster than any node can vote.
      *
-     * @param last the higher of two terms: that of this node's last start or skip, and that of its last entry
+     * @param last the higher of two terms: the term of this node's last start or skip, and the term of its last entry
      */
     static long ahead(long last, long nowMillis) {
         long clock = nowMillis << TERMS_OF_A_MILLISECOND_BITS;
         return Math.max(last + LEAP + clock % LEAP, clock);
     }
 
-    /** Whether a file is intact. A truncated number is still a number, so the last line must be terminated. */
+    /** Whether a file is intact. A truncated number is still a number, so the last line must end with a line feed. */
     private static boolean isWhole(byte[] file) throws IOException {
         Properties lines = lines(file);
         return file.length > 0 && file[file.length - 1] == '\n' && lines.containsKey(TERM) && lines.containsKey(VOTE);
@@ -180,7 +180,7 @@ final class RaftMetadataRepair {
         return first == null || second != null && second.getIndex() > first.getIndex() ? second : first;
     }
 
-    /** The newest term, index, and members in the Raft log. */
+    /** Collects the newest term, index, and members from the Raft log. */
     private static final class Newest {
         private long term;
         private long index = -1;

@@ -25,22 +25,23 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
  *
  * <ul>
  *   <li><b>Durable votes.</b> Ratis fsyncs the file with the term and the vote, and renames it, but does not fsync its
- *       directory. After a power failure the old file may exist again, and the node may vote twice in a term. The
+ *       directory. After a power failure the old file may reappear, and the node may vote twice in a term. The
  *       directory is therefore fsynced before the reply to a candidate is sent. For the node's own vote, the directory
  *       is fsynced before the node acts as the elected leader ({@link #force}).
- *   <li><b>No commit of an unconfirmed entry.</b> A request to append without a previous entry confirms only the
- *       entries that it contains. Ratis commits one more. If a node led before, and its first entries were not
- *       committed, it would commit its own entry in place of the group's, and reject every later entry. Therefore the
- *       commit index of such a request is lowered to the last entry that the request contains.
- *   <li><b>Durable entries.</b> A follower replies when it has fsynced the entries of a request. But after Ratis has
- *       truncated the log, it compares the new entries with the index up to which the longer log was fsynced, and may
- *       reply before it fsyncs them. Such a reply waits until the log is fsynced up to the last entry of the request.
+ *   <li><b>No commit of an unconfirmed entry.</b> An append request without a previous entry confirms only the entries
+ *       that it contains, but Ratis commits one more. A former leader whose first entries were not committed would
+ *       commit its own entry in place of the group's entry, and reject every later entry. Therefore the commit index of
+ *       such a request is lowered to the last entry that the request contains.
+ *   <li><b>Durable entries.</b> A follower replies when it has fsynced the entries of a request. But after a truncation
+ *       of the log, Ratis still compares new entries with the index up to which the longer log was fsynced, and may
+ *       reply before it fsyncs the new entries. Such a reply waits until the log is fsynced up to the last entry of the
+ *       request.
  * </ul>
  */
 final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
     /**
-     * The number of directories that Raft creates when a node first starts: its own, the group's, and the directory of
-     * the votes.
+     * The number of directories that Raft creates at a node's first start: the node's, the group's, and that of the
+     * votes.
      */
     private static final int DIRECTORIES = 3;
 
@@ -69,7 +70,8 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
     }
 
     /**
-     * Fsyncs the directory of the votes and its parents, so that all votes so far and the directory names are durable.
+     * Fsyncs the directory of the votes and its parents, so that all previous votes and the directories' names are
+     * durable.
      */
     static void force(Path votes) throws IOException {
         Path each = votes.toAbsolutePath().normalize();
@@ -112,7 +114,9 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
         };
     }
 
-    /** Returns the request with a commit index that the request itself confirms. */
+    /**
+     * Returns the request with its commit index lowered, if necessary, to an index that the request itself confirms.
+     */
     private static AppendEntriesRequestProto confirmed(AppendEntriesRequestProto request) {
         long last = request.getEntriesCount() - 1L;
         return request.hasPreviousLog() || request.getLeaderCommit() <= last

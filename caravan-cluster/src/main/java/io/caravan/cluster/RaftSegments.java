@@ -16,7 +16,7 @@ import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
 import org.jspecify.annotations.Nullable;
 
-/** Lists the segment files of a Raft log, and reads those of a log that is not open. */
+/** Lists the segment files of a Raft log, and reads them while the log is not open. */
 final class RaftSegments {
     private static final Pattern FILE = Pattern.compile("log_(inprogress_)?(\\d+)(?:-(\\d+))?");
     private static final int HEADER_BYTES = 8;
@@ -31,7 +31,7 @@ final class RaftSegments {
      * @param last the index of the segment's last entry; -1 if entries may still be added
      */
     record Segment(Path file, long first, long last) {
-        /** Whether entries may still be added. */
+        /** Whether Raft may still add entries to this segment. */
         boolean open() {
             return last < 0;
         }
@@ -56,7 +56,7 @@ final class RaftSegments {
                 : Stream.empty();
     }
 
-    /** Reads the entries of an entire log, in order. */
+    /** Reads all entries of a log, in order. */
     static void readAll(Path directory, Consumer<LogEntryProto> reader) throws IOException {
         for (Segment segment : of(directory)) {
             read(segment, reader);

@@ -29,7 +29,7 @@ final class RaftSettings {
      */
     private static final SizeInBytes ENTRY = SizeInBytes.valueOf(GroupConfig.MAX_FRAME_BYTES + (1 << 20));
 
-    /** The maximum number of messages with entries in flight to a node; each may be as large as the largest entry. */
+    /** The maximum number of append messages in flight to a node; each may be as large as the largest entry. */
     private static final int MESSAGES_ON_THE_WAY = 2;
 
     /**
@@ -72,14 +72,14 @@ final class RaftSettings {
         RaftServerConfigKeys.Log.setPreallocatedSize(
                 properties, SizeInBytes.valueOf(Math.min(segment.getSize(), PREALLOCATED_BYTES)));
         GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(2 * ENTRY.getSize()));
-        // Otherwise a follower checks the leader's term first and appends later, after other entries and their fsyncs.
+        // Otherwise a follower checks the leader's term at once, but appends only after the fsyncs of earlier entries.
         // In between it may vote for another leader, and its reply then commits entries that the new leader does not
         // have.
         RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
         // Metadata entries, from which a starting node reads the commit index, would be sent and fsynced after each
         // other entry. The leader reports the commit index anyway.
         RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
-        // Each entry is sent at once, even if the last message is less than a millisecond old. A node that does not
+        // Ratis sends each entry at once, even if the last message is less than a millisecond old. A node that does not
         // respond is contacted only with heartbeats; otherwise Ratis would contact it without a pause.
         RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, millis(0));
         RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, millis(longestElectionMillis(config)));
@@ -95,8 +95,7 @@ final class RaftSettings {
     }
 
     /**
-     * Returns the longest election timeout: after this time without contact with its leader, a node has started an
-     * election.
+     * Returns the maximum election timeout, after which a node without contact with its leader has started an election.
      */
     static long longestElectionMillis(GroupConfig config) {
         return 2 * config.election().toMillis();

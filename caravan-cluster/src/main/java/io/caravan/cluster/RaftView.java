@@ -14,7 +14,7 @@ import org.apache.ratis.server.RaftServerRpcWithProxy;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The state of the group in this node's Raft server. Thread-safe. */
+/** Provides the state of the group, as known to this node's Raft server. Thread-safe. */
 final class RaftView {
     private static final Logger LOG = LoggerFactory.getLogger(RaftView.class);
     /** The time without contact after which the Raft log is no longer kept for a node that was sent a snapshot. */
@@ -51,7 +51,7 @@ final class RaftView {
         return followers(node).findAny().isPresent();
     }
 
-    /** Whether the given node no longer follows this node, or has sent nothing for {@code GONE_MILLIS}. */
+    /** Whether the given node has stopped following this node, or has sent nothing for {@code GONE_MILLIS}. */
     boolean isGone(String node) {
         return followers(node).allMatch(follower -> follower.getLastRpcElapsedTimeMs() > GONE_MILLIS);
     }
@@ -67,11 +67,11 @@ final class RaftView {
 
     /**
      * Closes this node's connections to other nodes, which a follower does not need. gRPC delays each retry of a failed
-     * connection longer than the previous retry. Without this method, a node that has returned would not be asked for
-     * its vote for several seconds.
+     * connection longer than the previous retry. Without this method, this node would not ask a restarted node for its
+     * vote for several seconds.
      *
-     * <p>Returns at once, because the caller may hold the lock without which this node can neither follow nor vote.
-     * Ratis lets calls in progress finish, which takes seconds if a node hangs. A leader keeps its connections.
+     * <p>Returns at once, because the caller may hold the lock that this node needs to follow and to vote. Ratis lets
+     * calls in progress finish, which takes seconds if a node hangs. A leader keeps its connections.
      */
     void endConnections() {
         if (server.getServerRpc() instanceof RaftServerRpcWithProxy<?, ?> rpc) {
@@ -96,7 +96,7 @@ final class RaftView {
         new DaemonThread(end, "caravan-connection " + server.getId() + " " + id).start();
     }
 
-    /** Returns the commit index that each node is known to have received. */
+    /** Returns the last known commit index of each node. */
     static Map<RaftPeerId, Long> committed(RaftServer.Division division) {
         return division.getCommitInfos().stream()
                 .collect(Collectors.toMap(

@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The ids of the other nodes that have received entries of the group, kept in a small file. If one of them starts as a
- * new node, it has lost its files and with them the writes that it acknowledged. Thread-safe.
+ * The ids of the other nodes that have received entries of the group, kept in a small file. If one of these nodes
+ * starts as a new node, it has lost its files, including writes that it acknowledged. Thread-safe.
  */
 final class SeenNodes {
     private final Path file;

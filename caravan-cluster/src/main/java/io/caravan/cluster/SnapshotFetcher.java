@@ -22,8 +22,8 @@ import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftPeerId;
 
 /**
- * Receives the leader's files chunk by chunk, as a read-only client of the group. The leader need not be ready to
- * serve: without the lagging node, it may lack a majority.
+ * Receives the leader's files chunk by chunk, as a read-only client of the group. The leader need not be ready to serve
+ * requests: it may lack a majority until the lagging node has caught up.
  */
 final class SnapshotFetcher implements AutoCloseable {
     private static final long POLL_MILLIS = 100;

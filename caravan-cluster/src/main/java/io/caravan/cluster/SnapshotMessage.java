@@ -9,7 +9,7 @@ import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
-/** The messages with which a node receives another node's files. Numbers are big-endian. */
+/** Encodes and decodes the messages of a snapshot transfer. Numbers are big-endian. */
 final class SnapshotMessage {
     private static final byte VERSION = 1;
     private static final int REQUEST_BYTES = 1 + 2 * Long.BYTES;
@@ -54,7 +54,8 @@ final class SnapshotMessage {
         /** No chunk is ready yet; the requesting node repeats its request. */
         WAIT,
         /**
-         * The number of bytes sent, the total number of bytes to send, and a chunk of {@link io.caravan.Replica#send}.
+         * A chunk of {@link io.caravan.Replica#send}, preceded by the number of bytes sent and the total number of
+         * bytes to send.
          */
         PIECE,
         /**
@@ -65,7 +66,7 @@ final class SnapshotMessage {
     }
 
     /**
-     * A reply whose checksum was correct.
+     * A reply whose checksum has been verified.
      *
      * @param body positioned after the bytes already read
      */

@@ -28,7 +28,7 @@ final class SnapshotReceiver {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final int MOST_DOUBLINGS = 8;
     private static final long POLL_MILLIS = 50;
-    /** The number of steps in which progress is logged. */
+    /** The number of steps in which the progress of a copy is logged. */
     private static final int STEPS = 4;
 
     private final GroupConfig config;
@@ -60,13 +60,13 @@ final class SnapshotReceiver {
                 Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "caravan-files of " + config.self()));
     }
 
-    /** Returns the progress of the files being received; empty if there are none. */
+    /** Returns the progress of the copy that is being received; empty if there is none. */
     Optional<GroupMember.FileProgress> progress() {
         return Optional.ofNullable(progress);
     }
 
     /**
-     * Receives the files and installs them as the store. After a failure, Raft requests them again.
+     * Receives the files and installs them as the store. After a failure, Raft calls this method again.
      *
      * @return a future that completes with the entry up to which the store is then complete
      */
@@ -148,7 +148,7 @@ final class SnapshotReceiver {
         }
     }
 
-    /** Waits until no more files are received. Called when the node is closing. */
+    /** Waits until the transfer in progress, if any, has ended. Called when the node is closing. */
     void awaitEnd(long seconds) throws IOException, InterruptedException {
         thread.shutdown();
         if (!thread.awaitTermination(seconds, TimeUnit.SECONDS)) {

@@ -21,13 +21,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends this node's files to nodes that lag behind the retained Raft log. Such a node requests the files chunk by
- * chunk. The copy is produced on request, so it takes no space on this node's disk. Until the other node has caught up,
- * the Raft log is kept from the copy's entry on. Thread-safe.
+ * chunk. The copy is produced on request, so it takes no space on this node's disk. Until the receiver has caught up,
+ * this node keeps the Raft log from the copy's first entry on. Thread-safe.
  */
 final class SnapshotSender {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
-    /** The number of steps in which progress is logged. */
+    /** The number of steps in which the progress of a copy is logged. */
     private static final int STEPS = 4;
 
     private final String self;
@@ -39,7 +39,7 @@ final class SnapshotSender {
 
         /**
          * Fsyncs the replica's log, and {@linkplain OutgoingSnapshot#startAt starts} the copy at an entry that the log
-         * then covers. From then on, the Raft log is kept starting at that entry.
+         * then covers. From then on, this node keeps the Raft log starting at that entry.
          *
          * @throws IOException if there is no such entry yet
          */
@@ -157,8 +157,8 @@ final class SnapshotSender {
     }
 
     /**
-     * Discards failed copies, and copies whose receivers no longer need the Raft log kept for them. Such a receiver is
-     * gone, or has every entry that this node had at the first check after the copy ended.
+     * Discards failed copies, and copies whose receivers no longer need the Raft log kept for them. This is the case
+     * once the receiver is unreachable, or has every entry that this node had at the first check after the copy ended.
      *
      * @param last the entry up to which this node is complete now
      * @param committed the entry up to which a node is known to be complete

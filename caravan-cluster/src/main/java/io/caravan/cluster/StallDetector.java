@@ -10,15 +10,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Detects a stalled leader: checks for progress once per election timeout.
+ * Detects a leader whose group makes no progress. The leader is checked once per election timeout.
  *
  * <p>If a connection breaks after a follower has fsynced an entry but before the follower has confirmed it, Ratis
  * considers the entry sent. Ratis requests no confirmation until it has a later entry to send. A proposer that waits
- * for each entry before it proposes the next would wait forever, although a majority has the entry. Therefore an empty
- * entry is proposed if nothing has changed between two checks: its confirmation covers all earlier entries.
+ * for each entry before it proposes the next would wait forever, although a majority has the entry. Therefore the
+ * leader proposes an empty entry if nothing has changed between two checks. The confirmation of the empty entry covers
+ * all earlier entries.
  *
- * <p>If the group still makes no progress for a longer time, the term is ended, even if the other nodes respond. The
- * next term uses new connections, or has another leader. The term also ends if the leader cannot apply previously
+ * <p>If the group still makes no progress for a longer time, the leader ends its term, even if the other nodes respond.
+ * The next term uses new connections, or has another leader. The term also ends if the leader cannot apply previously
  * committed entries, for example because its disk is full: such a leader cannot serve requests.
  */
 final class StallDetector {
@@ -51,9 +52,11 @@ final class StallDetector {
     private final Leader leader;
     private final int maxChecks;
     private List<Long> seen = List.of();
-    /** The entry that followers must reach. Later entries, such as empty entries, do not count as progress. */
+    /**
+     * The index of the entry that followers must reach. Later entries, such as empty entries, do not count as progress.
+     */
     private long target;
-    /** The followers that lacked an entry at the last check, with the last entry of each. */
+    /** The followers that lacked entries at the last check, and the index of each follower's last entry. */
     private Map<Integer, Long> lagging = Map.of();
     /** The value of {@code lagging} for which an empty entry was proposed. */
     private Map<Integer, Long> nudged = Map.of();
@@ -71,7 +74,7 @@ final class StallDetector {
         this.maxChecks = maxChecks;
     }
 
-    /** Checks for progress. Call this on one thread only. */
+    /** Checks whether the group has made progress since the last check. Call this on one thread only. */
     void check() {
         Progress progress = leader.progress();
         List<Long> now = progress == null || !progress.waits() ? List.of() : numbers(progress);
@@ -89,9 +92,8 @@ final class StallDetector {
     }
 
     /**
-     * Proposes an empty entry if a follower still lacks the same entries as at the last check, but only once. Raft may
-     * have sent an entry on a connection that has ended since. It sends this entry again only when another entry
-     * follows.
+     * Proposes one empty entry if a follower still lacks the same entries as at the last check. Raft may have sent
+     * these entries on a connection that has since ended. It resends them only when another entry follows.
      */
     private void nudge(Map<Integer, Long> now) {
         if (!now.isEmpty() && now.equals(lagging) && !now.equals(nudged)) {
@@ -111,7 +113,7 @@ final class StallDetector {
         return lagging;
     }
 
-    /** Returns the numbers that change when the group progresses. The first is the applied index. */
+    /** Returns the numbers whose change counts as progress. The first is the applied index. */
     private List<Long> numbers(Progress now) {
         if (seen.isEmpty() || now.applied() != seen.get(0)) {
             target = now.last();

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The store's directory, and the directories next to it while a received snapshot replaces the store. A complete
- * snapshot is renamed. From then on, it is the store, even if the old store still exists. After a crash, {@link
- * #recover} completes the replacement or deletes the leftovers.
+ * The store's directory, and the adjacent directories that exist while a received snapshot replaces the store. A
+ * complete snapshot is renamed. From then on, the snapshot is the store, even if the old store still exists. After a
+ * crash, {@link #recover} completes the replacement or deletes the leftovers.
  */
 final class StoreDirectories {
     private final Path store;
@@ -58,7 +58,7 @@ final class StoreDirectories {
     }
 
     private void takeReceived() throws IOException {
-        // Otherwise a power failure could undo the renaming and keep the deletion.
+        // Otherwise a power failure could undo the renaming but not the deletion.
         force(store.resolveSibling("."));
         delete(store);
         Files.move(received, store, StandardCopyOption.ATOMIC_MOVE);
@@ -95,7 +95,7 @@ final class StoreDirectories {
         force(file.resolveSibling("."));
     }
 
-    /** Fsyncs a directory, which makes the names in it durable. */
+    /** Fsyncs a directory, so that the names in it are durable. */
     static void force(Path directory) throws IOException {
         try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
             channel.force(true);

@@ -62,7 +62,7 @@ final class AppliedIndexTest {
         assertThat(mark.reported()).isEqualTo(new AppliedIndex.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
     }
 
-    /** Tests a received snapshot that Raft never installs, because no leader requests the installation any more. */
+    /** Tests a received snapshot that Raft never installs, because no leader requests its installation. */
     @Test
     void uninstalledSnapshotBecomesOverdue() throws IOException {
         AppliedIndex mark = new AppliedIndex(directory);

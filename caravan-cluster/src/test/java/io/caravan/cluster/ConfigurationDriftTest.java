@@ -23,8 +23,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * Nodes of a group with different settings. The nodes compare the settings that must be the same, and reject a node
- * whose values differ. The group works if any other settings differ.
+ * Tests of groups whose nodes have different settings. Nodes reject a node if a setting differs that must be the same
+ * on all nodes. Other settings may differ.
  */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
@@ -65,7 +65,8 @@ final class ConfigurationDriftTest {
     }
 
     /**
-     * Raises the maximum value length on one node, which then leads and accepts a value that exceeds the other buffers.
+     * Raises the maximum value length on one node, which then leads and accepts a value larger than the other nodes'
+     * buffers.
      */
     @Test
     void valueLargerThanFollowerBuffersReachesAllNodes() throws Exception {
@@ -92,7 +93,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** Rejects the node because a frame must have the same position in the log segments of every node. */
+    /** Tests a different segment size: a frame must have the same position in the log segments of every node. */
     @Test
     void rejectsDifferentLogSegmentSizeAtGroupCreation() throws Exception {
         try (Group group = new Group(directory)
@@ -111,7 +112,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** Tests that nodes ignore queries for another group id. */
+    /** Tests that nodes ignore queries for another group id, and that a node with another segment size cannot join. */
     @Test
     void ignoresOtherGroupAndRejectsJoinWithOtherSegments() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -132,8 +133,8 @@ final class ConfigurationDriftTest {
     }
 
     /**
-     * Starts a node with wrong addresses of the other nodes. It cannot query them, so only the first frame reveals the
-     * different segment size.
+     * Starts a node with wrong addresses for the other nodes. It cannot query them, so only the first frame reveals
+     * that the segment size differs.
      */
     @Test
     void nodeLeavesAtFirstFrameIfSegmentSizeDiffers() throws Exception {

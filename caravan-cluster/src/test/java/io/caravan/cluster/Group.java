@@ -40,9 +40,9 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Three nodes of a group, and nodes that join it, in one JVM, on loopback. */
+/** A group of three nodes, and nodes that join it, in one JVM on the loopback interface. */
 final class Group implements AutoCloseable {
-    /** The size of the retained Raft log: the allowed minimum, so that nodes purge entries early. */
+    /** The size of the retained Raft log: the minimum allowed, so that nodes purge entries early. */
     private static final long KEPT_LOG_BYTES = 1 << 20;
 
     private static final int APPENDS_AT_ONCE = 20;
@@ -139,15 +139,15 @@ final class Group implements AutoCloseable {
         return this;
     }
 
-    /** Sets the store settings that each node uses from its next start on. */
+    /** Sets the function that adapts each node's store settings from the node's next start on. */
     Group settings(BiFunction<String, StoreConfig.Builder, StoreConfig.Builder> changed) {
         settings = changed;
         return this;
     }
 
     /**
-     * Starts all nodes for the first time. Returns when each has a committed entry on its disk. Raft counts no vote of
-     * a node with an empty log, so if one node were stopped before that, the two others could have no majority.
+     * Starts all nodes for the first time. Returns when each has a committed entry on its disk. Raft does not count the
+     * vote of a node with an empty log. If a test stopped one node earlier, the two others might have no majority.
      */
     Group create() throws IOException {
         create(nodes.stream().map(Node::id).toArray(String[]::new));
@@ -225,8 +225,8 @@ final class Group implements AutoCloseable {
     }
 
     /**
-     * Runs a slow action on all nodes concurrently. For example, stopping a node takes half a second, because the Raft
-     * threads poll for the stop.
+     * Runs a slow action on these nodes concurrently. For example, stopping a node takes half a second, because Raft
+     * threads poll for the stop request.
      */
     private static void atOnce(Stream<String> nodes, Action action) {
         try (Crew crew = new Crew()) {
@@ -289,13 +289,13 @@ final class Group implements AutoCloseable {
         return leading.keySet().iterator().next();
     }
 
-    /** Waits until no leader serves this failed store. */
+    /** Waits until this failed store no longer belongs to a leader. */
     private synchronized void awaitGone(@Nullable DurableListStore store) {
         Eventually.awaitNotified(
                 this, () -> !leading.containsValue(store), () -> "a node whose store is lost leads no longer");
     }
 
-    /** Returns the store of a node that led a moment ago; null if it no longer leads. */
+    /** Returns the store of a node that was recently the leader; null if the node no longer leads. */
     @Nullable
     synchronized DurableListStore store(String node) {
         return leading.get(node);
@@ -344,8 +344,8 @@ final class Group implements AutoCloseable {
     }
 
     /**
-     * Waits until every node has applied the entries committed so far. A leader may acknowledge an entry before it has
-     * applied the entry.
+     * Waits until every running node has applied the entries committed so far. A leader may acknowledge an entry before
+     * it has applied the entry.
      */
     void awaitAllAlike() {
         long reached = member(awaitLeader()).committedIndex();
@@ -401,7 +401,7 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** Requests the current leader to transfer leadership to this node. Returns whether the node leads. */
+    /** Asks the current leader to transfer leadership to this node. Returns whether the node then leads. */
     boolean handedOver(String node) {
         try {
             member(awaitLeader()).transferLeadership(node, HAND_OVER);

@@ -40,13 +40,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Tests of the failures of a group: no majority, lost files, wrong configurations. */
+/** Tests of group failures: loss of the majority, lost files, and wrong configurations. */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupFaultsTest {
     private static final long LIST = 7;
     private static final int MANY_CONFIRMATIONS = 20_000;
-    /** The number of appends that exceed a sixteenth of the retained Raft log. */
+    /** The number of appends whose total size exceeds a sixteenth of the retained Raft log. */
     private static final int APPENDS_UNTIL_PURGE = 40;
 
     @TempDir
@@ -99,7 +99,7 @@ final class GroupFaultsTest {
                 .withMessageContaining("cannot confirm that it leads its group");
     }
 
-    /** Confirms leadership. Retries, because another node may become the leader on a busy machine. */
+    /** Confirms leadership. Retries, because leadership may change on a busy machine. */
     private static void confirm(Group group) {
         Eventually.await("the leader confirms that it leads", () -> {
             try {
@@ -191,8 +191,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests a node whose store lacks a frame: it would reject all later frames, and could be elected without
-     * acknowledged writes.
+     * Tests a node whose store lacks a frame: it would reject all later frames, and could become the leader although it
+     * lacks acknowledged writes.
      */
     @Test
     void nodeWithMissingFrameLeavesGroup() throws Exception {
@@ -216,7 +216,7 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Returns the term and index of the newest entry. Its term may be lower than the term of the node, because of an
+     * Returns the term and index of the newest entry. The entry's term may be lower than the node's term after an
      * unsuccessful election.
      */
     private static TermIndex newest(Path log) throws IOException {
@@ -227,7 +227,7 @@ final class GroupFaultsTest {
 
     /**
      * Tests that a node leaves after a write error, such as a full disk. Raft does not retry the write, so the Raft log
-     * would stay failed even when the disk has space again.
+     * would remain unusable even when the disk has space again.
      */
     @Test
     @Tag("slow")
@@ -318,8 +318,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Checks that a start rewrites the open segment. Raft acknowledges entries that it has read, but after a kill or a
-     * failed fsync they may exist only in the page cache.
+     * Checks that a start rewrites the open segment. Raft acknowledges the entries that it reads at a start, but after
+     * a kill or a failed fsync they may exist only in the page cache.
      */
     private static void assertOpenSegmentIsRewrittenAtStart(Group group, String node) throws Exception {
         group.stop(node);
@@ -368,8 +368,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests a deposed leader whose disk has lost a frame that was in its memory. The reopened store would silently lack
-     * that frame.
+     * Tests a deposed leader whose disk has lost a frame that the leader still had in memory. The reopened store would
+     * silently lack that frame.
      */
     @Test
     void deposedLeaderWithDamagedLogLeavesGroup() throws Exception {
@@ -406,7 +406,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Makes the store of a node fail when the node is deposed, as with a write in progress, and damages a frame. */
+    /** Makes a node's store fail when the node is deposed, as if a write were in progress, and damages a frame. */
     private static AtomicBoolean damageWhenDeposed(Group group, String node) {
         AtomicBoolean damaged = new AtomicBoolean();
         group.whenDeposed((deposed, store) -> {
@@ -439,8 +439,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Transfers leadership, and returns whether this succeeded. On a busy machine, an election may prevent the
-     * transfer, so callers retry.
+     * Transfers leadership, and returns whether the transfer succeeded. On a busy machine, an election may prevent it,
+     * so callers retry.
      */
     private static boolean transferTo(Group group, String from, String to) {
         boolean done = true;
@@ -515,8 +515,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests an election during a purge of the Raft log. The purge fsyncs the store, and the fsync waits for a
-     * checkpoint in progress.
+     * Tests an election during a purge of the Raft log. The purge fsyncs the store, which must wait for a checkpoint in
+     * progress.
      */
     @Test
     void electedNodeLeadsWhilePurgeWaitsForCheckpoint() throws Exception {
@@ -543,7 +543,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests a listener that fails to serve. Raft would consider the node the leader as long as the node participates.
+     * Tests a listener that fails to serve. Raft would consider the node the leader for as long as the node
+     * participates.
      */
     @Test
     void nodeLeavesGroupIfListenerCannotServe() throws Exception {
@@ -563,7 +564,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests a listener that fails to end its term. The thread that applies entries would wait for the end of the term.
+     * Tests a listener that fails to end its term. The thread that applies entries would wait forever for the end of
+     * the term.
      */
     @Test
     void nodeLeavesGroupIfListenerCannotFollow() throws Exception {

@@ -57,7 +57,7 @@ final class GroupFilesTest {
         }
     }
 
-    /** Stops the node repeatedly, at any point while it receives or installs a snapshot. */
+    /** Stops the node repeatedly, at arbitrary points while it receives or installs a snapshot. */
     @Test
     @Tag("thorough")
     void resendsSnapshotAfterReceiverRestarts() throws Exception {
@@ -77,7 +77,7 @@ final class GroupFilesTest {
     }
 
     /**
-     * Stops the leader during the copy. The next leader sends its own snapshot. It must keep its leadership during the
+     * Stops the leader during the copy. The next leader sends its own snapshot, and must remain the leader during the
      * copy, although only two nodes run.
      */
     @Test

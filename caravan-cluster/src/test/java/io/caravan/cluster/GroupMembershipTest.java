@@ -71,7 +71,7 @@ final class GroupMembershipTest {
         Eventually.await("the change is made", () -> rejection(group, change).isEmpty());
     }
 
-    /** Returns the reason why the change was rejected; empty if the change was made. */
+    /** Returns the message with which the group rejected the change; empty if it made the change. */
     static String rejection(Group group, Change change) {
         try {
             change.of(leader(group));
@@ -171,7 +171,7 @@ final class GroupMembershipTest {
             List<String> now = ids(leader(group));
             assertThat(now).hasSize(3).contains("e").doesNotContain(leaves, dies);
 
-            // All nodes restart together, and their configuration still lists the initial nodes.
+            // All nodes restart at the same time, and their configurations still list the initial nodes.
             acknowledged = writer.stop();
             group.stop(now);
             group.restart(now);
@@ -210,7 +210,7 @@ final class GroupMembershipTest {
 
     /**
      * Tests a leader that loses its majority while a joining node catches up. Raft does not check for a majority during
-     * that time.
+     * the catch-up.
      */
     @Test
     void leaderStepsDownIfMajorityIsLostDuringCatchUp() throws Exception {
@@ -218,7 +218,7 @@ final class GroupMembershipTest {
             group.append(LIST, "before");
             group.appendUntilLogIsPurged(LIST + 1);
             Node d = group.join("d");
-            // The node receives snapshots repeatedly, because this file prevents their renaming.
+            // This file prevents the renaming of a received snapshot, so the node receives snapshots repeatedly.
             Path inTheWay = Files.createFile(group.storeDirectory("d").resolveSibling("store.received"));
             AtomicReference<CompletableFuture<String>> addition = new AtomicReference<>();
             Eventually.await("the node receives a snapshot", () -> {
@@ -289,9 +289,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /**
-     * Tests the repeated creation of a group. A start script may pass --cluster-create whenever the directory is empty.
-     */
+    /** Tests a second creation of a group: a start script may pass --cluster-create whenever the directory is empty. */
     @Test
     void nodeWithLostFilesCannotRecreateGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -388,15 +386,15 @@ final class GroupMembershipTest {
     }
 
     /**
-     * Tests that a node starts while its removal is in progress: the removal could be undone, and its vote could be
-     * needed.
+     * Tests that a node can start while its removal is in progress: the group may undo the removal and need the node's
+     * vote.
      */
     @Test
     void rejectsNodeOnlyOnceItsRemovalIsCertain() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
-            // The other nodes must not run: they know of no removal, and an entry from a leader would replace the
-            // members written here.
+            // The other nodes must not run. They know of no removal, and an entry from a leader would replace the
+            // members that this test writes.
             group.stop(List.of("a", "b", "c"));
             List<Node> all = group.nodes();
             List<Node> others = all.subList(0, 2);
@@ -410,7 +408,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /** Writes the members to the file to which Raft writes them when it applies a membership entry. */
+    /** Writes the members to a node's Raft file, as Raft does when it applies a membership entry. */
     private static void writeNodes(Group group, String of, List<Node> nodes, List<Node> before) throws IOException {
         RaftConfigurationProto.Builder entry = RaftConfigurationProto.newBuilder();
         nodes.forEach(node -> entry.addPeers(Membership.peer(node).getRaftPeerProto()));

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests of received snapshots, which replace the store of this node or are rejected, and of replayed frames. */
+/** Tests of received snapshots, which replace the node's store or are rejected, and of replayed frames. */
 final class GroupReplicaTest {
     private static final long LIST = 7;
 
@@ -49,8 +49,7 @@ final class GroupReplicaTest {
     private Replica leader;
     private GroupReplica follower;
     /**
-     * The frames that the leader has committed. Each append waits for the previous append, so each frame contains one
-     * append.
+     * The committed frames of the leader. Each append waits for the previous one, so each frame contains one append.
      */
     private final List<ByteBuffer> frames = new CopyOnWriteArrayList<>();
 
@@ -185,8 +184,8 @@ final class GroupReplicaTest {
     }
 
     /**
-     * Replays all frames on the follower, with the applied index at value 10. Returns a copy of the files of the open
-     * store.
+     * Replays all frames on the follower, whose applied index stays at value 10. Returns a copy of the open store's
+     * files.
      */
     private DirectoryImage markedUpToTheTenth() throws IOException {
         for (int i = 0; i < frames.size(); i++) {
@@ -200,7 +199,7 @@ final class GroupReplicaTest {
         return DirectoryImage.of(config.store().directory());
     }
 
-    /** Returns the files with one damaged byte in this frame, as if a power failure had removed the frame. */
+    /** Returns the files with one damaged byte in this frame, as if the frame had been lost in a power failure. */
     private DirectoryImage without(int frame, DirectoryImage files) {
         long lsn = frames.get(frame).slice().order(ByteOrder.LITTLE_ENDIAN).getLong(FrameLayout.LSN);
         LogGeometry geometry = new LogGeometry(config.store().logSegmentBytes());
@@ -250,7 +249,7 @@ final class GroupReplicaTest {
         assertThat(follower.now().position()).isEqualTo(position);
     }
 
-    /** Returns a frame that does not follow the previous frame of the leader. */
+    /** Returns a frame that does not continue the leader's log. */
     private static ByteBuffer ofAnotherLog(ByteBuffer frame) {
         ByteBuffer forged = copyOf(frame).order(ByteOrder.LITTLE_ENDIAN);
         forged.putInt(FrameLayout.PREVIOUS_CRC, 7);

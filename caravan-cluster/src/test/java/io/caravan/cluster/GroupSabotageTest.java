@@ -18,11 +18,11 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Breaks this module and runs the test that must detect the fault. The test must fail, but must pass in an unbroken
- * build that is made in the same way.
+ * Builds this module with a deliberate fault, and runs the test that must detect the fault. The test must fail, but
+ * must pass in a build without the fault.
  */
 final class GroupSabotageTest {
-    /** Deliberate faults in a group, and the tests that must detect them. */
+    /** Deliberate faults in the code of a group, and the tests that must detect them. */
     enum Sabotage {
         ACKNOWLEDGES_AT_THE_LEADERS_FORCE(
                 RaftFrameReplicatorTest.class,

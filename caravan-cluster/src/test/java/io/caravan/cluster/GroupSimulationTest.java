@@ -13,10 +13,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Simulations of three replicas on a model of Raft, with power cuts and an unreliable network. */
 final class GroupSimulationTest {
-    /** The number of simulations. Each has about 500 cuts. */
+    /** The number of simulations. Each has about 500 power cuts and kills. */
     private static final int SIMULATIONS = Integer.getInteger("caravan.simulations", Rounds.of(5, 200));
 
-    /** The maximum number of further simulations until each kind of event has occurred. */
+    /** The maximum number of additional simulations to run until each kind of event has occurred. */
     private static final int MORE_SIMULATIONS = 50;
 
     /** A seed with which the simulation detects every {@link SimulatedGroup.Lie}. */

@@ -48,7 +48,7 @@ final class GroupStateMachineTest {
     }
 
     /**
-     * Tests that Raft does not wait forever for a closing node to apply a committed entry. The term is over, and the
+     * Tests that Raft does not wait forever for a closing node to apply a committed entry. The term is over, but the
      * node no longer becomes a follower.
      */
     @Test
@@ -63,7 +63,7 @@ final class GroupStateMachineTest {
         }
     }
 
-    /** Tests a failure of an earlier term that Raft reports after this node has become the leader again. */
+    /** Tests a failure from an earlier term that Raft reports after this node has become the leader again. */
     @Test
     void failureOfEarlierTermDoesNotEndCurrentTerm() throws Exception {
         try (Group group = new Group(directory)) {

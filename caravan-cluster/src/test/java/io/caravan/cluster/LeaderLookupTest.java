@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Queries to the nodes of a group by a process that is not a member. */
+/** Tests of queries that a process outside of a group sends to the nodes of the group. */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class LeaderLookupTest {

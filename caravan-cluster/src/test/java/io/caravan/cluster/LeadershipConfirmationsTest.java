@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** Tests of leadership confirmations. Each test completes the entries for which the confirmations wait. */
+/** Tests of leadership confirmations. Each test completes the empty entries for which the confirmations wait. */
 class LeadershipConfirmationsTest {
     private static final long LONG_MILLIS = 600_000;
 
@@ -70,7 +70,8 @@ class LeadershipConfirmationsTest {
                     .withCauseInstanceOf(IOException.class)
                     .withMessageContaining("no majority has responded within 1 ms");
         }
-        // The entry is still in flight. A new request waits for a later entry, and does not receive the old failure.
+        // The entry is still in flight. A new request waits for a later entry, and does not receive the earlier
+        // failure.
         CompletableFuture<Void> again = confirmations.confirm();
         entries.get(0).complete(null);
         assertThat(entries).hasSize(2);

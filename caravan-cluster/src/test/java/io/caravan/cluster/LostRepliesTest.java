@@ -30,7 +30,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 final class LostRepliesTest {
     private static final long LIST = 7;
     private static final int ATTEMPTS = 20;
-    /** The prefix of the node ids of this test. Ratis also calls its hooks for the nodes of other tests. */
+    /** The prefix of this test's node ids. Ratis also calls the hooks for the nodes of other tests. */
     private static final String PREFIX = "lost-";
     /** The Ratis hook that runs when a follower receives a request from its leader. */
     private static final String REQUEST = "RaftServerImpl.appendEntries";
@@ -38,16 +38,16 @@ final class LostRepliesTest {
     private static final String BEFORE_THE_REPLY = REQUEST + ".logComplete";
     /**
      * The delay before a reply is lost. Ratis waits for a reply during two election timeouts of 200 ms, and longer on a
-     * busy machine. If the reply is lost before that, Ratis resends the entry, so later attempts use a longer delay.
+     * busy machine. If the reply is lost earlier, Ratis resends the entry, so later attempts use a longer delay.
      */
     private static final Duration TOO_LATE = Duration.ofMillis(500);
 
     private volatile Duration replyDelay = TOO_LATE;
 
-    /** Nodes whose next reply to a frame is lost. */
+    /** The nodes whose next reply to a frame is lost. */
     private final Set<String> deaf = ConcurrentHashMap.newKeySet();
 
-    /** Whether the request that this thread serves has a frame. */
+    /** Whether the request that this thread is handling contains a frame. */
     private final ThreadLocal<Boolean> hasFrame = ThreadLocal.withInitial(() -> false);
 
     private final AtomicInteger emptyEntries = new AtomicInteger();

@@ -80,7 +80,7 @@ final class MutualTlsTest {
         }
     }
 
-    /** Creates a certificate for a node, and the certificate authority that signs it. */
+    /** Creates a certificate for a node, and a certificate authority that signs the certificate. */
     private GroupConfig.Tls certificate(String name) throws Exception {
         X509Bundle authority = new CertificateBuilder()
                 .subject("CN=" + name)

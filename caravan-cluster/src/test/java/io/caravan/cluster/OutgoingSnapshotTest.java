@@ -99,8 +99,8 @@ final class OutgoingSnapshotTest {
     }
 
     /**
-     * Tests that the goal does not advance. Otherwise, a node that always lags slightly would prevent every purge of
-     * the log.
+     * Tests that the goal of a copy does not advance. Otherwise, a receiver that always lags slightly would prevent
+     * every purge.
      */
     @Test
     void goalStaysAtFirstGivenEntry() {

@@ -36,8 +36,8 @@ final class RaftFrameReplicatorTest {
     }
 
     /**
-     * Starts to commit a frame. Returns once the frame is proposed and the store waits for the group, or once the store
-     * need not wait.
+     * Starts to commit a frame. Returns once the frame is proposed and the store is waiting for the group, or once the
+     * commit has ended.
      */
     private CompletableFuture<Void> commit(ByteBuffer frame) {
         int before = proposed.size();

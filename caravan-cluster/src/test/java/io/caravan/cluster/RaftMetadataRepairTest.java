@@ -148,7 +148,7 @@ final class RaftMetadataRepairTest {
             group.stop(node);
             assertRestoresMembersFromCopyAlone(file);
 
-            // Without the members, Raft would use those of the node's first start.
+            // Without a list of the members, Raft would use the members of the first start.
             cutOff(file, 0);
             Files.delete(copy(file));
             assertThatThrownBy(() -> group.restart(node))
@@ -178,7 +178,10 @@ final class RaftMetadataRepairTest {
         }
     }
 
-    /** Each new leader appends an entry with the members, which the log may purge once they are recorded. */
+    /**
+     * Tests that a failure to record members stops a node: Raft may purge a leader's membership entry once it is
+     * recorded.
+     */
     @Test
     void nodeThatCannotRecordMembersLeavesItsGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -206,7 +209,7 @@ final class RaftMetadataRepairTest {
     }
 
     /**
-     * Checks that a node does not return to an older term. A power failure may restore the file of that term, whose
+     * Checks that a node does not return to an older term. A power failure may restore the file of an older term, whose
      * leader could then truncate later entries.
      */
     private static void assertTermIsNoOlderThanTheLog(Group group, String node) throws IOException {

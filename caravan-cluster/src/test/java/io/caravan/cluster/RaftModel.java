@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 
 /**
  * The Raft state of one node, for simulations, as in figure 2 of Ongaro and Ousterhout, "In Search of an Understandable
- * Consensus Algorithm" (USENIX ATC 2014). The log, term, and vote survive everything. The commit index does not survive
- * a restart.
+ * Consensus Algorithm" (USENIX ATC 2014). The log, term, and vote survive restarts and power cuts. The commit index
+ * survives neither.
  */
 final class RaftModel {
     private static final int MAX_ENTRIES = 4;
@@ -50,7 +50,7 @@ final class RaftModel {
         this.matching = new int[nodes];
     }
 
-    /** Starts a new process, which knows only the commit index that its store provides. */
+    /** Starts a new process, whose commit index starts at the value that its store provides. */
     void restart(int known) {
         role = Role.FOLLOWER;
         committed = known;
@@ -94,7 +94,7 @@ final class RaftModel {
         }
     }
 
-    /** Starts an election: the node has not heard from a leader for too long. */
+    /** Starts an election, because the node has received nothing from a leader for too long. */
     void stand() {
         if (leads()) {
             return;
@@ -109,7 +109,7 @@ final class RaftModel {
         toOthers(node -> node.voteRequested(inTerm, self, last, lastTerm));
     }
 
-    /** Steps down: the leader has not heard from a majority for too long. */
+    /** Steps down, because the leader has received nothing from a majority for too long. */
     void stop() {
         role = Role.FOLLOWER;
     }
@@ -132,7 +132,7 @@ final class RaftModel {
         network.send(self, to, node -> node.appended(inTerm, self, previous, previousTerm, entries, known));
     }
 
-    /** Appends an entry of the leader. Returns immediately. */
+    /** Appends a frame to the leader's log. Returns immediately, before the group has committed the frame. */
     void propose(byte[] frame) {
         log.add(new Entry(term, frame));
         matching[self] = log.size();
@@ -219,9 +219,7 @@ final class RaftModel {
         }
     }
 
-    /**
-     * Advances the commit index. Only entries of the current term are committed by counting the nodes that have them.
-     */
+    /** Advances the commit index. Counting the nodes that have an entry commits only entries of the current term. */
     private void advance() {
         for (int index = log.size(); index > committed && termAt(index) == term; index--) {
             int have = 0;

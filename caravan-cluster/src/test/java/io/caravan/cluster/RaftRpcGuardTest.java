@@ -42,8 +42,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests of replies to candidates, and of append requests from leaders. The directory to be fsynced before a vote does
- * not exist, so an attempt to fsync it fails.
+ * Tests of a node's replies to candidates, and of append requests from leaders. The directory to be fsynced before a
+ * vote does not exist, so an attempt to fsync it fails.
  */
 @LongTimeout
 final class RaftRpcGuardTest {

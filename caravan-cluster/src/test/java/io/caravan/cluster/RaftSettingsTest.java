@@ -16,7 +16,7 @@ final class RaftSettingsTest {
 
     /**
      * Tests the time after which a leader without a majority steps down. By default, Ratis waits for ten seconds,
-     * although this leader may be the only node with all entries.
+     * although this leader may be the only node that has all entries and could be elected.
      */
     @Test
     void stepDownWaitEqualsElectionTimeout() throws IOException {
@@ -30,8 +30,8 @@ final class RaftSettingsTest {
     }
 
     /**
-     * Tests that a follower appends entries immediately. By default, Ratis appends them after earlier fsyncs, even if
-     * another node leads by then.
+     * Tests that a follower appends entries immediately. By default, Ratis appends entries only after earlier fsyncs,
+     * even if another node leads by then.
      */
     @Test
     void disablesComposedAppendEntries() throws IOException {

@@ -33,13 +33,16 @@ import org.apache.ratis.server.RaftServerRpcWithProxy;
 import org.apache.ratis.util.PeerProxyMap;
 import org.junit.jupiter.api.Test;
 
-/** Tests of the connections of a node, without a running group. */
+/** Tests that {@link RaftView} closes a node's connections, without a running group. */
 @LongTimeout
 final class RaftViewTest {
     private static final RaftPeerId SELF = RaftPeerId.valueOf("a");
     private static final List<RaftPeer> NODES = List.of(node("a"), node("b"), node("c"));
 
-    /** Tests that the call returns at once. The caller holds the lock that the node needs to follow and to vote. */
+    /**
+     * Tests that the call returns at once, because the caller may hold the lock that the node needs to follow and to
+     * vote.
+     */
     @Test
     void endingConnectionsDoesNotWaitForHungNode() throws Exception {
         CountDownLatch ended = new CountDownLatch(1);
@@ -91,7 +94,7 @@ final class RaftViewTest {
                 type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> replies.get(method.getName())));
     }
 
-    /** A Raft server stub that has only connections. */
+    /** A stub of a Raft server that provides only connections. */
     private static final class Connected extends RaftServerRpcWithProxy<Closeable, PeerProxyMap<Closeable>> {
         Connected(PeerProxyMap<Closeable> connections) {
             super(() -> SELF, id -> connections);

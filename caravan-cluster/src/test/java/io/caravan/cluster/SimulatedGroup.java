@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A simulation of three nodes on an unreliable network, with power cuts at any I/O call and the loss of leaders at any
- * step. It runs on one thread, and a seed determines every step. At the end, all nodes must have the same contents:
- * every value that was acknowledged, or that a reader saw on any node, at its sequence.
+ * step. It runs on one thread, and a seed determines every step. At the end, all nodes must have the same contents.
+ * These must include, at its sequence, every value that was acknowledged or that a reader saw on any node.
  */
 final class SimulatedGroup implements RaftModel.Network {
-    /** A deliberately broken guarantee, to show that the simulation detects it. */
+    /** A guarantee that is deliberately broken, to show that the simulation detects the violation. */
     enum Lie {
         NONE,
         ACKNOWLEDGES_AT_THE_LEADERS_FORCE,
@@ -42,15 +42,16 @@ final class SimulatedGroup implements RaftModel.Network {
     private static final int STEPS = 4_000;
     private static final int STEPS_TO_HEAL = 200_000;
     /**
-     * The maximum nesting of waits: while the flusher of a leader waits, other nodes may lead, and wait, within its
-     * wait.
+     * The maximum nesting of waits: while the flusher of a leader waits, the simulation may run other leaders, whose
+     * flushers also wait.
      */
     private static final int MAX_DEPTH = 3;
 
     private static final int MAX_VALUE_BYTES = 1024;
     private static final int KIB = 1024;
     /**
-     * The buffer size of most nodes, and the size of the largest values, whose records do not fit into such a buffer.
+     * The buffer size of most nodes. The largest values also have this size, so their records do not fit into such a
+     * buffer.
      */
     private static final int SMALL_BUFFER_BYTES = 8 * KIB;
 
@@ -67,7 +68,7 @@ final class SimulatedGroup implements RaftModel.Network {
     private final List<SimulatedNode> nodes = new ArrayList<>();
     private final List<Message> messages = new ArrayList<>();
     private final boolean[][] cutOff = new boolean[NODES][NODES];
-    /** The unique number of each acknowledged or seen value, by list and sequence. */
+    /** The unique number of each value that was acknowledged or read, by list and sequence. */
     private final Map<Place, Long> certain = new HashMap<>();
 
     private final long[] acknowledgedFirst = new long[LISTS];
@@ -135,7 +136,7 @@ final class SimulatedGroup implements RaftModel.Network {
         return lie;
     }
 
-    /** Whether faults have ended. */
+    /** Whether the simulation no longer injects faults. */
     boolean calm() {
         return calm;
     }
@@ -152,7 +153,7 @@ final class SimulatedGroup implements RaftModel.Network {
         depth--;
     }
 
-    /** Records a failure found in a place where an exception would not reach the test. */
+    /** Records a failure that was detected where an exception would not reach the test. */
     void failed(Throwable found) {
         if (failure == null) {
             failure = found;
@@ -257,7 +258,9 @@ final class SimulatedGroup implements RaftModel.Network {
         });
     }
 
-    /** Runs an action that must not wait if the flusher of a store already waits for the group. */
+    /**
+     * Runs an action on a node. The action must not wait if the flusher of a store is already waiting for the group.
+     */
     private void inside(SimulatedNode.NodeProcess process, Runnable action) {
         try {
             if (depth == 0) {
@@ -322,7 +325,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    /** Reads a list on any node. A read returns only data that the group has committed. */
+    /** Reads a list on any node, and checks that the group has committed every value that the read returns. */
     private void read(SimulatedNode.NodeProcess process) {
         long list = random.nextInt(LISTS);
         Map<Long, Long> values = new HashMap<>();
@@ -407,7 +410,7 @@ final class SimulatedGroup implements RaftModel.Network {
                 checkNoFailure();
             }
         }
-        // The steps above committed the writes that leaders had accepted.
+        // The preceding steps have committed all writes that leaders had accepted.
         awaitAllAlike();
     }
 

@@ -32,8 +32,8 @@ final class SimulatedNode {
     private final RaftModel raft;
     private CrashStorage disk;
     /**
-     * The entry and LSN up to which the store files are complete and fsynced. It survives power cuts, like the files of
-     * Raft.
+     * The entry and LSN up to which the store files are complete and fsynced. Like Raft's files, it survives power
+     * cuts.
      */
     private Mark mark = new Mark(0, 0);
 
@@ -67,7 +67,7 @@ final class SimulatedNode {
         bury();
     }
 
-    /** Discards a process that has ended, except for its disk. */
+    /** Discards a process that has ended, but keeps the node's disk. */
     void bury() {
         NodeProcess ended = process;
         if (ended != null && ended.left != null) {
@@ -93,7 +93,7 @@ final class SimulatedNode {
         private long leadingTerm;
         /** Whether the flusher of the store is committing a frame. */
         private boolean committing;
-        /** Whether the flusher waits for the group to commit that frame. */
+        /** Whether the flusher is waiting for the group to commit that frame. */
         private boolean waiting;
 
         private byte[] proposed = new byte[0];
@@ -184,7 +184,8 @@ final class SimulatedNode {
         }
 
         /**
-         * Checks a power cut at this moment: the store must open with all fsynced data, and accept the next entries.
+         * Checks the disk after a power cut at this moment: the store must open with all fsynced data, and accept the
+         * next entries.
          */
         private void inspect(CrashStorage remains) {
             group.countCut();
@@ -226,7 +227,7 @@ final class SimulatedNode {
             }
         }
 
-        /** Changes roles if necessary, or applies an entry. Returns whether there was anything to do. */
+        /** Changes roles if necessary, or applies an entry. Returns false if there was nothing to do. */
         boolean resume() {
             noticeRole();
             RaftFrameReplicator term = leading;
@@ -254,7 +255,7 @@ final class SimulatedNode {
         }
 
         /**
-         * Becomes a follower, with a reopened store. Writes that the group did not commit existed only in memory, and
+         * Becomes a follower, with a reopened store. Writes that the group has not committed exist only in memory, and
          * are lost.
          */
         private boolean follow(RaftFrameReplicator term) {
@@ -262,7 +263,7 @@ final class SimulatedNode {
             try {
                 engine().close();
             } catch (StoreFailedException known) {
-                // The store has failed, because its frames are no longer committed.
+                // The store has failed, because the group no longer commits its frames.
             }
             if (!over()) {
                 open();
@@ -301,7 +302,7 @@ final class SimulatedNode {
                     .frame();
         }
 
-        /** Applies a frame. Returns false if every node skips the frame. */
+        /** Replays a frame. Returns false if the frame is skipped, as on every other node. */
         private boolean replay(ByteBuffer frame) {
             try {
                 engine().replay(frame);
@@ -357,7 +358,7 @@ final class SimulatedNode {
             }
         }
 
-        /** Fsyncs the store, and records the last entry that the store no longer needs from the Raft log. */
+        /** Fsyncs the store, and records the entry up to which the store no longer needs the Raft log. */
         void force() {
             boolean lies = group.lie() == SimulatedGroup.Lie.MARKS_WHAT_IS_NOT_FORCED;
             long forced = lies ? engine().position() : engine().fsync();

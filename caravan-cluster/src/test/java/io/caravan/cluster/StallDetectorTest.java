@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Tests of the reaction of a leader to a group that makes no progress. */
+/** Tests of how a leader reacts to a group that makes no progress. */
 final class StallDetectorTest {
     private static final int CHECKS_UNTIL_STEP_DOWN = 4;
 
@@ -21,7 +21,7 @@ final class StallDetectorTest {
 
         /** Whether the first of two followers receives the entries that the leader proposes. */
         private boolean oneFollows;
-        /** The index of the last entry of the second follower, or -1 if this follower has all entries. */
+        /** The index of the second follower's last entry, or -1 if this follower has all entries. */
         private long other;
 
         private boolean leads = true;
@@ -84,8 +84,8 @@ final class StallDetectorTest {
     }
 
     /**
-     * Tests that a leader steps down without progress. Nodes may still respond although a connection between them is
-     * dead.
+     * Tests that a leader steps down if its group makes no progress. Nodes may respond although a connection between
+     * them is dead.
      */
     @Test
     void stepsDownAfterTermWithoutProgress() {

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The end of a term of leadership while the flusher commits frames. The group has committed some of the frames, and
- * this node applies those. The node learns late that a proposal has failed, or that another node leads.
+ * Simulates the end of a term of leadership while the flusher is committing frames. The group has committed some of the
+ * frames, and this node applies these. The node learns late that a proposal has failed, or that another node leads.
  */
 final class TermInterleavings {
     private static final int FRAMES = 4;
@@ -63,7 +63,7 @@ final class TermInterleavings {
                     assertThat(group).contains(frame(lsn));
                 }
             } catch (IOException termIsOver) {
-                // The frames acknowledged so far stay acknowledged.
+                // The store must contain the frames acknowledged so far.
             }
         });
         threads.worker("applier", () -> applied < group.size(), () -> {

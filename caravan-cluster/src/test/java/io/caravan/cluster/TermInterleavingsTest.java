@@ -32,7 +32,8 @@ final class TermInterleavingsTest {
     }
 
     /**
-     * Tests a flusher that begins to wait just after the end of the term. Without the check, it would never be woken.
+     * Tests a flusher that begins to wait just after the end of the term. Without a check for the end of the term, the
+     * flusher would never wake up.
      */
     @Test
     @Tag("thorough")

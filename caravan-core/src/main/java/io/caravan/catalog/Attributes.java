@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The attributes of a document: a small sorted map from short ASCII keys to byte values. Immutable.
  *
- * <p>They are stored in the encoding of the catalog entry, because a million documents may have attributes, few of
- * which are ever read. The encoding contains, for each attribute in the order of the keys:
+ * <p>In memory, they are kept in the encoding of the catalog entry, because a million documents may have attributes,
+ * few of which are ever read. The encoding contains, for each attribute, in the order of the keys:
  *
  * <pre>
  *   0             1                   1+k                 3+k
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 public final class Attributes {
     /** Maximum length of a key, in characters. */
     public static final int MAX_KEY_CHARS = 64;
-    /** Maximum encoded length of all attributes of a document together, in bytes. */
+    /** Maximum total encoded length of a document's attributes, in bytes. */
     public static final int MAX_BYTES = 16 * 1024;
 
     /** The empty set of attributes. */
@@ -118,8 +118,8 @@ public final class Attributes {
     }
 
     /**
-     * Whether the encoded key at this offset equals {@code key}. Compares in place, because every append looks up
-     * several attributes, and documents have few.
+     * Whether the encoded key at this offset equals {@code key}. Compares in place, without decoding: every append
+     * looks up several attributes, and documents have only a few.
      */
     private boolean isKey(String key, int at) {
         if (keyBytes(encoded, at) != key.length()) {
@@ -146,7 +146,7 @@ public final class Attributes {
         return encode(map);
     }
 
-    /** Returns these attributes without the attribute with this key. */
+    /** Returns a copy without the attribute that has this key. */
     public Attributes without(String key) {
         SortedMap<String, byte[]> map = new TreeMap<>(asMap());
         return map.remove(key) == null ? this : encode(map);

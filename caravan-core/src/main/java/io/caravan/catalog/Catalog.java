@@ -19,13 +19,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Maps document names to list ids and small attributes. The catalog is kept in one list of the store that also contains
+ * Maps document names to list ids and small attributes. The catalog is stored in one list of the store that contains
  * the documents.
  *
  * <p><b>Atomicity.</b> A change to the catalog (a document's first value, removal, or attributes) is recorded as an
- * entry in that list. The entry is written in the same batch as the document's own operation, so a crash keeps both or
- * neither. An id is assigned only once. A reader that has resolved a name therefore finds that document or none, but
- * never another document.
+ * entry in that list. The entry and the document's own operation are in one batch, so a crash keeps both or neither. An
+ * id is assigned only once. After a reader has resolved a name to an id, the id therefore refers to the same document
+ * or to none, but never to another document.
  *
  * <p>The removal of a document that has had values needs no entry: the batch deletes its list, and a document whose
  * list is gone does not exist. A full store can therefore still delete documents.
@@ -82,10 +82,10 @@ public final class Catalog {
     }
 
     /**
-     * Opens the catalog of a store that may have several shards. Each shard has a list with the entries of its
+     * Opens the catalog of a store that may have several shards. Each shard has a list with the entries for the shard's
      * documents.
      *
-     * @param listId id of this list in each shard, zero or less, because ids from 1 on belong to the documents
+     * @param listId id of this list in each shard: zero or less, because ids from 1 on belong to documents
      * @param sharding returns the number of a document's shard, from 0 and below the number of shards; always the same
      *     for a name
      * @throws CorruptStoreException if an entry is not valid, or is in another shard than its document
@@ -117,8 +117,8 @@ public final class Catalog {
     }
 
     /**
-     * Returns the document with this name, or null if it does not exist. Waits, as a read does, until the result is
-     * durable. The sequences are an exception: they include all writes accepted so far.
+     * Returns the document with this name, or null if it does not exist. Like a read, waits until the result is
+     * durable, except for the sequences: they reflect all writes accepted so far.
      */
     public @Nullable DocumentState find(DocumentName name) {
         DocumentTable stripe = stripe(name);
@@ -141,8 +141,8 @@ public final class Catalog {
     }
 
     /**
-     * Returns the document with this name as accepted so far, or null if it does not exist. Does not wait for writes,
-     * so the result may not be durable yet.
+     * Returns the accepted state of the document with this name, or null if it does not exist. Does not wait for
+     * writes, so the result may not be durable yet.
      */
     public @Nullable DocumentState peek(DocumentName name) {
         DocumentTable stripe = stripe(name);
@@ -156,7 +156,7 @@ public final class Catalog {
     }
 
     /**
-     * Returns the documents whose names fall in one stripe, as accepted so far and in no particular order. Callers can
+     * Returns the accepted state of the documents whose names are in one stripe, in no particular order. Callers can
      * visit a catalog of any size in bounded steps. A document that exists until all stripes have been visited is
      * returned exactly once. Does not wait for writes, so the result may not be durable until the store is flushed.
      *
@@ -180,9 +180,9 @@ public final class Catalog {
     }
 
     /**
-     * Passes the documents whose names fall in one stripe to {@code action}, in no particular order, while no edit of
-     * these documents is open. The action runs under the stripe's lock, so it must be quick, and must not wait for the
-     * store.
+     * Passes the documents whose names are in one stripe to {@code action}, in no particular order. No edit of these
+     * documents is open during the call. The action runs under the stripe's lock, so it must be quick, and must not
+     * wait for the store.
      *
      * @param stripe from 0, below {@link #STRIPES}
      */
@@ -204,7 +204,7 @@ public final class Catalog {
     }
 
     /**
-     * A page of documents, as accepted so far.
+     * A page of documents, in their accepted state.
      *
      * @param documents the documents of the page
      * @param next cursor of the next page; 0 if this is the last page
@@ -274,7 +274,7 @@ public final class Catalog {
         return (long) tie << Integer.SIZE | Integer.toUnsignedLong(stripe << DocumentTable.PLACE_BITS | place);
     }
 
-    /** Returns the number of documents, without waiting. */
+    /** Returns the number of documents. Never waits. */
     public long size() {
         long documents = 0;
         for (CatalogLog log : logs) {
@@ -283,12 +283,12 @@ public final class Catalog {
         return documents;
     }
 
-    /** Returns the number of entries, live or not, that the lists of all shards retain. */
+    /** Returns the total number of entries, live or not, that the catalog's lists in all shards retain. */
     long retainedEntries() {
         return Stream.of(logs).mapToLong(CatalogLog::retained).sum();
     }
 
-    /** Opens an edit of one document. Waits while another edit holds a name in the same stripe. */
+    /** Opens an edit of one document. Waits while another edit has a name in the same stripe locked. */
     public Edit edit(DocumentName name) {
         DocumentTable stripe = stripe(name);
         stripe.lock.lock();
@@ -298,7 +298,7 @@ public final class Catalog {
     }
 
     /**
-     * Opens an edit of several documents. Waits while another edit holds a name in one of their stripes.
+     * Opens an edit of several documents. Waits while another edit has a name in one of their stripes locked.
      *
      * @throws IllegalArgumentException if the documents are not in one shard
      */
@@ -320,7 +320,7 @@ public final class Catalog {
         return names.isEmpty() ? logs[0] : logs[shardOf(names.iterator().next())];
     }
 
-    /** Whether documents with these names can be changed in one edit. */
+    /** Whether one edit can change the documents with these names, because all are in one shard. */
     public boolean inOneShard(Collection<DocumentName> names) {
         return logs.length == 1
                 || names.stream().mapToInt(this::shardOf).distinct().count() <= 1;
@@ -341,7 +341,7 @@ public final class Catalog {
         return stripes[stripeOf(name)];
     }
 
-    /** Writes an edit's batch. The documents in {@code changed} are those whose changes need the catalog. */
+    /** Writes an edit's batch. {@code changed} contains the documents whose changes require catalog entries. */
     void commit(CatalogLog log, WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
         if (!changed.isEmpty()) {
             commitChanges(log, batch, changed, callback);
@@ -369,7 +369,7 @@ public final class Catalog {
         }
     }
 
-    /** Counts a batch as in flight, in each of its stripes, until its callback is called. */
+    /** A callback that counts its batch as in flight, in each of the batch's stripes, until the store calls it. */
     private static final class InFlight implements WriteCallback {
         private final List<DocumentEdit> changed;
         private final WriteCallback callback;
@@ -382,8 +382,8 @@ public final class Catalog {
         }
 
         /**
-         * Stops counting the batch. Only the first call has an effect, because a write that fails after the store has
-         * accepted it calls this twice: when it throws, and from its callback.
+         * Stops counting the batch. Only the first call has an effect: a write that fails after the store has accepted
+         * it makes two calls, one when it throws an exception and one from its callback.
          */
         void end() {
             if (!ended.getAndSet(true)) {
@@ -404,7 +404,7 @@ public final class Catalog {
         }
     }
 
-    /** Fills the tables while the catalog is opened. */
+    /** Fills the tables of documents while the catalog is being opened. */
     final class TableLoader {
         private final int shard;
 
@@ -412,7 +412,7 @@ public final class Catalog {
             this.shard = shard;
         }
 
-        /** Removes the document with the entry's name. */
+        /** Removes and returns the document with the entry's name. */
         @Nullable
         CatalogDocument remove(CatalogEntry entry) {
             DocumentName name = DocumentName.of(entry.name());

@@ -3,8 +3,8 @@ package io.caravan.catalog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document in memory. A catalog may have many millions, so all links between documents (the chain of a hash bucket,
- * the order of entries) are fields of the documents.
+ * A document in memory. A catalog may have many millions of documents, so all links between documents (the chain of a
+ * hash bucket, the order of entries) are fields of the documents.
  *
  * <p>The comment of each field names the locks that guard it: the stripe lock is that of the document's {@link
  * DocumentTable}, the log lock is that of {@link CatalogLog}. A field that both locks guard is written under both and
@@ -19,9 +19,9 @@ final class CatalogDocument {
     /** Whether the store has a list for the document; the first value creates the list. Guarded by both locks. */
     boolean listed;
 
-    /** First sequence as accepted; may not be durable yet. Guarded by the stripe lock. */
+    /** First sequence after all accepted writes; may not be durable yet. Guarded by the stripe lock. */
     long firstSequence;
-    /** Next sequence as accepted; may not be durable yet. Guarded by the stripe lock. */
+    /** Next sequence after all accepted writes; may not be durable yet. Guarded by the stripe lock. */
     long nextSequence;
     /** Next document in the same hash bucket. Guarded by the stripe lock. */
     @Nullable

@@ -21,12 +21,13 @@ import java.util.Optional;
  * </pre>
  *
  * <p>{@code kind} is 1 for a document that has no list yet, 2 for a document that has a list, and 3 for a removal.
- * {@code next id} is above every id ever assigned, so the newest entry alone determines it. The attributes are encoded
- * as described in {@link Attributes}, and take the rest of the entry. The store's checksum covers the entire entry.
+ * {@code next id} is above every id ever assigned, so the newest entry alone determines the next id. The attributes are
+ * encoded as described in {@link Attributes}, and take up the remaining bytes of the entry. The store's checksum covers
+ * the entire entry.
  *
- * <p>An entry is valid if, in this order: (1) this release reads the version; (2) the header is complete and the name
- * lies within the entry; (3) the kind is known; (4) the name is 1 to 1,024 bytes long; (5) the id is above 0 and below
- * the next id; (6) the attributes are valid.
+ * <p>An entry is valid if the following conditions hold, which are checked in this order: (1) this release reads the
+ * version; (2) the header is complete and the name lies within the entry; (3) the kind is known; (4) the name is 1 to
+ * 1,024 bytes long; (5) the id is above 0 and below the next id; (6) the attributes are valid.
  *
  * @param kind the change that the entry describes
  * @param id the document's id, which is also that of its list
@@ -85,7 +86,7 @@ record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes att
         }
     }
 
-    /** Reads an entry. Returns empty if the value is not an entry that this release reads. */
+    /** Decodes an entry. Returns empty if this release cannot read the value as an entry. */
     static Optional<CatalogEntry> decodeIfValid(ByteBuffer value) {
         try {
             return Optional.of(decode(value.duplicate().order(ByteOrder.LITTLE_ENDIAN)));

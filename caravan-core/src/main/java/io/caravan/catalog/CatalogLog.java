@@ -23,12 +23,12 @@ import org.slf4j.LoggerFactory;
  * retains more entries than twice the number of live entries plus {@code FLOOR_ENTRIES}, each change is followed by a
  * small batch. This batch appends the two oldest live entries again and trims the list to the next live entry.
  *
- * <p>The list therefore never has more than about three times as many entries as are live. Every change has about the
- * same cost, and the entries are never all written at once. The newest entry is never trimmed, because it contains the
- * next id.
+ * <p>The number of retained entries is therefore never more than about three times the number of live entries. Every
+ * change has about the same cost, and a compaction never rewrites all entries at once. The newest entry is never
+ * trimmed, because it contains the next id.
  *
- * <p>The lock is taken after the stripes' locks and held during each write to the list, so the sequence of each new
- * entry is known before the write. An expectation in every batch enforces this.
+ * <p>A writer takes this log's lock after the stripes' locks, and holds it during each write to the list. The sequence
+ * of each new entry is therefore known before the write; an expectation in every batch enforces this.
  */
 final class CatalogLog {
     private static final Logger LOG = LoggerFactory.getLogger(CatalogLog.class);
@@ -38,7 +38,8 @@ final class CatalogLog {
      */
     static final int FLOOR_ENTRIES = 64;
     /**
-     * Number of live entries appended again after one change. More than one, so that compaction outpaces the changes.
+     * Number of live entries appended again after one change. The number exceeds 1 so that compaction outpaces the
+     * changes.
      */
     static final int MOVES_PER_CHANGE = 2;
 
@@ -76,14 +77,15 @@ final class CatalogLog {
     }
 
     /**
-     * Returns an id that has never been assigned, for a list in the log's shard; see {@link io.caravan.ShardedStore}.
+     * Returns an id that has never been assigned, for a new list in this log's shard; see {@link
+     * io.caravan.ShardedStore}.
      */
     long newId() {
         return nextId.getAndAdd(shards);
     }
 
     /**
-     * Writes a batch without catalog entries.
+     * Writes a batch that needs no catalog entries.
      *
      * @throws NotWritableException if the store has no space now, and this is the thread of an event loop
      */
@@ -95,12 +97,12 @@ final class CatalogLog {
         }
     }
 
-    /** Waits until everything accepted so far in the log's shard is durable. */
+    /** Waits until all writes accepted so far in the log's shard are durable. */
     void flush() {
         store.flush();
     }
 
-    /** Returns the number of documents, without waiting. */
+    /** Returns the number of documents. Never waits. */
     long size() {
         return order.size();
     }
@@ -135,12 +137,17 @@ final class CatalogLog {
         }
     }
 
-    /** Adds an operation that changes nothing, so that the batch's callback is called in the order of all callbacks. */
+    /**
+     * Adds an operation that changes nothing, so that the batch's callback keeps its place in the order of callbacks.
+     */
     void addBarrier(WriteBatch batch) {
         batch.trimTo(listId, 0);
     }
 
-    /** Returns the sequences of the changes' entries, followed by the sequence of the next entry. */
+    /**
+     * Adds the entries for the changes to the batch. Returns their sequences, followed by the sequence of the next
+     * entry.
+     */
     private long[] appendEntries(WriteBatch batch, List<DocumentEdit> changed) {
         long[] sequences = new long[changed.size() + 1];
         sequences[0] = nextSequence;
@@ -201,7 +208,7 @@ final class CatalogLog {
         }
     }
 
-    /** Reads the list into the tables. Called once, before any write. */
+    /** Reads the list, and adds its documents to the tables. Called once, before any write. */
     void load(Catalog.TableLoader loader) {
         store.get(listId, new EntryStream() {
             private boolean started;
@@ -264,7 +271,7 @@ final class CatalogLog {
             return size;
         }
 
-        /** Adds a document, which is not in the order yet, as the newest. */
+        /** Adds a document that is not in the order yet, as the newest document. */
         void add(CatalogDocument document) {
             document.older = newest;
             document.newer = null;

@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One document within an {@link Edit}: its operations, and its state after the operations so far. Use it only between
+ * One document within an {@link Edit}: its operations so far, and its state after these operations. Use it only between
  * {@link Catalog#edit(DocumentName)} and {@link Edit#commit}, on the edit's thread.
  */
 public final class DocumentEdit {
@@ -16,7 +16,7 @@ public final class DocumentEdit {
     private final @Nullable CatalogDocument original;
 
     private boolean exists;
-    /** Whether another document has taken over the list. */
+    /** Whether another document has taken over this document's list. */
     private boolean handedOver;
 
     private long id;
@@ -44,7 +44,7 @@ public final class DocumentEdit {
         return exists ? new DocumentState(id, firstSequence, nextSequence, attributes) : null;
     }
 
-    /** Creates the document, without values, unless it exists. */
+    /** Creates the document without values, unless the document exists. */
     public DocumentEdit create() {
         if (!exists) {
             exists = true;
@@ -100,8 +100,8 @@ public final class DocumentEdit {
     }
 
     /**
-     * Renames another document to this name. A document that had this name is deleted with its values; the other name
-     * is then free. The other document must exist and be part of the same edit.
+     * Renames another document to this name. A document that already has this name is deleted with its values. The old
+     * name of the other document becomes free. The other document must exist and be part of the same edit.
      */
     public DocumentEdit takeOver(DocumentEdit other) {
         if (!other.exists || other == this) {
@@ -141,8 +141,7 @@ public final class DocumentEdit {
     }
 
     /**
-     * Whether the change affects the catalog. A change to only the values of a document that already had values does
-     * not.
+     * Whether the change affects the catalog. A change that only modifies values of a document with a list does not.
      */
     boolean changesCatalog() {
         if (keepsDocument()) {
@@ -152,9 +151,9 @@ public final class DocumentEdit {
     }
 
     /**
-     * Returns the entry that the change needs, or null. A document that had a list needs no entry for its removal,
-     * because its list is then absent. Such a removal therefore takes no space. This does not apply if another document
-     * has taken over the list.
+     * Returns the entry that the change needs, or null. The removal of a document with a list needs no entry, because
+     * the absence of the list records it. Such a removal therefore takes no space. If another document has taken over
+     * the list, the removal needs an entry.
      */
     @Nullable
     CatalogEntry entry(long nextId) {
@@ -197,7 +196,10 @@ public final class DocumentEdit {
         return document;
     }
 
-    /** Publishes an accepted change to values. Called under the stripe's lock, after {@link #publishToCatalog}. */
+    /**
+     * Publishes the document's sequences after an accepted change. Called under the stripe's lock, after {@link
+     * #publishToCatalog}.
+     */
     void publishSequences() {
         if (exists) {
             CatalogDocument document = keepsDocument() ? original() : Objects.requireNonNull(stripe.find(name));

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The name of a document: 1 to 1,024 bytes of any value.
+ * The name of a document: 1 to 1,024 arbitrary bytes.
  *
  * <p>The hash is keyed with a secret that is chosen at random at each start, so that a client cannot choose names whose
  * hashes collide. The hash must therefore never be stored.
@@ -107,7 +107,7 @@ public final class DocumentName {
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** Returns the text for messages and logs; see {@link #printable}. */
+    /** Returns the name as escaped text for messages and logs; see {@link #printable}. */
     @Override
     public String toString() {
         return printable(text());

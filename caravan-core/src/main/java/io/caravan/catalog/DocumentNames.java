@@ -26,13 +26,14 @@ public final class DocumentNames {
      */
     public record Entry(long id, DocumentName name, Attributes attributes, boolean removed, boolean listed) {}
 
-    /** Creates a cache that takes up to about this much memory. */
+    /** Creates a cache with an approximate limit on its memory. */
     public DocumentNames(long maxBytes) {
         this.maxBytes = maxBytes;
     }
 
     /**
-     * Reads a value of a list that may be a catalog. Returns null if it is not a catalog entry that this release reads.
+     * Decodes a value of a list that may be a catalog. Returns null if this release cannot read the value as a catalog
+     * entry.
      */
     public static @Nullable Entry read(ByteBuffer value) {
         return CatalogEntry.decodeIfValid(value)

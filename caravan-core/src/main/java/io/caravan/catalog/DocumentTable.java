@@ -10,18 +10,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stripe of the catalog's documents: a hash table with chained buckets, and the lock for the names in it. The
+ * One stripe of the catalog's documents: a hash table with chained buckets, and the lock for the stripe's names. The
  * number of stripes is large, so that the growth of one stripe takes little time.
  */
 final class DocumentTable {
     private static final int FIRST_BUCKETS = 4;
-    /** Number of bits of a place: the bits of a hash that do not select the stripe. */
+    /** Number of bits in the place of a document: the hash bits that do not select the stripe. */
     static final int PLACE_BITS = Integer.SIZE - Catalog.STRIPE_BITS;
 
     final ReentrantLock lock = new ReentrantLock();
-    /**
-     * Number of batches with catalog entries for this stripe that the store has accepted but that are not durable yet.
-     */
+    /** Number of accepted batches with catalog entries for this stripe that are not durable yet. */
     final AtomicInteger changesInFlight = new AtomicInteger();
 
     private @Nullable CatalogDocument[] buckets = new @Nullable CatalogDocument[FIRST_BUCKETS];
@@ -50,8 +48,8 @@ final class DocumentTable {
 
     /**
      * Returns documents in the order of their places; documents with the same place are ordered by their {@linkplain
-     * #tie ties}. Growth splits each bucket into two buckets that are adjacent in this order, so growth does not change
-     * the order.
+     * #tie ties}. Growth splits each bucket into two buckets that are adjacent in this order, so the order never
+     * changes.
      *
      * @param place first place to return
      * @param tie first tie to return at that place
@@ -76,20 +74,23 @@ final class DocumentTable {
         return found;
     }
 
-    /** Returns a document's place, which never changes: the bits of its hash that select buckets, in reverse order. */
+    /**
+     * Returns a document's place, which never changes: the bits of the document's hash that select buckets, in reverse
+     * order.
+     */
     static int place(CatalogDocument document) {
         return Integer.reverse(DocumentName.hash(document.name) >>> Catalog.STRIPE_BITS) >>> Catalog.STRIPE_BITS;
     }
 
     /**
-     * Returns a number that distinguishes documents with the same place: the low bits of their ids, which are unique
-     * among them while ids are below 2^31.
+     * Returns a number that distinguishes documents with the same place: the low bits of the document's id, which are
+     * unique as long as ids are below 2^31.
      */
     static int tie(CatalogDocument document) {
         return (int) document.id & Integer.MAX_VALUE;
     }
 
-    /** Returns the bucket of a hash. The high bits select it, because the low bits select the stripe. */
+    /** Returns the bucket of a hash. The high bits select the bucket, because the low bits select the stripe. */
     private int bucket(int hash) {
         return (hash >>> Catalog.STRIPE_BITS) & (buckets.length - 1);
     }

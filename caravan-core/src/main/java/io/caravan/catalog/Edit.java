@@ -24,7 +24,7 @@ public final class Edit implements AutoCloseable {
     private final CatalogLog log;
     private final DocumentTable[] locked;
     private final DocumentEdit[] documents;
-    /** The documents by name; empty if the edit has only one, as most edits do. */
+    /** The documents by name; empty if the edit has only one document, as most edits do. */
     private final Map<DocumentName, DocumentEdit> byName;
 
     private final WriteBatch batch;
@@ -67,8 +67,8 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
-     * Appends a value in the same batch to another list of the documents' shard, which belongs neither to the catalog
-     * nor to a document.
+     * Appends a value, in the same batch, to a list of the documents' shard that belongs neither to the catalog nor to
+     * a document.
      *
      * @param listId below zero
      */
@@ -87,7 +87,10 @@ public final class Edit implements AutoCloseable {
         batch.durability(level);
     }
 
-    /** Sets the maximum time that the edit waits for its flush; see {@link WriteBatch#flushDelay(Duration)}. */
+    /**
+     * Sets the maximum time that the edit waits for other writes to share its flush; see {@link
+     * WriteBatch#flushDelay(Duration)}.
+     */
     public void flushDelay(Duration delay) {
         batch.flushDelay(delay);
     }
@@ -110,7 +113,7 @@ public final class Edit implements AutoCloseable {
         }
     }
 
-    /** Whether the edit has no operations, so that a commit would change nothing. Called before {@link #commit}. */
+    /** Whether the edit has no operations, so that a commit would change nothing. Call this before {@link #commit}. */
     public boolean isEmpty() {
         return batch.operations().isEmpty() && changed().isEmpty();
     }
@@ -120,7 +123,7 @@ public final class Edit implements AutoCloseable {
         for (DocumentEdit document : documents) {
             if (document.changesCatalog()) {
                 changed = changed.isEmpty() ? new ArrayList<>(1) : changed;
-                // The last entry with a list's id identifies the document that owns the list.
+                // The newest entry with a list's id identifies the document that owns the list.
                 changed.add(document.handedOver() ? 0 : changed.size(), document);
             }
         }

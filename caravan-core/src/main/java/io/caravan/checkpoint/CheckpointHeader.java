@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
  *
  * @param version the format version
  * @param number the consecutive number of the checkpoint
- * @param storeId the id of the checkpoint's store
+ * @param storeId the id of the store to which the checkpoint belongs
  * @param startLsn the position at which replay starts: a frame or the log's end
  * @param endLsn the position that the log must reach for the checkpoint to be usable
  * @param previous the frame before {@code startLsn}
@@ -40,7 +40,7 @@ public record CheckpointHeader(
         int heapSegments,
         int partitions) {
 
-    /** Reads both headers of a file and checks conditions 1 to 3 of a checkpoint. */
+    /** Reads both headers of a checkpoint file and checks conditions 1 to 3 of a valid checkpoint. */
     public static CheckpointHeader decode(ByteBuffer bytes, long number, String path) {
         FileHeader.Fields fields = FileHeader.get(bytes, FileHeader.Kind.CHECKPOINT, path);
         int version = bytes.getInt(FileHeader.VERSION);

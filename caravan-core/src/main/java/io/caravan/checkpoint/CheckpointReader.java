@@ -20,7 +20,7 @@ public final class CheckpointReader implements AutoCloseable {
 
     /** Receives the contents of a checkpoint in the order in which they were written. */
     public interface Visitor {
-        /** A visitor that ignores everything, used to check a checkpoint. */
+        /** A visitor that ignores all contents. Used to check a checkpoint. */
         Visitor NONE = new Visitor() {
             @Override
             public void partition(int partition, long captureLsn) {}
@@ -33,7 +33,7 @@ public final class CheckpointReader implements AutoCloseable {
         /** Visits a section of a partition that was captured at this LSN. */
         void partition(int partition, long captureLsn);
 
-        /** Visits a list or a piece of a list. Its regions start at index {@code at} of the buffer. */
+        /** Visits a list or a piece of a list, whose regions start at index {@code at} of the buffer. */
         void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count);
     }
 
@@ -42,7 +42,7 @@ public final class CheckpointReader implements AutoCloseable {
     private final long fileBytes;
     private @Nullable CheckpointSections sections;
 
-    /** Opens a checkpoint and checks conditions 1 to 4. */
+    /** Opens a checkpoint and checks conditions 1 to 4 of a valid checkpoint. */
     public CheckpointReader(Storage storage, long number) throws IOException {
         file = storage.open(FileNames.CHECKPOINT.of(number));
         try {
@@ -82,7 +82,7 @@ public final class CheckpointReader implements AutoCloseable {
         tally.check();
     }
 
-    /** Returns the exception for a visitor to throw if it cannot use the piece that it visits. */
+    /** Returns the exception that a visitor must throw if it cannot use the visited piece. */
     public CorruptStoreException corruptPiece(String problem) {
         return corrupt(sections == null ? 0 : sections.offset(), problem);
     }
@@ -96,10 +96,10 @@ public final class CheckpointReader implements AutoCloseable {
         file.close();
     }
 
-    /** The fields that the pieces of one list have in common. */
+    /** The fields that all pieces of one list have in common. */
     private record Head(long id, long creationLsn, long first, long next) {}
 
-    /** Compares the contents with the numbers in the header, and passes the contents on. */
+    /** Compares the contents with the numbers in the header, and passes the contents to another visitor. */
     private final class Tally implements CheckpointSections.Visitor {
         private final Visitor visitor;
         private final BitSet partitions = new BitSet();

@@ -11,15 +11,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Walks through a checkpoint file. It visits every section whose checksum is correct, regardless of its position, and
- * reports the positions of all other bytes. {@link CheckpointReader} then throws an exception; a reader of a damaged
- * file continues after these bytes.
+ * Walks through a checkpoint file. It visits every section whose checksum is correct, wherever the section is, and
+ * reports all other bytes as damage. {@link CheckpointReader} then throws an exception; a reader of a damaged file
+ * continues after the damage.
  *
  * <p>It keeps only a window of the file in memory.
  */
 public final class CheckpointSections {
 
-    /** Receives the sections and the damage, in the order of the file. */
+    /** Receives the sections and the damage in the order in which they are in the file. */
     public interface Visitor extends CheckpointReader.Visitor {
         /** Reports bytes that belong to no section, from this file offset to the next section or piece. */
         void damaged(long offset, String problem);
@@ -34,13 +34,13 @@ public final class CheckpointSections {
     private final Visitor visitor;
     private final ByteBuffer window;
     private long windowAt;
-    /** The reason why the position that was checked last has no section. */
+    /** The reason why no section starts at the position that was checked last. */
     private String problem = "";
 
     private long offset;
 
     /**
-     * Creates a walk through a file, up to its size.
+     * Creates a walk through a file, up to the file's current end.
      *
      * @param partitions the expected number of partitions
      */
@@ -59,7 +59,7 @@ public final class CheckpointSections {
         return offset;
     }
 
-    /** Visits everything after the file's headers. */
+    /** Visits all sections after the file's headers, and reports damage. */
     public void visit() throws IOException {
         long at = headerBytes();
         boolean afterDamage = false;
@@ -81,8 +81,8 @@ public final class CheckpointSections {
     }
 
     /**
-     * Returns the length of the section at this position of the file, and loads it into the window; 0 if no section
-     * starts at this position.
+     * Loads the section at this position of the file into the window, and returns its length; 0 if no section starts
+     * there.
      */
     private int sectionAt(long at) throws IOException {
         if (!loaded(at, SECTION_HEADER_BYTES)) {
@@ -112,8 +112,8 @@ public final class CheckpointSections {
     }
 
     /**
-     * Loads bytes into the window. Returns false if the file ends before them. Reads many sections at a time, because
-     * most are small.
+     * Loads a range of the file into the window. Returns false if the file ends before the end of the range. Reads many
+     * sections at a time, because most are small.
      */
     private boolean loaded(long at, int bytes) throws IOException {
         if (at < windowAt || at + bytes > windowAt + window.limit()) {

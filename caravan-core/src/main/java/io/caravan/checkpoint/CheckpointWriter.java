@@ -13,17 +13,17 @@ import java.nio.ByteOrder;
 
 /**
  * Writes one checkpoint file: partitions first, the header last. Then it fsyncs the file, renames it, and fsyncs the
- * directory. Until it is renamed, the file has a temporary name and is not a checkpoint.
+ * directory. Before the renaming, the file has a temporary name and is not a checkpoint.
  */
 public final class CheckpointWriter implements AutoCloseable {
     private static final int MAX_SECTION_BYTES = SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES;
-    /** The number of bytes to collect before a write, because most sections are far smaller. */
+    /** The number of bytes to collect before a write to the file. Most sections are far smaller. */
     private static final int WORTH_WRITING_BYTES = 1 << 12;
 
     private final Storage storage;
     private final long number;
     private final StoreFile file;
-    /** The complete sections, followed by the section in progress, which always fits. */
+    /** The complete sections that are not written yet, followed by the section in progress, which always fits. */
     private final ByteBuffer buffer =
             ByteBuffer.allocateDirect(WORTH_WRITING_BYTES + MAX_SECTION_BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -66,7 +66,7 @@ public final class CheckpointWriter implements AutoCloseable {
         buffer.clear();
     }
 
-    /** Starts a list. Its regions follow. */
+    /** Starts a list, whose regions are added next. */
     public void list(long id, long creationLsn, long first, long next) throws IOException {
         listId = id;
         listCreationLsn = creationLsn;
@@ -87,7 +87,7 @@ public final class CheckpointWriter implements AutoCloseable {
         }
     }
 
-    /** Adds a piece with as many of the regions as fit. Returns the number of regions added. */
+    /** Adds a piece of the current list with as many of the regions as fit. Returns the number of regions added. */
     private int piece(long[] regions, int from, int count) throws IOException {
         if (sectionRoom() < PIECE_HEADER_BYTES + Long.BYTES) {
             endSection();
@@ -141,7 +141,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return written + buffer.position();
     }
 
-    /** Completes and renames the file. It is durable when this returns. */
+    /** Completes and renames the file. The checkpoint is durable when this returns. */
     public void publish(CheckpointHeader header) throws IOException {
         writeBuffer();
         file.write(encode(header, written), 0);

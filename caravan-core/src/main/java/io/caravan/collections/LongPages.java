@@ -3,15 +3,15 @@ package io.caravan.collections;
 import java.util.Arrays;
 
 /**
- * An array of longs in pages, which grows and shrinks page by page. Growth never copies a page; it only occasionally
- * copies the short table of pages. Not thread-safe.
+ * An array of longs in pages, which grows and shrinks page by page. Growth never copies a page, but occasionally copies
+ * the short table of pages. Not thread-safe.
  *
  * <p>The array can be {@linkplain #freeze frozen}: then two arrays share the same pages, and a shared page is copied
  * before it is changed. Another thread can therefore read the frozen contents while this array continues to change.
  */
 public final class LongPages {
     private static final int PAGE_SHIFT = 13;
-    /** Number of longs in a page. A run that does not cross a multiple of this number lies in one array. */
+    /** Number of longs in a page. A run of longs that does not cross a multiple of this number lies in one page. */
     public static final int PAGE_LONGS = 1 << PAGE_SHIFT;
 
     private static final int PAGE_MASK = PAGE_LONGS - 1;
@@ -30,7 +30,7 @@ public final class LongPages {
     private int releasedCount;
     private final int maxPages;
 
-    /** Creates an empty array that can have as many pages as an int can index. */
+    /** Creates an empty array, limited only by the number of pages that an int can index. */
     public LongPages() {
         this(MAX_PAGES);
     }
@@ -88,13 +88,13 @@ public final class LongPages {
         return page;
     }
 
-    /** Copies a run that lies in one page. */
+    /** Copies a run of longs that lies in one page. */
     public void copy(int index, long[] target, int at, int count) {
         System.arraycopy(pages[index >>> PAGE_SHIFT], index & PAGE_MASK, target, at, count);
     }
 
     /**
-     * Adds a page of zeros. Returns its number: the number of a released page, or else the next number.
+     * Adds a page of zeros. Returns its number: that of a released page, if one exists, or else the next number.
      *
      * @throws IllegalStateException if {@linkplain #pagesLeft none is left}
      */
@@ -114,7 +114,10 @@ public final class LongPages {
         return pageCount++;
     }
 
-    /** Releases a page's memory. Its indexes must not be used until {@link #addPage} returns its number again. */
+    /**
+     * Releases a page's memory. The indexes of the page must not be used until {@link #addPage} returns its number
+     * again.
+     */
     public void releasePage(int number) {
         if (releasedCount == released.length) {
             released = Arrays.copyOf(released, releasedCount * 2);
@@ -123,7 +126,7 @@ public final class LongPages {
         pages[number] = NO_PAGE;
     }
 
-    /** Returns the memory in use, in bytes, excluding pages that only the frozen contents need. */
+    /** Returns the memory in use, in bytes, excluding pages that only a frozen view needs. */
     public long memoryBytes() {
         return (long) (pageCount - releasedCount) * PAGE_LONGS * Long.BYTES
                 + (long) (pages.length + released.length) * Integer.BYTES;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A queue of longs in a chain of pages, which grows and shrinks without copying. If all elements are added in groups of
- * the same size, up to three, no group is split across two pages.
+ * the same size, at most three, each group is in one page.
  */
 public final class LongQueue {
     private static final int PAGE_LONGS = 3 << 10;
@@ -49,7 +49,7 @@ public final class LongQueue {
         added++;
     }
 
-    /** Returns the element this many places after the first element, in the same group. */
+    /** Returns the element this many places after the first element. Both must be in the same group. */
     public long first(int behind) {
         return first.longs[head + behind];
     }
@@ -64,7 +64,7 @@ public final class LongQueue {
         last.longs[tail - 1] = value;
     }
 
-    /** Removes the first elements, which must be an entire group. */
+    /** Removes the first {@code count} elements, which must be an entire group. */
     public void remove(int count) {
         head += count;
         removed += count;

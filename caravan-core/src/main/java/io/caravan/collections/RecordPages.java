@@ -1,8 +1,8 @@
 package io.caravan.collections;
 
 /**
- * Records of a few longs each, numbered from 0, in {@link LongPages}. Freed records are reused. Empty pages are
- * released, except one for the next record. Not thread-safe.
+ * Fixed-size records of a few longs, numbered from 0, in {@link LongPages}. Freed records are reused. Empty pages are
+ * released, except for one page that is kept for the next record. Not thread-safe.
  *
  * <p>The first two longs of a page are its header. Pages with free records form a linked list.
  *
@@ -30,7 +30,7 @@ public final class RecordPages {
     private int firstWithRoom = NONE;
     private int count;
     /**
-     * An empty page kept in reserve, so that repeatedly allocating and freeing one record does not allocate and free
+     * An empty page kept in reserve, so that repeated allocation and freeing of one record does not allocate and free
      * pages.
      */
     private int spare = NONE;
@@ -49,8 +49,8 @@ public final class RecordPages {
     }
 
     /**
-     * Returns the maximum number of records of this many longs: limited by the number of pages, and by the slot numbers
-     * that a {@link SlotTable} can hold.
+     * Returns the maximum number of records of this many longs. The number of pages and the maximum slot of a {@link
+     * SlotTable} limit it.
      */
     public static int maxRecords(int recordLongs) {
         int perPage = recordsPerPage(recordLongs);

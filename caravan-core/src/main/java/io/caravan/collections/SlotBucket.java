@@ -7,9 +7,9 @@ import java.util.function.IntConsumer;
  * A leaf of a {@link SlotTable}: a small hash table with open addressing and linear probing. Deletion shifts entries
  * back instead of leaving tombstones (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R).
  *
- * <p>Reading a slot's key usually causes a cache miss. Each entry therefore has a tag above the slot: the four bits of
- * the hash that follow the bits shared by all keys of the bucket. The tag avoids fifteen of sixteen reads of other
- * keys, and divides a large bucket into sixteen ranges of hashes.
+ * <p>A read of a slot's key usually causes a cache miss. Each entry therefore has a tag above the slot: the four bits
+ * of the hash that follow the bits shared by all keys of the bucket. The tag avoids fifteen of sixteen reads of
+ * nonmatching keys, and divides a large bucket into sixteen ranges of hashes.
  */
 final class SlotBucket {
     /** The maximum number of slots, which bounds the work of a rehash, a burst, or a join. */
@@ -22,7 +22,7 @@ final class SlotBucket {
     private static final int SLOT_MASK = (1 << TAG_SHIFT) - 1;
     /** The maximum slot: one less than the mask, so that no entry equals the empty entry. */
     static final int MAX_SLOT = SLOT_MASK - 1;
-    /** Approximate memory that the objects of a bucket take in addition to the entries. */
+    /** Approximate memory that a bucket's objects take in addition to the entries, in bytes. */
     private static final int HEADER_BYTES = 40;
 
     private int[] entries;

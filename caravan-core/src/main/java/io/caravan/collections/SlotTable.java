@@ -13,33 +13,33 @@ import org.jspecify.annotations.Nullable;
  * SlotBucket}s of at most {@link SlotBucket#MAX_SLOTS} slots as leaves.
  *
  * <p>A full bucket bursts into a node of eight buckets, and no other bucket changes (Heinz, Zobel and Williams, "Burst
- * Tries", ACM TOIS 2002). A node whose buckets have become nearly empty is joined into one bucket again. The hash is a
+ * Tries", ACM TOIS 2002). A node whose buckets have become nearly empty is joined back into one bucket. The hash is a
  * bijection, so different keys have different hashes, and no path is longer than a hash.
  *
- * <p>Buckets are in the order of their hashes. A walk visits one bucket after another, and its position is a hash, so
- * the table may change between two steps of a walk.
+ * <p>Buckets are in the order of their hashes. A walk visits one bucket after another. The position of a walk is a
+ * hash, so the table may change between two steps.
  *
- * <p>The table can be {@linkplain #freeze frozen}, like {@link LongPages}: a part that the frozen tree shares is copied
- * before it changes.
+ * <p>The table can be {@linkplain #freeze frozen}, like {@link LongPages}: a part that the table shares with the frozen
+ * tree is copied before it changes.
  */
 public final class SlotTable {
-    /** The result if no slot has the key. */
+    /** The result of {@link #find} if no slot has the key. */
     public static final int NONE = -1;
 
     /** Maximum number of slots that one step of a walk visits. Most steps visit at most {@value #STEP_SLOTS}. */
     public static final int MAX_STEP_SLOTS = SlotBucket.MAX_SLOTS;
 
     /**
-     * Maximum number of slots of a bucket that one step visits. A larger bucket takes sixteen steps, one for each
-     * range.
+     * Maximum number of slots in a bucket that one step visits entirely. A larger bucket takes sixteen steps, one for
+     * each range.
      */
     private static final int STEP_SLOTS = 192;
 
     private static final int FAN_OUT_LOG2 = 3;
     private static final int FAN_OUT = 1 << FAN_OUT_LOG2;
     /**
-     * The maximum number of slots of a joined bucket: far below the capacity, so that a burst does not soon follow a
-     * join.
+     * The maximum number of slots of a joined bucket: far below the capacity of a bucket, so that a join is not soon
+     * followed by a burst.
      */
     private static final int JOINED_SLOTS = SlotBucket.MAX_SLOTS / 4;
 
@@ -50,11 +50,14 @@ public final class SlotTable {
     }
 
     private final Keys keys;
-    /** Each element of this array, and of the nodes below it, is null, a {@link SlotBucket} or a node: an Object[]. */
+    /**
+     * The root of the tree. Each element of a node (an {@code Object[]}) is null, a {@link SlotBucket}, or another
+     * node.
+     */
     private final @Nullable Object[] root;
     /** The root at the time of the freeze; null if the table is not frozen. */
     private @Nullable Object frozenRoot;
-    /** Number of bits by which a hash is shifted right to get its partition. */
+    /** Number of bits by which a hash is shifted right to obtain the partition. */
     private final int rootShift;
 
     private int size;
@@ -92,7 +95,7 @@ public final class SlotTable {
         frozenRoot = null;
     }
 
-    /** Returns a child of a node, to be changed. Copies it if the frozen tree has the same child at this place. */
+    /** Returns a child of a node, for changes. Copies the child first if the frozen tree shares it. */
     private static @Nullable Object childToChange(@Nullable Object[] node, @Nullable Object frozen, int at) {
         Object child = node[at];
         if (child != null && child == childOf(frozen, at)) {
@@ -202,8 +205,8 @@ public final class SlotTable {
     }
 
     /**
-     * Returns the number of slots in the buckets of a node. If one of its children is a node, returns a number that is
-     * too large for a join.
+     * Returns the number of slots in a node's buckets, or a number that is too large for a join if a child is itself a
+     * node.
      */
     private static int slotsToJoin(@Nullable Object[] node) {
         int sum = 0;
@@ -230,12 +233,12 @@ public final class SlotTable {
         return joined;
     }
 
-    /** Returns the start of a walk through a partition. */
+    /** Returns the position at which a walk through a partition starts. */
     public long startOf(int partition) {
         return (long) partition << rootShift;
     }
 
-    /** Whether a walk through a partition that has reached this position has more slots to visit. */
+    /** Whether a walk through a partition, once it has reached this position, has more slots to visit. */
     public boolean isWithin(int partition, long position) {
         return position >>> rootShift == partition;
     }

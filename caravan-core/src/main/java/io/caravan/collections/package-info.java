@@ -1,4 +1,4 @@
-/** Growable collections of primitives whose growth never copies everything at once. */
+/** Collections of primitives that grow without copying all elements at once. */
 @NullMarked
 package io.caravan.collections;
 

@@ -20,13 +20,13 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p>The backup publishes a checkpoint, C, and copies the heap segments that C refers to. Then it fsyncs the log, up to
  * E, and copies the log from C's start to E.
  *
- * <p>Heap places may be reused while they are copied. This is harmless: a place that C refers to is freed only after
- * the trim or deletion of its entry is fsynced. The record of the trim or deletion lies before E, and recovery of the
- * copy replays it. No entry that is live at E lies in a place freed before E. Values appended after C are in the copied
- * part of the log.
+ * <p>Heap places may be reused during the copy. This is harmless: a place that C refers to is freed only after the trim
+ * or deletion of its entry is fsynced. The record of the trim or deletion lies before E, and recovery of the copy
+ * replays it. No entry that is live at E lies in a place freed before E. Values appended after C are in the copied part
+ * of the log.
  *
- * <p>A lease keeps these log and heap segments from being recycled or deleted. Used by one thread, which must be
- * neither a store thread nor interrupted.
+ * <p>A lease keeps these log and heap segments from being recycled or deleted. Use this class on one thread, which must
+ * be neither a store thread nor interrupted.
  */
 public final class Backup {
     private static final int PORTION_BYTES = 1 << 20;
@@ -48,7 +48,7 @@ public final class Backup {
         this.progress = progress;
     }
 
-    /** Copies the store. Every file and its name are durable when this returns. */
+    /** Copies the store. All files of the copy and their names are durable when this returns. */
     BackupReport run() throws IOException {
         Start start = begin();
         try (StoreFile file = start.checkpointFile()) {
@@ -70,7 +70,8 @@ public final class Backup {
         }
         long end = forcedEnd();
         copyLog(checkpoint, end);
-        // The lease is valid only while the store is open: afterwards another process may recycle the copied files.
+        // The lease is valid only while the store is open. Once it is closed, another process may recycle the copied
+        // files.
         parts.state.checkWritable();
         to.forceDirectory();
         return new BackupReport(end, checkpoint.number(), files, bytes);
@@ -170,8 +171,8 @@ public final class Backup {
     }
 
     /**
-     * Fails if the log cannot grow, because the log segments that the backup keeps may occupy the space that the log
-     * needs.
+     * Throws an exception if the log cannot grow, because the log segments that the backup keeps may take the space
+     * that the log needs.
      */
     private void requireLogSpace() throws IOException {
         if (parts.provisioner.isLogOutOfSpace()) {

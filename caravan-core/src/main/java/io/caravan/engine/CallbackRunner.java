@@ -14,7 +14,7 @@ final class CallbackRunner {
 
     private CallbackRunner() {}
 
-    /** Calls a write's callback with success. Uses no lambda, because this runs for every write. */
+    /** Reports success to a write's callback. Uses no lambda, because this runs for every write. */
     static void success(WriteCallback callback, long sequence) {
         try {
             callback.success(sequence);
@@ -23,7 +23,7 @@ final class CallbackRunner {
         }
     }
 
-    /** Calls a write's callback with the store's failure. An exception of the callback is only logged. */
+    /** Reports the store's failure to a write's callback. An exception of the callback is only logged. */
     static void failure(WriteCallback callback, StoreFailedException problem) {
         try {
             callback.failure(problem);
@@ -32,7 +32,7 @@ final class CallbackRunner {
         }
     }
 
-    /** Runs a user's action; {@code what} names it in the log. */
+    /** Runs a user's action; {@code what} is the name of the action in the log. */
     static void run(String what, Runnable action) {
         try {
             action.run();

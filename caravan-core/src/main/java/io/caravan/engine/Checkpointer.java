@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Publishes checkpoints in the background, so that older log segments are no longer needed. A checkpoint is due when
- * the log since the last checkpoint has outgrown the bytes that a checkpoint would write, or when the log has no space
- * to grow. Between checkpoints, the checkpointer runs tasks that need the store's files to stay unchanged.
+ * the log since the last checkpoint has grown beyond a distance that depends on the size of the store, or when the log
+ * has no space to grow. Between checkpoints, the checkpointer runs tasks that need the store's files to stay unchanged.
  *
  * <p>A checkpoint that fails for lack of space is retried later. A failed fsync of the log or the heap is final.
  */
@@ -27,8 +27,8 @@ final class Checkpointer {
     private static final long MAX_HEAP_SHARE_BYTES = 256L << 20;
 
     /**
-     * Upper bound on the distance between checkpoints, regardless of the floor and the size of the index. The log may
-     * grow to twice this length while a checkpoint is written.
+     * Upper bound on the distance between checkpoints, in bytes, regardless of the floor and the size of the index. The
+     * log may grow to twice this length while a checkpoint is written.
      */
     private static final long MAX_DISTANCE_BYTES = Region.MAX_LOG_BYTES / 2;
 
@@ -45,7 +45,7 @@ final class Checkpointer {
     /** Pending tasks. Guarded by the store's lock. */
     private final Deque<Request> requests = new ArrayDeque<>();
 
-    /** Whether the worker has stopped, so that no request will run. Guarded by the store's lock. */
+    /** Whether the worker has stopped, so that no pending task will run. Guarded by the store's lock. */
     private boolean stopped;
 
     private volatile long dueAtLsn;
@@ -66,7 +66,7 @@ final class Checkpointer {
     /**
      * Returns the LSN at which the next checkpoint is due. The distance between checkpoints grows with the size of the
      * index, which each checkpoint writes, and with the used bytes of the heap. The later a checkpoint runs, the fewer
-     * entries survive and have to be moved.
+     * entries are still live and have to be moved.
      */
     private long dueAt() {
         long heapBytes = Math.min(state.locked(() -> state.heap.usedBytes()), MAX_HEAP_SHARE_BYTES);
@@ -99,7 +99,7 @@ final class Checkpointer {
         return request.done();
     }
 
-    /** Rejects all pending and future requests. Called once the worker has stopped. */
+    /** Rejects all pending and future tasks. Called once the worker has stopped. */
     void rejectRequests() {
         state.locked(() -> {
             stopped = true;
@@ -124,9 +124,7 @@ final class Checkpointer {
         }
     }
 
-    /**
-     * Runs a requested task or, if no task is pending, publishes a checkpoint if it is due; see {@link Worker.Step}.
-     */
+    /** Runs a pending task or, if there is none, publishes a checkpoint if one is due; see {@link Worker.Step}. */
     long step() {
         Request request = state.locked(requests::poll);
         if (request != null) {
@@ -136,7 +134,7 @@ final class Checkpointer {
         if (state.failure() != null || !due()) {
             return Worker.UNTIL_WOKEN;
         }
-        // Even if a part of the log is unreadable, a checkpoint frees the space that a write waits for.
+        // Even if a part of the log is unreadable, a checkpoint frees the space for which a write is waiting.
         long pauseNanos = unreadable && checkpoints.wanted() ? 0 : retryPauseNanos();
         if (pauseNanos > 0) {
             return pauseNanos;
@@ -175,15 +173,15 @@ final class Checkpointer {
 
     /**
      * Whether a checkpoint is due. A failed checkpoint is retried until it succeeds, because appends may be rejected
-     * until then. A checkpoint is also due if a write waits for it.
+     * until then. A checkpoint is also due if a write is waiting for it.
      *
-     * <p>If the log cannot grow, a checkpoint is due at any log size, provided the next two checkpoints would free log
-     * segments, heap segments, or heap places. Without this rule, the log would stay full regardless of trims and
+     * <p>If the log cannot grow, a checkpoint is due at any log size, provided that the next two checkpoints would free
+     * log segments, heap segments, or heap places. Without this rule, the log would stay full regardless of trims and
      * deletes.
      */
     private boolean due() {
         long position = state.committed.position();
-        // The end of the log may lie in a segment that has no space yet, where no checkpoint can start.
+        // The end of the log may lie in a segment without disk space, where no checkpoint can start.
         long latestStart = Math.min(state.geometry.segmentOf(position), provisioner.lastReadySegment());
         return lastAttemptFailed
                 || position >= dueAtLsn

@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 /**
  * Writes and retains checkpoints without stopping writes.
  *
- * <p>A checkpoint is the index as of one LSN, and is made in five steps:
+ * <p>A checkpoint contains the index as of one LSN, and is made in five steps:
  * <ol>
  *   <li>Record where replay will start: at the first frame that is not sealed yet.
  *   <li>Wait until all earlier frames are fsynced. Evacuate their survivors to the heap, and fsync the heap ({@link
@@ -30,7 +30,7 @@ import java.util.function.Supplier;
  *   <li>Fsync the file, rename it, and fsync the directory.
  * </ol>
  *
- * <p>The last two checkpoints are retained, as is the log from the start of the older checkpoint. Used by the
+ * <p>The last two checkpoints are retained, as is the log from the start LSN of the older checkpoint. Used by the
  * checkpointer only, except where a method says otherwise.
  */
 final class Checkpoints {
@@ -89,7 +89,7 @@ final class Checkpoints {
         return List.copyOf(kept);
     }
 
-    /** Whether the store is unchanged since the newest checkpoint. */
+    /** Whether the store has not changed since the newest checkpoint. */
     boolean upToDate() {
         return state.locked(() -> queue.nextLsn() == newest.startLsn());
     }
@@ -98,7 +98,7 @@ final class Checkpoints {
         return state.locked(() -> space.checkpointsMakeRoom(countedHeapSegments));
     }
 
-    /** Whether a write waits for the next checkpoint. */
+    /** Whether a write is waiting for the next checkpoint. */
     boolean wanted() {
         return space.needsCheckpoint();
     }
@@ -120,7 +120,7 @@ final class Checkpoints {
         try {
             publishNext();
         } catch (LogEvacuation.Unreadable kept) {
-            // Waiting writes need not fail: freed space is available again, and every readable survivor has moved.
+            // Waiting writes need not fail: freed space is reusable again, and every readable survivor has moved.
             throw kept;
         } catch (IOException | RuntimeException failed) {
             failure = String.valueOf(failed.getMessage());
@@ -146,8 +146,8 @@ final class Checkpoints {
             }
             throw kept;
         } catch (IOException noRoom) {
-            // The log of an earlier format may have frames that are only in the page cache, so it must not stay as it
-            // is.
+            // A log of an earlier format may have frames that are only in the page cache, so no new checkpoint may keep
+            // it.
             if (newest.version() < FileHeader.NEWEST_VERSION || !state.locked(space::hasFreed)) {
                 throw noRoom;
             }
@@ -160,12 +160,15 @@ final class Checkpoints {
         writeAndPublish(start);
     }
 
-    /** Returns the start of a checkpoint that leaves the log as it is. */
+    /** Returns the start of a checkpoint that leaves the survivors in the log. */
     private Start atLastStart(Start begun) {
         return new Start(newest.startLsn(), newest.previous().lsn(), begun.tail());
     }
 
-    /** The LSN where replay starts, the frame before it, and the position up to which the log must be fsynced first. */
+    /**
+     * The LSN at which replay starts, the frame before this LSN, and the position up to which the log must be fsynced
+     * first.
+     */
     private record Start(long lsn, long previousLsn, long tail) {}
 
     private Start begin() {
@@ -261,8 +264,8 @@ final class Checkpoints {
     }
 
     /**
-     * Checks that no region refers to the log before the checkpoint's start, because that part of the log will not be
-     * retained. Throws an error rather than an exception, because the store must fail while its log is still complete.
+     * Checks that no region refers to the log before the checkpoint's start, because that part of the log will be
+     * removed. Throws an error rather than an exception: the store must fail while the log is still complete.
      */
     private void requireKept(long id, int count, long startLsn, long frozenLsn) {
         for (int i = 0; i < count; i++) {
@@ -282,7 +285,8 @@ final class Checkpoints {
         try {
             writeBack();
         } catch (IOException notOpened) {
-            // The flusher's fsync then does all the work. The fsync must not be skipped, because a close depends on it.
+            // The flusher's fsync then writes these pages. Only that fsync must not be skipped, because a close depends
+            // on it.
         }
         awaitForced(lsn);
     }
@@ -290,14 +294,14 @@ final class Checkpoints {
     /**
      * Writes dirty log pages to disk before the flusher's fsync. If the durability is weaker than {@code SYNC}, these
      * pages may contain everything appended since the last checkpoint. Writers wait for the flusher's fsync, which then
-     * has little left to write. This method opens its own file handles, because Linux reports a write-back error once
-     * for each handle.
+     * has few pages left to write. This method opens its own file handles, because Linux reports a write-back error
+     * once for each handle.
      */
     private void writeBack() throws IOException {
         long written = state.committed.position();
         long next = state.forced.position();
         long segment = state.geometry.segmentOf(next);
-        // The written log may end where the next segment begins, and that segment may not exist yet.
+        // The written part of the log may end where the next segment begins, and that segment may not exist yet.
         while (next < written && state.log.ready(segment)) {
             try (StoreFile file = state.storage.open(FileNames.LOG.of(segment))) {
                 force(file);
@@ -339,7 +343,7 @@ final class Checkpoints {
             kept.remove(0);
         }
         state.storage.forceDirectory();
-        // The release comes last, so that no crash leaves a checkpoint without its log or heap segments.
+        // The segments are released last, so that no crash leaves a checkpoint without its log or heap segments.
         provisioner.release(state.geometry.segmentOf(older.startLsn()));
         countedHeapSegments = Math.max(older.heapSegments(), header.heapSegments());
         state.heapFile.dropFrom(provisioner.leasedHeapSegments(countedHeapSegments));

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes all data written to files to a receiver, in chunks from which {@link io.caravan.SnapshotInstaller} recreates
+ * Sends all data written to files to a receiver, as chunks from which {@link io.caravan.SnapshotInstaller} recreates
  * the files elsewhere. Files are written one after another, each by one thread, and never read.
  *
  * <p>A chunk is little-endian. It starts with its kind, in one byte. The rest depends on the kind:

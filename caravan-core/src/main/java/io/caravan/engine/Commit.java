@@ -14,8 +14,8 @@ import java.util.Arrays;
 final class Commit {
     private static final int FIRST_CAPACITY = 64;
     /**
-     * Bound on the number of callbacks. A bound on records is not enough: some callbacks have none, such as those of
-     * trims that change nothing.
+     * Maximum number of callbacks. A limit on records is not enough, because some writes have a callback but no record,
+     * such as trims that change nothing.
      */
     private static final int MAX_CALLBACKS = 1 << 18;
 
@@ -26,7 +26,7 @@ final class Commit {
      * @param flushDelayNanos the maximum time until the write is flushed, or {@link WriteBatch#BY_POLICY}
      */
     record Terms(Durability level, long flushDelayNanos) {
-        /** The terms of a write that requests no others: the durability and flush delay of the store. */
+        /** The default terms: the durability level and the flush delay of the store. */
         static final Terms USUAL = new Terms(Durability.SYNC, WriteBatch.BY_POLICY);
 
         static Terms of(WriteBatch batch) {
@@ -64,8 +64,8 @@ final class Commit {
     }
 
     /**
-     * Whether the commit has reached the maximum number of callbacks for writes. A flush request adds its callback
-     * regardless.
+     * Whether the commit has reached the maximum number of callbacks for writes. A flush request may exceed the
+     * maximum.
      */
     boolean full() {
         return count >= MAX_CALLBACKS;
@@ -94,8 +94,8 @@ final class Commit {
     }
 
     /**
-     * Records the addition of a write that waits according to the store's policy. Returns whether it is the first such
-     * write.
+     * Records the addition of a write that waits according to the store's policy. Returns whether it is the commit's
+     * first such write.
      */
     boolean waitByPolicy() {
         boolean first = !waitsByPolicy;
@@ -105,7 +105,7 @@ final class Commit {
 
     /**
      * Records the addition of a write that waits at most this long after the commit's first write. Returns whether this
-     * limit is the shortest so far.
+     * time is the shortest so far.
      */
     boolean waitAtMost(long nanos) {
         boolean least = nanos < delayNanos;
@@ -145,7 +145,7 @@ final class Commit {
         return end;
     }
 
-    /** Whether an fsync was requested regardless of the durability level. */
+    /** Whether the commit requires an fsync regardless of its durability level. */
     boolean fsyncRequested() {
         return fsyncRequested;
     }

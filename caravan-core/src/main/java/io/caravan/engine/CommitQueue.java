@@ -9,16 +9,16 @@ import io.caravan.wal.LogScanner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two commits that alternate: writers fill the active commit under the store's lock while a flush writes the other. A
- * flush begins by replacing the active commit with the spare commit, so a second flush cannot begin until the first
- * flush ends. {@link FlushScheduler} decides when a flush begins.
+ * Manages two commits that alternate: writers fill the active commit under the store's lock while a flush writes the
+ * other commit. A flush begins by replacing the active commit with the spare commit, so a second flush cannot begin
+ * until the first flush ends. {@link FlushScheduler} decides when a flush begins.
  *
  * <p>The queue also tracks the tail of the log. A frame is placed just before its first record is added: after the
  * previous frame, or at the start of the next segment if the record would not fit.
  *
- * <p>An append also requires a ready segment after the segment of its frame: the reserve in which trims and deletes
- * continue when the disk is full. Appends may use only the front of the reserve. Once the log has entered the reserve,
- * checkpoints can free the segment before it.
+ * <p>An append also requires a ready segment after the segment of its frame. This segment is the reserve in which trims
+ * and deletes continue when the disk is full. Appends may use only the front of the reserve. Once the log has entered
+ * the reserve, checkpoints can free the preceding segment.
  */
 final class CommitQueue {
     private final StoreState state;
@@ -29,7 +29,7 @@ final class CommitQueue {
     private Commit active;
     /** The commit that replaces the active commit when a flush begins. Null while a flush is in progress. */
     private @Nullable Commit spare;
-    /** End of the frames sealed so far. */
+    /** Position after the frames sealed so far. */
     private long tail;
 
     private long lastSealedLsn;
@@ -53,9 +53,9 @@ final class CommitQueue {
     // The remaining methods are called under the store's lock.
 
     /**
-     * Returns the active commit, with space for records of this size. Waits until the commit has the space.
+     * Returns the active commit once it has space for records of this size. Waits until then.
      *
-     * @param releases whether the write frees space, and so may use the reserve
+     * @param releases whether the write frees space, and may therefore use the reserve
      * @param mayWait whether the caller may wait for space
      * @throws NotWritableException if the commit lacks the space and the caller may not wait
      * @throws OutOfSpaceException if the disk has no space for the next log segment
@@ -95,7 +95,7 @@ final class CommitQueue {
 
     /**
      * Waits until the segment of a leader's frame is ready, and places the frame at the LSN that it had on the leader.
-     * Returns the commit to fill. After a wait, this may not be the commit that was active at the call, because a flush
+     * Returns the commit to fill. After a wait, a different commit may be active than at the call, because a flush
      * takes even an empty commit.
      */
     Commit placeAt(long lsn) {
@@ -182,8 +182,8 @@ final class CommitQueue {
     }
 
     /**
-     * Ends the flush of a commit whose callbacks have been called. Wakes the flusher if a flush is due again, for
-     * writes added in the meantime or work that the flusher left because of this flush.
+     * Ends the flush of a commit whose callbacks have been called. Wakes the flusher if another flush is due, for
+     * example for writes that were added during this flush.
      */
     void endFlush(Commit commit) {
         commit.clear();
@@ -194,7 +194,7 @@ final class CommitQueue {
         }
     }
 
-    /** Returns an LSN that is after all records so far and not after any later record. */
+    /** Returns an LSN that all records so far precede, and no later record precedes. */
     long nextLsn() {
         return active.frame().isEmpty() ? tail : active.frame().endLsn();
     }
@@ -215,7 +215,7 @@ final class CommitQueue {
                 : geometry.positionAfter(active.frame().endLsn());
     }
 
-    /** Returns the LSN at which a replay of all records that are not sealed yet would start. */
+    /** Returns the LSN at which a replay must start to include all records that are not sealed yet. */
     long replayStart() {
         return active.frame().isEmpty() ? tail : active.frame().baseLsn();
     }

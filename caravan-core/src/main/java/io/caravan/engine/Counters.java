@@ -18,7 +18,7 @@ final class Counters {
     final Histogram ackNanos = new Histogram();
     final Histogram.Recent recentAckNanos;
 
-    /** The counters for accepted writes to lists of one kind, documents or bookkeeping. */
+    /** The counters for accepted writes to one kind of lists: documents or bookkeeping. */
     static final class Writes {
         long appends;
         long appendedBytes;

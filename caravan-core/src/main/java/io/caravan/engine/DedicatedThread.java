@@ -14,8 +14,8 @@ public final class DedicatedThread {
     private DedicatedThread() {}
 
     /**
-     * Runs the work and waits for its end, even if the caller is interrupted. Throws exceptions unchanged, except that
-     * an {@link IOException} becomes a {@link StoreIoException}.
+     * Runs the work and waits until it ends, even if the caller is interrupted. Throws exceptions unchanged, except
+     * that an {@link IOException} becomes a {@link StoreIoException}.
      */
     public static <T> T call(String what, Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);

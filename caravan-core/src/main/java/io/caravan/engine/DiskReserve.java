@@ -7,12 +7,11 @@ import java.io.IOException;
 import java.util.function.LongSupplier;
 
 /**
- * Disk space that stays free for the next checkpoints. The log never takes the space that a checkpoint needs to shorten
- * the log, and the heap never takes the space that the checkpoint's file needs. Other programs may still use that
- * space.
+ * Reserves disk space for the next checkpoints. The log never takes the space that a checkpoint needs to shorten the
+ * log, and the heap never takes the space that a checkpoint file needs. Other programs may still use that space.
  */
 final class DiskReserve {
-    /** The divisor of the log segment size that yields the space reserved for the overhead of the file system. */
+    /** The divisor by which the log segment size yields the space reserved for file system overhead. */
     private static final int SLACK_SHARE = 32;
     /** The minimum ratio of the size of an entry's record in the log to the size of its region in the index. */
     private static final int RECORD_TO_REGION = 4;
@@ -47,14 +46,14 @@ final class DiskReserve {
     /**
      * Returns how many bytes of disk space are missing for a log with this last segment; zero or less if the space
      * suffices. Appends may fill all earlier segments, and all appended entries may survive. The heap must then be able
-     * to grow by the entries that do not fit in its free space.
+     * to grow for the entries that do not fit in its free space.
      *
      * @param takes number of bytes that the segment would take
      */
     long lackingForLog(long last, long takes) throws IOException {
         long needed = takes + state.locked(() -> neededForLog(last));
-        // The free space is measured last, so space that a checkpoint takes in between is counted twice rather than
-        // missed.
+        // The free space is measured last. Space that a checkpoint takes in between is therefore counted twice rather
+        // than missed.
         return needed - state.storage.usableBytes();
     }
 
@@ -67,8 +66,8 @@ final class DiskReserve {
 
     /**
      * Returns how many bytes of disk space are missing for the growth of the heap; zero or less if the space suffices.
-     * The remaining space must exceed the space that the log needs to recycle a segment, so that the log can continue
-     * once documents are deleted.
+     * The remaining space must suffice for the log to recycle a segment, so that the log can continue once documents
+     * are deleted.
      *
      * @param takes number of bytes that the heap would take
      */
@@ -84,7 +83,8 @@ final class DiskReserve {
     }
 
     /**
-     * Returns the size of a checkpoint's file after this many more log bytes, if the mean value size stays the same.
+     * Returns the estimated size of a checkpoint file after this many more log bytes, if the mean value size stays the
+     * same.
      */
     private long checkpointBytes(long appendable) {
         long entries = state.index.entryCount();

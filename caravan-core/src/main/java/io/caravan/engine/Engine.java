@@ -28,7 +28,7 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The durable store. Each operation is one call to {@link WritePath}, {@link ReadPath} or {@link Checkpointer}. */
+/** The durable store. Delegates each operation to {@link WritePath}, {@link ReadPath}, or {@link Checkpointer}. */
 public final class Engine implements DurableListStore, Replica {
     final StoreComponents parts;
     private final StoreState state;
@@ -216,7 +216,7 @@ public final class Engine implements DurableListStore, Replica {
         parts.onCheckpointer(parts.checkpointer::publish);
     }
 
-    /** A task that uses the store's files, run on the checkpointer's thread. */
+    /** A task that uses the store's files and runs on the checkpointer's thread. */
     @FunctionalInterface
     public interface FileTask {
         void run() throws IOException;

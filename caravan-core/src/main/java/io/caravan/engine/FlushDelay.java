@@ -4,21 +4,22 @@ import io.caravan.FlushPolicy;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Computes the delay of a {@link FlushPolicy} from the durations of past flushes. Used by the thread that has begun a
- * flush or may begin a flush.
+ * Computes the delay of a {@link FlushPolicy} from the durations of past flushes. Used only by the thread that has
+ * begun a flush or may begin one.
  */
 final class FlushDelay {
     /** Weight of the newest measurement in the running averages. */
     private static final double WEIGHT = 1.0 / 8;
 
     /**
-     * Upper bound on the delay if a measurement is wrong, for example after a stall of the disk or a jump of the clock.
+     * Upper bound on the delay, in case a measurement is wrong, for example because the disk stalled or the clock
+     * jumped.
      */
     private static final long MAX_ADAPTIVE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
      * The maximum duration of a quick flush. A longer flush would keep a writer's thread from its other work for too
-     * long. Handing the flush to the flusher takes tens of microseconds.
+     * long, whereas a handover to the flusher takes tens of microseconds.
      */
     private static final long QUICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 

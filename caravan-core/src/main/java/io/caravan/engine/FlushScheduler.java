@@ -4,26 +4,27 @@ import io.caravan.WriteBatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Decides when the active commit is flushed: at once if a caller waits for it, otherwise when the open write groups
- * have added their writes. Called under the store's lock, except where a method says otherwise.
+ * Decides when the active commit is flushed: at once if a caller is waiting for the flush, otherwise when the open
+ * write groups have added their writes. Called under the store's lock, except where a method says otherwise.
  *
  * <p>While a write group is open ({@link io.caravan.ListStore#group()}), its first write does not wake the flusher. The
  * flusher is woken when the group closes or the commit is large enough. Groups are counted, not identified: if several
- * are open, closing any of them may start the flush. Groups opened after a commit's first write do not delay it.
+ * are open, closing any of them may start the flush. Groups that are opened after a commit's first write do not delay
+ * the flush.
  *
- * <p>A commit waits for groups for at most {@link #GROUP_WAIT_NANOS}. Then all open groups are abandoned, and no longer
- * count.
+ * <p>A commit waits for groups for at most {@link #GROUP_WAIT_NANOS}. Then all open groups are abandoned: they no
+ * longer count.
  */
 final class FlushScheduler {
     /**
-     * The size at which a commit no longer waits for groups: an fsync of this many bytes takes hardly longer than an
-     * fsync of one block.
+     * The size, in bytes, at which a commit no longer waits for groups. An fsync of this many bytes takes hardly longer
+     * than that of one block.
      */
     private static final int GATHERED_BYTES = 64 * 1024;
 
     /**
-     * The maximum size of a commit that a writer flushes itself. During a larger flush, the writer could fill the next
-     * commit instead.
+     * The maximum size of a commit that a writer flushes itself. Instead of performing a larger flush, the writer can
+     * fill the next commit.
      */
     private static final int FLUSHED_HERE_BYTES = 16 * 1024;
 
@@ -35,7 +36,7 @@ final class FlushScheduler {
          * No flush: the commit is empty, or collects the writes of open groups until the flusher abandons the groups.
          */
         GATHERS,
-        /** Flush when the policy's delay is over. The flusher has been woken for this. */
+        /** Flush when the policy's delay is over. The flusher has been woken. */
         READY,
         /** Flush without delay. */
         URGENT,
@@ -51,7 +52,10 @@ final class FlushScheduler {
     private int openGroups;
     /** Number of groups that must still close before the active commit is flushed. The close of any group counts. */
     private int awaitedGroups;
-    /** Number of times that the open groups were abandoned. A group of an earlier generation no longer counts. */
+    /**
+     * Number of times that the open groups were abandoned: the current generation. Groups of earlier generations no
+     * longer count.
+     */
     private long generation;
     /** Whether a group has been opened since the flusher was last idle. */
     private boolean groupsCome;
@@ -68,7 +72,7 @@ final class FlushScheduler {
     }
 
     /**
-     * Records that a callback was added to the active commit, and wakes the flusher as soon as it may flush.
+     * Records that a callback was added to the active commit, and wakes the flusher if it may now flush.
      *
      * @param delayNanos the longest time that the callback's write may wait, or {@link WriteBatch#BY_POLICY}
      */
@@ -83,7 +87,7 @@ final class FlushScheduler {
         }
         boolean sooner = delayNanos == WriteBatch.BY_POLICY ? active.waitByPolicy() : active.waitAtMost(delayNanos);
         if (sooner && stage != Stage.GATHERS) {
-            // The flusher may be waiting for a later time.
+            // The flusher may be sleeping until a later time.
             wakeFlusher();
         }
         wakeWhenReady();
@@ -146,7 +150,7 @@ final class FlushScheduler {
         }
     }
 
-    /** Starts the next flush at once, and makes it fsync the log at any durability level. */
+    /** Starts the next flush at once. This flush fsyncs the log at any durability level. */
     void requireForce() {
         raise(Stage.FORCE);
     }
@@ -169,7 +173,7 @@ final class FlushScheduler {
         return stage == Stage.FORCE || !active.isEmpty() && !gathering();
     }
 
-    /** Returns the remaining time that the active commit waits for groups; 0 if the clock has gone back. */
+    /** Returns the remaining time for which the active commit waits for groups; 0 if the clock has gone back. */
     private long groupWaitNanos() {
         long waitedNanos = state.nowNanos() - active.firstNanos();
         return waitedNanos < 0 ? 0 : GROUP_WAIT_NANOS - waitedNanos;
@@ -179,8 +183,8 @@ final class FlushScheduler {
      * Returns the time that an idle flusher may sleep. While groups keep being opened, the flusher wakes up
      * periodically, so the first write of a group need not wake it.
      *
-     * @param flushing whether a flush is in progress; its end wakes the flusher if the active commit need not wait for
-     *     groups any more
+     * @param flushing whether a flush is in progress; the end of the flush wakes the flusher if the active commit no
+     *     longer waits for groups
      */
     long restNanos(boolean flushing) {
         long nanos = Worker.UNTIL_WOKEN;
@@ -195,7 +199,7 @@ final class FlushScheduler {
         return nanos;
     }
 
-    /** Replaces the active commit, which is sealed, with another commit. Returns whether an fsync was requested. */
+    /** Replaces the sealed commit with a new active commit. Returns whether an fsync was requested. */
     boolean sealed(Commit next) {
         boolean forced = stage == Stage.FORCE;
         active = next;

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes commits from the queue one by one. It waits as the flush policy requires, and commits the frame to the store's
- * replication group, if the store has one ({@link FrameReplicator}). It writes and fsyncs the frame, acknowledges the
- * writes, and publishes the committed position, for which readers wait. The next commit fills in the meantime.
+ * Flushes the commits of the queue one by one. It waits as the flush policy requires, and commits the frame to the
+ * store's replication group, if any ({@link FrameReplicator}). It writes and fsyncs the frame, acknowledges the writes,
+ * and publishes the committed position, for which readers wait. Writers fill the next commit in the meantime.
  *
  * <p>A flush is begun and ended under the store's lock. In between, one thread owns the flush: the flusher's thread, or
  * the thread of a writer that {@linkplain ListStore.WriteGroup#closeAndFlush() flushes itself}. The first failure of a
@@ -27,12 +27,12 @@ import org.slf4j.LoggerFactory;
 final class Flusher {
     private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);
     /**
-     * Bound on the bytes of writes with weaker durability that a {@code SYNC} store leaves for the next fsync. A writer
-     * that waits for that fsync waits for all of these bytes.
+     * Maximum number of bytes, written at weaker levels, that a {@code SYNC} store leaves for the next fsync. A writer
+     * that waits for that fsync waits until all these bytes are on disk.
      */
     private static final long MAX_UNFORCED_BYTES = 8L << 20;
 
-    /** Bound on the bytes of writes with weaker durability that a writer's thread fsyncs along with its own write. */
+    /** Maximum number of bytes, written at weaker levels, that a writer's thread fsyncs along with its own write. */
     private static final long MAX_UNFORCED_HERE_BYTES = 64L << 10;
 
     private final StoreState state;
@@ -97,12 +97,12 @@ final class Flusher {
     /** Performs the flush that this thread has begun, and the work that follows each flush. */
     private void flush(Commit commit) {
         try {
-            // The commit that is active now is empty.
+            // The new active commit is still empty, so the store may be writable.
             writability.runActions();
             finish(commit);
             writability.runActions();
             if (reclaim()) {
-                // The flusher reclaims the rest.
+                // The flusher reclaims the remaining entries.
                 demand.wakeFlusher();
             }
             afterFlush.run();
@@ -141,7 +141,7 @@ final class Flusher {
             }
         }
 
-        /** Closes the group. Returns the commit if a flush was begun, which the caller must then perform. */
+        /** Closes the group. If this begins a flush, returns the commit that the caller must then flush. */
         private @Nullable Commit close(boolean mayFlush) {
             state.lock.lock();
             try {
@@ -156,7 +156,7 @@ final class Flusher {
         }
     }
 
-    /** Whether a flush on a writer's thread would end soon. Called under the lock. */
+    /** Whether a writer's thread may flush, because the flush would end soon. Called under the lock. */
     private boolean flushesHere() {
         return !queue.flushing()
                 && (durability != Durability.SYNC || queue.tail() - state.forced.position() <= MAX_UNFORCED_HERE_BYTES)
@@ -177,7 +177,7 @@ final class Flusher {
         });
     }
 
-    /** Calls the pending callbacks of a failed store, which has no other work. */
+    /** Calls the pending callbacks of a failed store. The flusher of a failed store has no other work. */
     private long stepOfFailed() {
         Commit begun = state.locked(queue::beginFlush);
         if (begun != null) {
@@ -260,7 +260,7 @@ final class Flusher {
         return writer.write(frame, sealed);
     }
 
-    /** Whether the store's own log is the only copy of its frames. */
+    /** Whether the store's own log contains the only copy of its frames. */
     private boolean alone() {
         return commitLog == FrameReplicator.LOCAL && !state.follows();
     }
@@ -335,8 +335,8 @@ final class Flusher {
     }
 
     /**
-     * Reclaims a slice, and then checks the heap pressure without waiting for a write, because freed space lowers the
-     * pressure.
+     * Reclaims a slice of entries, and then checks the heap pressure even if there is no write, because freed space
+     * lowers the pressure.
      */
     private boolean reclaimAndCheckPressure() {
         boolean freed = reclaim();

@@ -11,8 +11,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Manages the space of the heap: admits entries that may have to move there, allocates their regions, and frees the
- * regions of trimmed entries. Called under the store's lock.
+ * Manages the space of the heap: admits entries that may have to move to the heap, allocates regions for them, and
+ * frees the regions of trimmed entries. Called under the store's lock.
  *
  * <p>A trimmed region is freed only when the trim is fsynced and no reader pins it. Data that a crash could restore is
  * therefore never counted as free, and no region is overwritten while it is read. The place is reused only after the
@@ -27,14 +27,14 @@ final class HeapSpace {
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
     /**
-     * Trimmed regions that wait to be freed, in the order of the log. A trim takes three longs: the list, the first
-     * sequence to keep, and the LSN of the trim, which must be fsynced before the regions are freed.
+     * The queue of trims whose regions wait to be freed, in the order of the log. Each trim takes three longs: the
+     * list, the first sequence to keep, and the LSN of the trim, which must be fsynced before the regions are freed.
      */
     private final LongQueue reclaims = new LongQueue();
 
     private final PendingFrees freed;
     private int segments;
-    /** For each segment, the number of bytes at its start for which disk space is allocated. */
+    /** The number of bytes at the start of each segment for which disk space is allocated. */
     private int[] filled;
     /** Number of bytes of the segments in use that have no disk space yet. */
     private long unfilledBytes;
@@ -44,7 +44,7 @@ final class HeapSpace {
     private @Nullable String problem;
     /** The reason why the last checkpoint failed, or null. */
     private @Nullable String checkpointProblem;
-    /** Whether a write waits for the next checkpoint, or for the checkpoint in progress. */
+    /** Whether a write is waiting for the next checkpoint, or for the checkpoint in progress. */
     private volatile boolean checkpointWanted;
     /** Whether a checkpoint is in progress, which pins the entries that it moves to the heap. */
     private boolean checkpointing;
@@ -58,7 +58,8 @@ final class HeapSpace {
         this.maxHeapBytes = state.config.maxHeapBytes();
         this.filled = new int[segments];
         for (int segment = 0; segment < segments; segment++) {
-            // The file may have no disk space after its last entry; the store does not record how much was allocated.
+            // The store does not record how much disk space was allocated, so the file may have none after its last
+            // entry.
             long unfilled = state.heap.removeFreeEnd((segment + 1L) * geometry.segmentBytes());
             filled[segment] = (int) (geometry.usableBytes() - unfilled);
             unfilledBytes += unfilled;
@@ -67,7 +68,7 @@ final class HeapSpace {
 
     /**
      * Waits until the heap will have space for an entry that survives, or rejects the write. Every untrimmed entry in
-     * the log may have to move to the heap, so it counts as an entry of the heap.
+     * the log may have to move to the heap, and therefore counts as an entry of the heap.
      *
      * @param mayWait whether the caller may wait
      * @return whether the entry was admitted without waiting
@@ -77,7 +78,7 @@ final class HeapSpace {
             return true;
         }
         if (reclaimSlice()) {
-            // The store may be writable now, and only the flusher runs the actions that wait for that.
+            // The store may be writable now, and only the flusher runs the actions that wait until it is.
             demand.wakeFlusher();
             state.yieldLock();
         } else {
@@ -90,7 +91,9 @@ final class HeapSpace {
         return problem == null && usedBytes() + freed.bytes() + bytes <= maxUsableBytes();
     }
 
-    /** Returns the total size of the entries in the heap and of the entries in the log that may have to move there. */
+    /**
+     * Returns the total size of the entries in the heap and of the entries that may have to move there from the log.
+     */
     long usedBytes() {
         return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - survivorBytes;
     }
@@ -116,7 +119,10 @@ final class HeapSpace {
         state.awaitRoom(mayWait);
     }
 
-    /** Whether the end of the next or current checkpoint may free space, or show that no space is left. */
+    /**
+     * Whether the end of the current or next checkpoint may free enough space, or show that no more space will be
+     * freed.
+     */
     private boolean aCheckpointFrees(long bytes) {
         if (problem != null || checkpointProblem != null) {
             return false;
@@ -205,8 +211,8 @@ final class HeapSpace {
     }
 
     /**
-     * Returns the total size of the entries that may have to move from the log, minus the free and freed space of the
-     * heap; at least 0.
+     * Returns the total size of the entries that may have to move to the heap, minus the heap's free and freed space;
+     * at least 0.
      *
      * @param moreBytes bytes that appends may still add to the log
      */
@@ -235,7 +241,8 @@ final class HeapSpace {
     }
 
     /**
-     * Whether a write waits for the next checkpoint, because the places freed since the last checkpoint would suffice.
+     * Whether a write is waiting for the next checkpoint, because the places freed since the last checkpoint would
+     * suffice.
      */
     boolean needsCheckpoint() {
         return checkpointWanted;
@@ -246,7 +253,7 @@ final class HeapSpace {
         return freed.bytes() > 0;
     }
 
-    /** Records that the index is frozen for a checkpoint, which therefore does not refer to any place freed so far. */
+    /** Records that the index is frozen for a checkpoint. The checkpoint does not refer to any place freed so far. */
     void indexFrozen() {
         freed.indexFrozen();
     }
@@ -270,7 +277,7 @@ final class HeapSpace {
     }
 
     /**
-     * Records that the checkpoint has unpinned its lists, and wakes the writes that wait for it.
+     * Records that the checkpoint has unpinned its lists, and wakes the writes that wait for the checkpoint.
      *
      * @param failure the reason if it failed, or null
      */
@@ -281,7 +288,7 @@ final class HeapSpace {
         state.signalChange();
         demand.wakeFlusher();
         if (failure != null) {
-            // The log may have taken the space that the checkpoint lacked, and must release it.
+            // The log may have taken the space that the checkpoint lacked, and must release this space.
             state.wakes.provisioner().run();
         }
     }
@@ -292,8 +299,8 @@ final class HeapSpace {
     }
 
     /**
-     * Requests the fsync for which the first queued regions wait. If they wait for no fsync, the flusher frees them
-     * anyway.
+     * Requests the fsync for which the first queued trim waits, if any. Without such a wait, the flusher frees the
+     * regions anyway.
      */
     void requireReclaim() {
         if (!reclaims.isEmpty() && state.forced.position() <= reclaims.first(2)) {
@@ -338,8 +345,8 @@ final class HeapSpace {
     }
 
     /**
-     * Removes a pin. If trimmed entries waited for its removal, queues them for the flusher to free and wakes writers
-     * that wait for space.
+     * Removes a pin. If trimmed entries waited for the removal of the pin, queues them for the flusher to free, and
+     * wakes the flusher and writers that wait for space.
      */
     void unpin(Pin pin) {
         ListIndex index = state.index;

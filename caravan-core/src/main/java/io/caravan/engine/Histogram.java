@@ -4,8 +4,8 @@ import io.caravan.StoreStats.Distribution;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A histogram with sixteen buckets for each power of two, so that every quantile is accurate to one sixteenth. Not
- * thread-safe.
+ * A histogram with sixteen buckets for each power of two, so that the relative error of a quantile is at most one
+ * sixteenth. Not thread-safe.
  */
 final class Histogram {
     private static final int SPLIT_LOG2 = 4;

@@ -8,9 +8,9 @@ import io.caravan.index.ListIndex;
 import java.nio.ByteBuffer;
 
 /**
- * Rebuilds the index from a checkpoint and then from the records after its start. Skips records whose effect the
- * checkpoint already contains: those before the LSN at which their partition was captured. Replaying from any retained
- * checkpoint, any number of times, yields the same state.
+ * Rebuilds the index from a checkpoint, and then from the log records after the checkpoint's start. Skips records whose
+ * effect the checkpoint already contains: those before the LSN at which their partition was captured. Replaying from
+ * any retained checkpoint, any number of times, yields the same state.
  */
 final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visitor {
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
@@ -29,7 +29,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         return index;
     }
 
-    /** Returns the places of the checkpoint's entries that replayed records have removed. */
+    /** Returns the places of those checkpoint entries that replayed records have removed. */
     PendingFrees freed() {
         return freed;
     }
@@ -55,8 +55,8 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     }
 
     /**
-     * Checks the order of a list: entries in the heap, followed by entries that were in the log after the checkpoint's
-     * start.
+     * Checks the order of a list's entries: entries in the heap come first, followed by entries in the log after the
+     * checkpoint's start.
      */
     private void checkPlace(long id, long region, boolean inLogBefore) {
         if (Region.isInLog(region)) {

@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
  * the lock for one small step at a time. An instance makes one survey.
  */
 final class LayoutSurvey {
-    /** Limits on the numbers of pinned lists and of their entries that the survey visits. */
+    /** Maximum numbers of pinned lists, and of their entries, that the survey visits. */
     private static final int MAX_PINNED_LISTS = 256;
 
     private static final int MAX_PINNED_ENTRIES = 1 << 18;
@@ -31,7 +31,7 @@ final class LayoutSurvey {
     private final long[] holes;
     private final long[] largest;
     private final long[] pinnedBytes;
-    /** Segments whose part without disk space was counted with the hole before it. */
+    /** Segments whose part without disk space was counted together with the preceding hole. */
     private final BitSet endSeen = new BitSet();
 
     private boolean pinsComplete = true;
@@ -75,8 +75,8 @@ final class LayoutSurvey {
     }
 
     /**
-     * Counts the part of a segment that has no disk space yet. This part is free, and forms one hole with the free
-     * space before it.
+     * Counts the part of a segment that has no disk space yet. This part is free, and forms one hole with any free
+     * space directly before it.
      */
     private void countUnfilled(int segment) {
         if (segment < space.segments() && space.unfilled(segment) > 0 && !endSeen.get(segment)) {
@@ -125,7 +125,7 @@ final class LayoutSurvey {
     /** Counts the heap bytes of pinned entries. Returns the number of entries visited. */
     private int countPinned(Pin pin, int most) {
         long from = pin.from();
-        // The entries from this sequence on are in the log.
+        // Entries from this sequence on are in the log, not in the heap.
         long to = state.locked(() -> state.index.tenured(pin.list()));
         long end = Math.min(to, from + most);
         pinsComplete &= end == to || to <= from;

@@ -44,7 +44,7 @@ final class ListChanges {
         lastRemovalLsn = lsn;
     }
 
-    /** Returns the LSN of the last deletion, for which a read of a missing list waits. */
+    /** Returns the LSN of the last deletion. A read of a missing list waits until this deletion is committed. */
     long lastRemovalLsn() {
         return lastRemovalLsn;
     }

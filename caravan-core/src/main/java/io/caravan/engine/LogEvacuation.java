@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * <p>A list stays pinned from its discovery until its last batch is done, so its entries and its record are not
  * removed. Entries trimmed in the meantime are freed when the pin is removed.
  *
- * <p>The log has priority, because a disk that is busy with the heap delays the log, and with it every writer. Each
+ * <p>The log has priority, because a disk that is busy with the heap delays the log, and therefore every writer. Each
  * batch therefore waits for the flush in progress. During a burst, the log has the disk nearly to itself. Under a
  * sustained load, as many bytes are written to the heap as to the log. Otherwise the log would grow faster than the
  * checkpoint frees it.
@@ -50,7 +50,9 @@ final class LogEvacuation {
     private static final int PINNED_LISTS = 1 << 12;
     /** Number of regions visited or replaced each time the lock is held. */
     private static final int SLICE = 512;
-    /** The lead that the log may have over the heap, as a multiple of the minimum distance between checkpoints. */
+    /**
+     * The lead that log writes may have over heap writes, as a multiple of the minimum distance between checkpoints.
+     */
     private static final int BURST = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(LogEvacuation.class);
@@ -112,7 +114,7 @@ final class LogEvacuation {
         }
     }
 
-    /** A pinned list, and the position of the next entry to visit. */
+    /** A pinned list with entries in the log, and the sequence of the next entry to visit. */
     private static final class Young {
         final Pin pin;
         final ListCursor cursor = new ListCursor();
@@ -126,15 +128,15 @@ final class LogEvacuation {
         }
     }
 
-    /** Consecutive entries of a list in the batch: {@code count} of them, from index {@code at}. */
+    /** A run of {@code count} consecutive entries of a list, which starts at index {@code at} of the batch. */
     private record Run(Young young, long id, long creationLsn, long from, int at, int count) {}
 
     /**
-     * Moves all entries before an LSN that are retained or pinned.
+     * Moves all retained or pinned entries before an LSN to the heap.
      *
      * @param untilLsn the position up to which the log is fsynced
      * @throws Unreadable if some entries in the log are unreadable
-     * @throws IOException if the disk or the heap has no space for them
+     * @throws IOException if the disk or the heap has no space for the entries
      */
     void tenure(long untilLsn) throws IOException {
         startLsn = state.committed.position();
@@ -173,7 +175,7 @@ final class LogEvacuation {
 
     /**
      * Takes up to this many lists from the queue, and pins those with entries in the log. Returns the number of lists
-     * left to take.
+     * that remain to be taken.
      */
     private long pinLists(long most) {
         long left = most;
@@ -197,7 +199,7 @@ final class LogEvacuation {
     }
 
     /**
-     * Pins the lists that readers have pinned. Some of them may have been removed from the index, and are then not in
+     * Pins the lists that readers have pinned. Some of these may have been removed from the index, and are then not in
      * the queue of lists.
      */
     private void pinReaders() {
@@ -251,7 +253,7 @@ final class LogEvacuation {
         return count < regions.length && batchBytes < BATCH_BYTES;
     }
 
-    /** Adds the next entries of a list to the batch, or finds that no more exist. Returns the amount of work done. */
+    /** Adds the next entries of a list to the batch, if any remain. Returns the amount of work done. */
     private int gatherFrom(Young young, long untilLsn) {
         ListIndex index = state.index;
         int list = young.pin.list();
@@ -314,8 +316,8 @@ final class LogEvacuation {
     }
 
     /**
-     * Reports a damaged entry. Called after a batch has succeeded, because a failed batch is copied again, which would
-     * report its damage twice.
+     * Reports a damaged entry. Called only after a batch has succeeded: a failed batch is copied again, so its damage
+     * would be reported twice.
      */
     private void report(CorruptStoreException damaged) {
         LOG.error("{}: a value in the log is damaged, and can no longer be read", state.name(), damaged);
@@ -353,7 +355,7 @@ final class LogEvacuation {
         return address == IndexedHeap.NONE && mayGrow ? grow(bytes) : address;
     }
 
-    /** Allocates disk space for further parts of the segments, or for a new segment, until the region fits. */
+    /** Allocates disk space for more of the existing segments, or for a new segment, until the region fits. */
     private long grow(long bytes) throws IOException {
         IOException noSpace = null;
         for (int segment = 0; segment < space.segments(); segment++) {
@@ -385,7 +387,7 @@ final class LogEvacuation {
         return address == IndexedHeap.NONE ? fill(added, bytes) : address;
     }
 
-    /** Allocates disk space for further parts of a segment until the region fits, or the segment is full. */
+    /** Allocates disk space for more of a segment until the region fits or the segment is full. */
     private long fill(int segment, long bytes) throws IOException {
         long address = IndexedHeap.NONE;
         while (address == IndexedHeap.NONE && space.unfilled(segment) > 0) {
@@ -477,7 +479,7 @@ final class LogEvacuation {
         }
     }
 
-    /** Waits for the flush in progress, unless the log is ahead by more than a burst. */
+    /** Waits for the flush in progress, unless log writes are ahead of heap writes by more than a burst. */
     private void yieldToLog() {
         heapBytes += batchBytes;
         long logBytes = state.committed.position() - startLsn;
@@ -488,8 +490,8 @@ final class LogEvacuation {
 
     /**
      * Copies entries from the mapped log to their places in the heap, through a buffer, and checks each entry. A
-     * damaged entry is copied as it is, so that it does not delay other entries; it stays unreadable. It is reported
-     * with its place in the log, because later errors would name its place in the heap.
+     * damaged entry is copied unchanged, so that it does not block other entries; it stays unreadable. The report names
+     * the entry's place in the log, because later errors name its place in the heap.
      */
     static final class EntryMove {
         private final HeapFile heapFile;
@@ -595,7 +597,7 @@ final class LogEvacuation {
             buffer.clear();
         }
 
-        /** Writes the rest of the buffer. Returns the damaged entries of the batch. */
+        /** Writes the remaining bytes of the buffer. Returns the damaged entries of the batch. */
         List<CorruptStoreException> finish() throws IOException {
             writeOut();
             return damaged;

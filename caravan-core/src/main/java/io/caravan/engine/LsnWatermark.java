@@ -5,7 +5,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** A log position that only rises, such as the committed position, and the threads that wait for it. */
+/** A log position that never falls, such as the committed position. Threads can wait until it reaches an LSN. */
 final class LsnWatermark {
     private final ReentrantLock lock;
     private final Condition moved;
@@ -37,14 +37,14 @@ final class LsnWatermark {
     }
 
     /**
-     * Marks all records from this LSN on as lost. Called before {@link #fail}. Later waits for these records end with
-     * that failure. Callers whose wait has already ended may have seen the records.
+     * Marks all records from this LSN on as lost. Called before {@link #fail}. Later waits for these records then end
+     * with the failure. Callers whose wait has already ended may have seen the records.
      */
     void takeBack(long from) {
         takenBackFrom = from;
     }
 
-    /** Fails all current and future waits for a later position. The position no longer rises. */
+    /** Fails all current and future waits for positions that have not been reached. The position no longer rises. */
     void fail(StoreFailedException problem) {
         lock.lock();
         try {

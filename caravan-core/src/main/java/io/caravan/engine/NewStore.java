@@ -23,8 +23,8 @@ import java.security.SecureRandom;
 
 /**
  * Writes the files of a new store: an empty log, a heap without holes between values, and one checkpoint. The
- * checkpoint is published last: once it exists, the store exists. The lists of a new store have the creation LSN 0, at
- * which no record can lie.
+ * checkpoint is published last: once it exists, the store exists. The lists of a new store have the creation LSN 0,
+ * which no record can have.
  */
 public final class NewStore implements AutoCloseable {
     private static final long CREATION_LSN = 0;
@@ -110,7 +110,7 @@ public final class NewStore implements AutoCloseable {
         checkpoint.regions(regions, 0, count);
     }
 
-    /** Completes the store. It is durable when this returns. */
+    /** Completes the store, which is durable when this returns. */
     public void publish() throws IOException {
         heapFile.force();
         long start = logGeometry.firstFrame(0);

@@ -20,8 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Verifies an open store. Reads its files on the checkpointer's thread, so that no file is removed in the meantime, and
- * its entries as any reader does.
+ * Verifies an open store. Reads the files on the checkpointer's thread, so that no file is removed in the meantime.
+ * Reads entries like any other reader.
  */
 final class OpenVerification {
     private static final long FROM_FIRST = -1;
@@ -131,7 +131,7 @@ final class OpenVerification {
         }
     }
 
-    /** Reads until the end or a fault. Returns the sequence at which to resume. */
+    /** Reads a list until its end or a fault. Returns the sequence at which to resume. */
     private long readListFrom(long id, long from) {
         try {
             EntryStream counting = (sequence, value) -> {

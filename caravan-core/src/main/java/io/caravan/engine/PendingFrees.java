@@ -6,12 +6,12 @@ import java.util.function.LongConsumer;
 
 /**
  * Heap places that trims and deletions have freed, and that must not be reused yet because the newest checkpoint still
- * refers to them. If the log loses the frame that freed them, for example because its last frame is damaged, recovery
- * restores their entries, so the bytes must be unchanged. A place is therefore reused only after a checkpoint is
- * published that no longer refers to it.
+ * refers to them. If the log loses the frame that freed such a place, for example because it is the last frame and is
+ * damaged, recovery restores the entry, so the bytes must be unchanged. A place is therefore reused only after a
+ * checkpoint is published that no longer refers to it.
  *
- * <p>A place takes one long. Neighbors that are freed one after the other share one long, and the entries of a list
- * usually are neighbors. The memory used is therefore at most the memory that the index used for the same entries.
+ * <p>A place takes one long. Adjacent places that are freed one after the other share one long, and the entries of a
+ * list usually are adjacent. The memory used is therefore at most the memory that the index used for the same entries.
  * Guarded by the store's lock.
  */
 public final class PendingFrees {
@@ -19,7 +19,9 @@ public final class PendingFrees {
 
     private final LongQueue places = new LongQueue();
     private long bytes;
-    /** Number of places added before the index was last frozen: the frozen index does not refer to them. */
+    /**
+     * Number of places that were added before the index was last frozen, and to which the frozen index does not refer.
+     */
     private long unnamed;
 
     long bytes() {
@@ -41,7 +43,9 @@ public final class PendingFrees {
                 && Region.entryBytes(before) + Region.entryBytes(region) <= MAX_BYTES;
     }
 
-    /** Joins two neighbors. Places of two segments are never neighbors, because heap segments start with a header. */
+    /**
+     * Joins two adjacent places. Places in two segments are never adjacent, because heap segments start with a header.
+     */
     private static long joined(long before, long region) {
         int both = Region.entryBytes(before) + Region.entryBytes(region);
         return Region.pack(Region.address(before), both - Region.entryBytes(0));
@@ -65,7 +69,7 @@ public final class PendingFrees {
         return place;
     }
 
-    /** Calls the action with each place as a region. Joined neighbors are one place. */
+    /** Calls the action with each place as a region. Joined places count as one. */
     void forEach(LongConsumer action) {
         places.forEach(action);
     }

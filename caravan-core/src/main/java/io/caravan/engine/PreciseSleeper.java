@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Waits precisely until an instant. Every sleep on Linux ends about 75 microseconds late, whichever API is used, so the
- * last part of a wait is a spin loop. It does not spin on a machine with a single core, where that would delay other
- * threads, or in waits of 20 ms or more, where the delay does not matter.
+ * last part of a wait is a spin loop. It does not spin on a machine with a single core, where a spin loop would delay
+ * other threads, or in waits of 20 ms or more, where the delay does not matter.
  */
 public final class PreciseSleeper {
     private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
@@ -22,8 +22,8 @@ public final class PreciseSleeper {
     }
 
     /**
-     * Returns the time to park before the next call. Returns 0 once the instant is reached or {@code cutShort} returns
-     * true, possibly after spinning.
+     * Returns the time, in nanoseconds, for which the caller must park before it calls this method again. Returns 0,
+     * possibly after spinning, once the instant is reached or {@code cutShort} returns true.
      */
     public long parkOrSpin(long instantNanos, BooleanSupplier cutShort) {
         long remaining = instantNanos - clock.getAsLong();

@@ -7,17 +7,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Notifies a {@link HeapPressureListener}. Used by the threads that flush or reclaim. */
+/** Checks the heap use, and notifies a {@link HeapPressureListener}. Used by the threads that flush or reclaim. */
 final class PressureWatch {
     private static final double RELIEF = 0.9;
-    /** A threshold that disables its check: it is never reached, and does not keep the pressure from ending. */
+    /** The threshold that disables a check: it is never reached, and never prevents the end of the pressure. */
     private static final double NEVER = 1;
 
     private final @Nullable HeapPressureListener listener;
     private final double usedThreshold;
     private final double fragmentationThreshold;
     private final long maxHeapBytes;
-    /** Number of checks that have been requested since a thread began to check; 0 if no thread is checking. */
+    /** Number of checks requested since a thread began to check; 0 if no thread is checking. */
     private final AtomicInteger requested = new AtomicInteger();
     /** Whether the heap is under pressure. Used only by the thread that is checking. */
     private boolean high;
@@ -35,7 +35,7 @@ final class PressureWatch {
 
     /**
      * Checks the heap use. Only one thread checks at a time, so that the listener is notified of every crossing in
-     * order. If another thread is checking, that thread checks again.
+     * order. If another thread is already checking, that thread repeats the check.
      */
     void check(Supplier<HeapUse> use) {
         if (requested.getAndIncrement() > 0) {

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates log segments ahead of need, and removes those that no checkpoint needs any more. No other component adds or
- * removes segments. If the disk has no space, the provisioner reports this ({@link #isLogOutOfSpace()}) and retries
+ * Creates log segments ahead of need, and removes segments that no checkpoint needs any longer. No other component adds
+ * or removes segments. If the disk has no space, the provisioner reports this ({@link #isLogOutOfSpace()}) and retries
  * until space is available.
  */
 final class Provisioner {
@@ -28,7 +28,7 @@ final class Provisioner {
     private final HeapSpace space;
     private final LogSegments log;
     private final DiskReserve reserve;
-    /** Leases of backups on files. Guarded by this list. */
+    /** The leases that backups have on files. Guarded by this list. */
     private final List<Lease> leases = new ArrayList<>();
 
     private volatile long enteredSegment;
@@ -85,7 +85,7 @@ final class Provisioner {
         return kept == null ? cause : cause + "; " + kept.getMessage();
     }
 
-    /** Returns advice for an error message of the operating system about a file that cannot be created or extended. */
+    /** Returns advice on an operating system error about a file that cannot be created or extended. */
     static String advice(String problem) {
         return problem.toLowerCase(Locale.ROOT).contains("too many open files")
                 ? "the disk may have space, but this process may open no more files: raise its limit (LimitNOFILE in the"
@@ -93,7 +93,7 @@ final class Provisioner {
                 : "make space on its disk";
     }
 
-    /** Records the reason why checkpoints do not shorten the log, or null if they do. */
+    /** Records the reason why checkpoints cannot shorten the log; null if they can. */
     void logKept(@Nullable IOException reason) {
         logKept = reason;
     }
@@ -105,7 +105,7 @@ final class Provisioner {
     }
 
     /**
-     * A claim on files that are being copied, which must stay even if no checkpoint needs them any more.
+     * A claim on files that are being copied, which must not be removed even if no checkpoint needs them any longer.
      *
      * @param logSegment the first log segment
      * @param heapSegments the number of heap segments, counted from the first
@@ -185,7 +185,7 @@ final class Provisioner {
         }
     }
 
-    /** Recycles the unneeded segments while the log may have more ready segments, and deletes the others. */
+    /** Recycles unneeded segments as long as the log may have more ready segments, and deletes the others. */
     private void retire(long needed) throws IOException {
         while (log.first() < needed) {
             if (log.last() < enteredSegment + KEPT_AHEAD && mayHave(log.last() + 1)) {
@@ -201,9 +201,9 @@ final class Provisioner {
     }
 
     /**
-     * Deletes ready segments, starting with the last, while the next checkpoint needs their space. One ready segment
-     * stays: the reserve for trims and deletes. After a failed checkpoint, also deletes the segments that are kept only
-     * to avoid creating files.
+     * Deletes ready segments, starting with the last, as long as the next checkpoint needs their space. One ready
+     * segment stays: the reserve for trims and deletes. After a failed checkpoint, this method also deletes the
+     * segments that are kept only so that fewer files are created.
      */
     private void discardIdle() throws IOException {
         while (log.last() > enteredSegment + 1

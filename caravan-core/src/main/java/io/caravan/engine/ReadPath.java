@@ -28,10 +28,10 @@ final class ReadPath {
     /** Number of regions copied each time the lock is held. */
     private static final int SLICE = 512;
 
-    /** Number of lengths looked up first: most callers need only a few. */
+    /** Number of lengths in the first slice: most callers need only a few. */
     private static final int FIRST_LENGTHS = 8;
 
-    /** The start sequence that stands for the first retained sequence. */
+    /** The value of {@code fromSequence} that stands for the first retained sequence. */
     static final long FROM_FIRST = -1;
 
     private final StoreState state;
@@ -74,7 +74,7 @@ final class ReadPath {
     }
 
     /**
-     * Pins the list from a sequence on while {@code entries} runs. That predicate streams the entries, and returns
+     * Pins the list from a sequence on while {@code entries} runs. {@code entries} streams the entries, and returns
      * whether the stream accepted all of them.
      */
     private void read(long id, long fromSequence, EntryStream stream, Predicate<Pinned> entries) {
@@ -146,18 +146,19 @@ final class ReadPath {
                 value = values.read(moved[0], pinned.id(), pinned.creationLsn(), sequence);
             }
             if (value == null) {
-                // Only a close leaves the region of an entry in a log segment that is no longer open.
+                // A region in a log segment that is no longer open means that the store has been closed.
                 state.checkOpen();
             }
             return Objects.requireNonNull(value);
         } catch (CorruptStoreException damaged) {
-            // A close does not wait for a slow reader, and the store may then be reopened and reuse the place.
+            // A close does not wait indefinitely for a slow reader, and the store may then be reopened and reuse the
+            // place.
             state.checkOpen();
             throw damaged;
         }
     }
 
-    /** Copies as many regions as fit in the array. */
+    /** Copies a slice of regions: as many as fit in the array. */
     private int copySlice(Pinned pinned, long from, long until, ListCursor cursor, long[] regions) {
         int count = (int) Math.min(regions.length, until - from);
         state.checkOpen();
@@ -246,9 +247,9 @@ final class ReadPath {
     }
 
     /**
-     * Returns the total size of the entries that had been trimmed but not freed at the time of the pin. They are
-     * counted here so that a trim need not count them. These entries are not pinned and may be freed in the meantime;
-     * the pin counts the freed bytes.
+     * Returns the total size of the entries that had been trimmed but not freed at the time of the pin. This method
+     * counts them so that a trim need not. These entries are not pinned and may be freed in the meantime; the pin
+     * counts the freed bytes.
      */
     private long trimmedBytes(Pinned pinned) {
         long bytes = 0;
@@ -361,7 +362,10 @@ final class ReadPath {
         });
     }
 
-    /** A walk through the lists of the index. The position is 0 before the first step and after the last step. */
+    /**
+     * A walk through the lists of the index. The position of the walk is 0 before the first step and after the last
+     * step.
+     */
     private final class DurableIds {
         private final long[] ids = new long[ListIndex.MAX_STEP_LISTS];
         private int count;

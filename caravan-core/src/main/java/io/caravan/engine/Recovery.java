@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Recovery {
     /**
-     * Minimum number of regions to collect in one pass over the index (8 MiB), so that a small store needs only one
-     * pass.
+     * Minimum number of regions to collect in one pass over the index (8 MiB of regions), so that a small store needs
+     * only one pass.
      */
     private static final long MIN_REGIONS_AT_ONCE = 1 << 20;
 
@@ -46,7 +46,7 @@ public final class Recovery {
     private final VerifyReport.Progress progress;
     private final OptionalLong forcedLsn;
     private final boolean beingWritten;
-    /** The end of a log that is being written, as found by the first scan. */
+    /** The end of the log as found by the first scan, if another process is writing the log. */
     private OptionalLong reached = OptionalLong.empty();
 
     private final StoreFiles files;
@@ -61,7 +61,8 @@ public final class Recovery {
      *
      * @param progress is called after each checkpoint and frame
      * @param forcedLsn the position up to which the log was fsynced, if the store is a replica
-     * @param beingWritten whether another process writes the store; the result then only serves to verify the store
+     * @param beingWritten whether another process is writing the store; the result is then suitable only for
+     *     verification
      */
     public Recovery(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn, boolean beingWritten)
             throws IOException {
@@ -101,7 +102,7 @@ public final class Recovery {
         return files;
     }
 
-    /** Returns the recovery of the store that was created because no store existed. */
+    /** Returns a recovery for the store that was just created because none existed. */
     public Recovery ofCreated() throws IOException {
         Recovery recovery = new Recovery(storage, progress, forcedLsn, beingWritten);
         recovery.cases.addAll(cases);
@@ -109,8 +110,8 @@ public final class Recovery {
     }
 
     /**
-     * Whether the only segment of a kind has anything but zeros after its header. Both kinds are checked, because a
-     * copy of a store may have all its values in the heap, and nothing in the log.
+     * Whether the only segment of this kind has anything but zeros after its header. The caller checks both kinds,
+     * because a copy of a store may have all values in the heap and an empty log.
      */
     private boolean holdsAnything(FileNames kind) throws IOException {
         String name = kind.of(0);
@@ -137,7 +138,7 @@ public final class Recovery {
         return new ArrayList<>(files.checkpoints().descendingSet());
     }
 
-    /** Rebuilds the state from the newest good checkpoint and the log after it. */
+    /** Rebuilds the state of the store from the newest good checkpoint and the log after it. */
     public Recovered recover() throws IOException {
         List<Long> good = new ArrayList<>();
         List<Long> bad = new ArrayList<>();
@@ -210,7 +211,8 @@ public final class Recovery {
     }
 
     /**
-     * Rebuilds the state from one checkpoint and the log after it. The log must reach at least {@code neededEndLsn}.
+     * Rebuilds the state of the store from this checkpoint and the log after it. The log must reach at least {@code
+     * neededEndLsn}.
      */
     public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
         CheckpointHeader header = reader.header();
@@ -378,8 +380,8 @@ public final class Recovery {
 
     private static IndexedHeap rebuildFreeSpace(ListIndex index, PendingFrees freed, HeapFile heapFile) {
         IndexedHeap heap = new IndexedHeap();
-        // A store must open with a JVM heap of the size with which it ran: this takes at most one byte for each entry
-        // in addition to the index.
+        // A store must open in a JVM heap as large as the one in which it ran. This pass takes at most one byte for
+        // each entry in addition to the index.
         long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
         try {
             Consumer<LongConsumer> used = action -> {

@@ -16,8 +16,8 @@ import java.nio.ByteOrder;
 
 /**
  * Replays a leader's frames in a replica. A frame is first checked for every possible fault. Then, under the lock, it
- * is placed at the LSN that it had on the leader, and its records change the index as {@link WritePath} did on the
- * leader. The flusher writes the same bytes.
+ * is placed at the LSN that it had on the leader, and its records change the index in the same way as {@link WritePath}
+ * did on the leader. The flusher writes the same bytes.
  */
 final class ReplayPath {
     private final StoreState state;
@@ -26,7 +26,7 @@ final class ReplayPath {
     private final ListChanges changes;
     private final LogSegments log;
     private final LogGeometry geometry;
-    /** The frame that the next frame must follow. Guarded by the store's lock. */
+    /** The link to the frame that the next frame must follow. Guarded by the store's lock. */
     private FrameLayout.Link last;
 
     ReplayPath(StoreState state, CommitQueue queue, FlushScheduler demand, ListChanges changes, FrameLayout.Link last) {
@@ -129,9 +129,9 @@ final class ReplayPath {
 
     /**
      * Checks that the frame follows the last frame, at the tail or at the start of the next segment. The leader starts
-     * a new segment if the tail's segment lacks space for all records that the first write may need. The write may have
-     * used fewer records, because a trim that changes nothing has no record. A frame that follows an earlier frame
-     * comes too late: another frame already follows that earlier frame.
+     * a new segment if the tail's segment lacks space for all records that the frame's first write may need. The write
+     * may need fewer, because a trim that changes nothing has no record. A frame that follows an earlier frame comes
+     * too late: another frame already follows that earlier frame.
      */
     private void requireFollows(ByteBuffer frame) {
         long tail = queue.tail();
@@ -163,10 +163,7 @@ final class ReplayPath {
         return state.name() + ": frame at LSN " + lsn(frame) + " is rejected: " + why;
     }
 
-    /**
-     * Applies a checked frame. A record that contradicts the index means that the replicas differ, which fails the
-     * store.
-     */
+    /** Applies a checked frame. If a record contradicts the index, the replicas differ, and the store fails. */
     private void enter(Commit commit, ByteBuffer frame) {
         try {
             commit.frame().fill(frame);

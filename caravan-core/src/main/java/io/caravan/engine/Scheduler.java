@@ -8,8 +8,9 @@ import java.util.function.Consumer;
 
 /**
  * Provides the workers, the waits, and the store ids of an engine. With {@link #THREADS}, the workers are threads. A
- * simulator runs one worker at a time, and a seed determines which worker is next. The simulator may switch whenever a
- * worker waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that another worker has published.
+ * simulator runs one worker at a time, and a seed determines which worker is next. The simulator may switch to another
+ * worker whenever a worker waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that another
+ * worker has published.
  */
 public interface Scheduler {
 
@@ -31,18 +32,22 @@ public interface Scheduler {
         }
     };
 
-    /** Whether this thread may access the store's files: it must ignore interrupts, which would close the files. */
+    /**
+     * Whether this thread may access the store's files. Such a thread must ignore interrupts, which would close the
+     * files.
+     */
     default boolean mayTouchFiles() {
         return Thread.currentThread() instanceof UninterruptibleThread;
     }
 
-    /** Runs a worker's task on this thread, which must not wait for the store in the meantime. */
+    /** Runs a worker's task on this thread. The task must not wait for the store. */
     default void doInstead(Runnable work) {
         WorkerThread.asStoreThread(work);
     }
 
     /**
-     * Returns a lock for the store's threads. A simulator may switch threads before it is taken and after its release.
+     * Returns a lock for the store's threads. A simulator may switch threads before the lock is taken and after it is
+     * released.
      */
     default ReentrantLock newLock() {
         return new ReentrantLock();

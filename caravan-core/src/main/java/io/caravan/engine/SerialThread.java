@@ -25,7 +25,7 @@ public final class SerialThread implements Executor, AutoCloseable {
         executor.execute(task);
     }
 
-    /** Whether the caller is a task of this thread. Such a task must not wait for a later task. */
+    /** Whether the caller is running in a task of this thread. Such a task must not wait for a later task. */
     public boolean isCurrent() {
         return Thread.currentThread() == thread;
     }

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /** The components of an open store. This class connects them, starts their threads, and closes them in order. */
 final class StoreComponents {
     private static final Logger LOG = LoggerFactory.getLogger(StoreComponents.class);
-    /** The longest time that closing waits for reads in progress. */
+    /** The maximum time for which a close waits for reads in progress. */
     private static final long READERS_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Recovered recovered;
@@ -74,7 +74,7 @@ final class StoreComponents {
         futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
     }
 
-    /** Connects and starts the components of a recovered store, which may be a replica of another store. */
+    /** Connects and starts the components of a recovered store, which may be a replica. */
     static StoreComponents start(
             StoreConfig config,
             Storage storage,
@@ -114,7 +114,7 @@ final class StoreComponents {
     void start() {
         flusherWorker.start();
         checkpointerWorker.start();
-        // The first append should not wait for segments; the replayed log may even end at the end of its last segment.
+        // The first append should not have to wait for segments; the replayed log may even fill its last segment.
         provisioner.step();
         if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
             // An earlier release may have left log data only in the page cache. After a checkpoint, recovery does not
@@ -199,7 +199,7 @@ final class StoreComponents {
             finishWork(flushed);
         } finally {
             releaseEverything();
-            // An action must not wait for the end of this close.
+            // An action must not have to wait for the end of this close.
             state.scheduler.doInstead(writability::runActionsOfClosed);
             state.endClose();
             futureThread.close();
@@ -217,7 +217,8 @@ final class StoreComponents {
             } finally {
                 awaitReaders();
             }
-            // This fsyncs the log first, even if the disk has no space for a checkpoint.
+            // The checkpoint begins with an fsync of the log, which succeeds even if the disk has no space for a
+            // checkpoint.
             onCheckpointer(this::publishIfChanged);
         } catch (StoreIoException noSpace) {
             if (state.failure() == null) {

@@ -14,13 +14,16 @@ import java.util.TreeSet;
  * @param logs numbers of log segments
  * @param heaps numbers of heap segments
  * @param checkpoints numbers of checkpoints
- * @param temporaries names of files that were never finished
+ * @param temporaries names of unfinished files
  */
 record StoreFiles(TreeSet<Long> logs, TreeSet<Long> heaps, TreeSet<Long> checkpoints, List<String> temporaries) {
-    /** Names that file systems create in the root of a volume. They are not part of a store, and harmless. */
+    /**
+     * Names of entries that file systems create in the root of a volume. They do not belong to a store, and are
+     * harmless.
+     */
     private static final Set<String> IGNORED = Set.of("lost+found");
 
-    /** Lists a directory. Rejects a directory with files that do not belong to a store. */
+    /** Lists the files of a directory by kind. Rejects a directory with files that do not belong to a store. */
     static StoreFiles list(Storage storage) throws IOException {
         List<String> names = storage.list();
         List<String> unknown = names.stream()

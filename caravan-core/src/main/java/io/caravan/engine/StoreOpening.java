@@ -14,8 +14,8 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * Opens or creates the files of a store. All changes that opening makes to existing files are made here, after {@link
- * Recovery} has decided what the files mean.
+ * Opens or creates the files of a store. This class makes all changes to existing files that an open requires, after
+ * {@link Recovery} has determined the state of the store.
  */
 final class StoreOpening {
     private final Storage storage;
@@ -71,7 +71,7 @@ final class StoreOpening {
         }
     }
 
-    /** Removes the files that an interrupted creation has left. */
+    /** Removes files that an interrupted creation of the store has left. */
     private void removeRemains(StoreFiles files) throws IOException {
         for (String name : files.temporaries()) {
             storage.delete(name);
@@ -103,17 +103,17 @@ final class StoreOpening {
         for (long checkpoint : recovered.badCheckpoints()) {
             storage.delete(FileNames.CHECKPOINT.of(checkpoint));
         }
-        // Names come first, so that no frame is written to segments whose checkpoint a power failure could still
-        // remove.
+        // Names are made durable first, so that no frame is written to segments whose checkpoint a power failure could
+        // still remove.
         storage.forceDirectory();
         finishLastSegment(recovered);
         log.settle(recovered.newest().startLsn(), recovered.end());
     }
 
     /**
-     * Rewrites the header of the last segment, because the header may be only in the page cache. That happens if the
-     * process was killed before the fsync of the header, or this fsync failed. The next segment is created on the
-     * assumption that the last segment is finished. (A segment that contains a frame or a checkpoint's start had its
+     * Rewrites the header of the last segment, because the header may be only in the page cache. This happens if the
+     * process was killed before the fsync of the header, or if this fsync failed. The creation of the next segment
+     * relies on the last segment being finished. (A segment that contains a frame or a checkpoint's start had its
      * header fsynced before.)
      */
     private static void finishLastSegment(Recovered recovered) throws IOException {

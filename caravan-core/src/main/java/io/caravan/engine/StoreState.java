@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that the components of an open store share: its files, and the index, heap, and life cycle, which the
- * store's lock guards. {@code changed} is signaled after any event that a waiting write may wait for: buffer or disk
+ * The state that the components of an open store share: the store's files, and the index, heap, and life cycle, which
+ * the store's lock guards. {@code changed} is signaled after any event for which a write may wait: buffer or disk
  * space, failure, or closing.
  */
 final class StoreState {
@@ -30,7 +30,8 @@ final class StoreState {
     }
 
     /**
-     * Maximum number of chunks of a list that are skipped each time the lock is held. Each chunk may be a cache miss.
+     * Maximum number of chunks of a list that are skipped each time the lock is held. Each chunk may cause a cache
+     * miss.
      */
     static final int SEEK_CHUNKS = 256;
 
@@ -67,7 +68,7 @@ final class StoreState {
 
     private final String name;
     private volatile Lifecycle lifecycle = Lifecycle.OPEN;
-    /** Whether the store replays a leader's frames, and rejects other writes. */
+    /** Whether the store is a follower, which replays a leader's frames and rejects other writes. */
     private volatile boolean follows;
 
     private volatile @Nullable StoreFailedException failure;
@@ -127,7 +128,7 @@ final class StoreState {
         return lifecycle == Lifecycle.OPEN && failure == null && !follows;
     }
 
-    /** Whether only {@link ReplayPath} writes. */
+    /** Whether the store is a follower, in which only {@link ReplayPath} writes. */
     boolean follows() {
         return follows;
     }
@@ -184,7 +185,7 @@ final class StoreState {
         });
     }
 
-    /** Yields the lock to waiting threads between slices of a long operation. Called under the lock. */
+    /** Releases the lock to waiting threads between slices of a long operation. Called under the lock. */
     void yieldLock() {
         lock.unlock();
         lock.lock();
@@ -193,7 +194,7 @@ final class StoreState {
 
     /**
      * Copies regions of a pinned list, and moves the cursor past them. The cursor may be at any entry before the call.
-     * Takes the lock, and holds it for a bounded number of chunks at a time.
+     * Takes the lock for a bounded number of chunks at a time.
      *
      * @param from sequence of the first region
      * @param count at most a few hundred
@@ -216,7 +217,7 @@ final class StoreState {
         }
     }
 
-    /** Wakes the writes that wait, because the space may suffice for them now. Called under the lock. */
+    /** Wakes waiting writes, because the space may now suffice for them. Called under the lock. */
     void signalChange() {
         lacksSpace = false;
         changed.signalAll();
@@ -227,7 +228,7 @@ final class StoreState {
         return lacksSpace;
     }
 
-    /** Records the first failure. Returns it, or the failure recorded before. Called under the lock. */
+    /** Records a failure, unless one was recorded before. Returns the recorded failure. Called under the lock. */
     StoreFailedException fail(Throwable cause) {
         StoreFailedException problem = failure;
         if (problem == null) {
@@ -240,8 +241,8 @@ final class StoreState {
     }
 
     /**
-     * Begins closing. If another thread has begun, waits until the store is closed, and returns false. Called under the
-     * lock.
+     * Begins the close of the store. If another thread has begun it, waits until the store is closed, and returns
+     * false. Called under the lock.
      */
     boolean beginClose() {
         if (lifecycle == Lifecycle.OPEN) {
@@ -256,8 +257,8 @@ final class StoreState {
     }
 
     /**
-     * Waits until {@link #changed} is signaled, or wakes spuriously. Called under the lock, which is released during
-     * the wait.
+     * Waits until {@link #changed} is signaled or a spurious wakeup occurs. Called under the lock, which is released
+     * during the wait.
      */
     void awaitChange() {
         lock.beforeWait();
@@ -279,7 +280,9 @@ final class StoreState {
         checkWritable();
     }
 
-    /** Wakes a close that waits for readers; no other operation waits for the end of a read. Called under the lock. */
+    /**
+     * Wakes a close that is waiting for readers; no other operation waits for the end of a read. Called under the lock.
+     */
     void lastReaderLeft() {
         if (lifecycle != Lifecycle.OPEN) {
             signalChange();

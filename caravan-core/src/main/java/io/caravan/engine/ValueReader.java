@@ -19,7 +19,7 @@ public final class ValueReader {
     /**
      * Creates a reader for values that lie before the end of the log.
      *
-     * @param endLsn the end of the log, or any position after everything that is read
+     * @param endLsn the end of the log, or any position after all values to be read
      */
     public ValueReader(HeapFile heapFile, LogSegments log, LongSupplier endLsn) {
         this.heapFile = heapFile;

@@ -15,7 +15,7 @@ final class WorkerThread implements Worker {
         }
     }
 
-    /** Set in a thread that is not a store thread while it does the work of one. */
+    /** Set while a thread that is not a store thread does the work of one. */
     private static final ThreadLocal<Boolean> LENT = new ThreadLocal<>();
 
     private final Step step;
@@ -35,7 +35,7 @@ final class WorkerThread implements Worker {
         return Thread.currentThread() instanceof StoreThread || LENT.get() != null;
     }
 
-    /** Does the work of a store thread on this thread, which counts as a store thread in the meantime. */
+    /** Does the work of a store thread on this thread, which counts as a store thread until the work is done. */
     static void asStoreThread(Runnable work) {
         LENT.set(true);
         try {

@@ -3,7 +3,7 @@ package io.caravan.engine;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Determines whether a write would have to wait, and runs actions once a write would not have to wait. */
+/** Determines whether a write would have to wait, and runs actions once it would not. */
 final class Writability {
     private final StoreState state;
     private final CommitQueue queue;
@@ -49,8 +49,8 @@ final class Writability {
     }
 
     /**
-     * Requests the flush or fsync for which the actions wait, if any. Without this, the store might never become
-     * writable.
+     * Requests the flush or fsync for which the actions wait, if any. Without this request, the store might never
+     * become writable.
      */
     private void requestSpace() {
         if (!queue.active().roomy()) {

@@ -18,8 +18,8 @@ import java.util.List;
 
 /**
  * Performs writes. A write is first checked, and its checksums are computed, without the lock. Under the lock, it waits
- * for space, places and fills its record, changes the index, and adds its callback. A write is rejected before anything
- * is changed.
+ * for space, places and fills its record, changes the index, and adds its callback. If a write is rejected, nothing has
+ * been changed.
  */
 final class WritePath {
     private static final long NO_SEQUENCE = -1;
@@ -43,7 +43,9 @@ final class WritePath {
         this.maxValueBytes = state.config.maxValueBytes();
     }
 
-    /** Copies a value into a frame. Arrays and buffers have separate implementations, so that neither is wrapped. */
+    /**
+     * Copies a value into a frame. Arrays and buffers have separate implementations, so that neither has to be wrapped.
+     */
     private interface Copy<T> {
         void into(ByteBuffer frame, int at, T value, int length);
     }
@@ -63,7 +65,7 @@ final class WritePath {
         append(id, value, length, Checksums.crc32c(value), ARRAY, terms, callback, mayWait);
     }
 
-    /** Appends a value. Uses no lambda, because this method runs millions of times and must not create garbage. */
+    /** Appends a value. Uses no lambda, because this method runs for every append and must not create garbage. */
     private <T> void append(
             long id,
             T value,
@@ -99,7 +101,8 @@ final class WritePath {
     }
 
     /**
-     * Returns the active commit with space for records of this size, once the heap will have space for their entries.
+     * Waits until the active commit has space for records of this size, and the heap for their entries. Returns the
+     * commit.
      */
     private Commit makeRoom(int recordBytes, long entryBytes, boolean mayWait) {
         Commit commit = queue.makeRoom(recordBytes, entryBytes == 0, mayWait);
@@ -213,7 +216,10 @@ final class WritePath {
         });
     }
 
-    /** Returns an upper bound on the list places needed: a deleted list keeps its place until it is freed. */
+    /**
+     * Returns an upper bound on the number of list places that a batch needs. A deleted list keeps its place until it
+     * is freed.
+     */
     private long listsNeeded(List<WriteBatch.Operation> operations) {
         return operations.stream()
                 .filter(operation -> operation instanceof WriteBatch.Delete
@@ -323,7 +329,7 @@ final class WritePath {
     }
 
     /**
-     * Applies the changes. Nothing is rejected from here on, so an exception leaves an incomplete frame and fails the
+     * Applies the changes of an admitted write. An exception would leave an incomplete frame, and therefore fails the
      * store.
      */
     private void enter(Runnable changes) {

@@ -2,7 +2,9 @@ package io.caravan.format;
 
 import io.caravan.StoreConfig;
 
-/** Arithmetic with 4 KiB blocks. A block that contains an acknowledged frame is never written again. */
+/**
+ * Computes positions and sizes in blocks of 4 KiB. A block that contains an acknowledged frame is never written again.
+ */
 public final class Blocks {
     public static final int BLOCK_BYTES = StoreConfig.BLOCK_BYTES;
 

@@ -6,9 +6,9 @@ package io.caravan.format;
  * lists, or pieces of a long list in the order of their sequences.
  *
  * <p>Replay starts at the start LSN. The log must reach the end LSN for the checkpoint to be complete. A record before
- * the capture LSN of its partition is already in the checkpoint. All sections are captured at the end LSN. In files of
- * earlier releases, each partition was captured separately, and the last partition at the end LSN. The header of format
- * version 3 ends earlier: it does not have the CRC and term of the frame before the start.
+ * the capture LSN of its partition is already reflected in the checkpoint. All sections are captured at the end LSN. In
+ * files of earlier releases, each partition was captured at an LSN of its own, and the last partition at the end LSN.
+ * The header of format version 3 is shorter: it lacks the CRC and the term of the frame before the start LSN.
  */
 public final class CheckpointLayout {
     public static final int START_LSN = FileHeader.BYTES;
@@ -46,7 +46,7 @@ public final class CheckpointLayout {
 
     public static final int MAX_PARTITIONS = 1024;
     /**
-     * Upper limit (exclusive) of every position, sequence, and file number, so that arithmetic with them cannot
+     * Exclusive upper limit of all positions, sequences, and file numbers, so that arithmetic with them cannot
      * overflow.
      */
     public static final long NUMBER_LIMIT = 1L << 62;

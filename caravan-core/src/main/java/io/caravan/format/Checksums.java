@@ -3,7 +3,7 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** Computes CRC-32C (Castagnoli, RFC 3720 appendix B.4), which processors compute at memory speed. */
+/** Computes CRC-32C checksums (Castagnoli, RFC 3720 appendix B.4), which processors compute at memory speed. */
 public final class Checksums {
 
     private Checksums() {}

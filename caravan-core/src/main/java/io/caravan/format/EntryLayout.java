@@ -3,8 +3,8 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * The layout of an entry, as described in docs/internals/file-format.md: a value in its log record. After the move to
- * the heap, the entry has the same bytes.
+ * The layout of an entry, as described in docs/internals/file-format.md: a value in a log record. An entry has the same
+ * bytes after it has moved to the heap.
  *
  * <p>The checksum combines the value's CRC-32C, which a writer computes before it takes any lock, with a hash of the
  * list id, the creation LSN of the list, the sequence, and the length. Readers therefore reject a stale or misplaced
@@ -23,7 +23,9 @@ public final class EntryLayout {
         return (VALUE + length + ALIGNMENT - 1) & -ALIGNMENT;
     }
 
-    /** Combines a value's CRC with a hash of its identity. */
+    /**
+     * Returns an entry's checksum: the value's CRC, combined with a hash of the length and the identity of the entry.
+     */
     public static int checksum(int valueCrc, int length, long id, long creationLsn, long sequence) {
         long hash = id * 0x9E37_79B9_7F4A_7C15L;
         hash = (Long.rotateLeft(hash, 29) ^ creationLsn) * 0xBF58_476D_1CE4_E5B9L;
@@ -32,7 +34,7 @@ public final class EntryLayout {
         return valueCrc ^ (int) (hash >>> 32);
     }
 
-    /** Whether the expected entry, with an intact value, is at this index. */
+    /** Whether the bytes at this index are the expected entry, with an intact value. */
     public static boolean valid(ByteBuffer buffer, int at, int length, long id, long creationLsn, long sequence) {
         return buffer.getInt(at + LENGTH) == length
                 && buffer.getInt(at + CHECKSUM)

@@ -35,8 +35,8 @@ public final class FileHeader {
         HEAP_SEGMENT("CARAVHEP"),
         CHECKPOINT("CARAVCKP"),
         /**
-         * A file with only a header: {@code number} is the number of shards in the directory, and the other fields are
-         * zero.
+         * The file with the number of shards. It has only a header: {@code number} is the number of shards in the
+         * directory, and the other fields are zero.
          */
         SHARDS("CARAVGRP");
 

@@ -32,7 +32,7 @@ public enum FileNames {
         this.pattern = Pattern.compile(Pattern.quote(prefix) + "([0-7][0-9a-f]{15})" + Pattern.quote(ending));
     }
 
-    /** Returns the name of a shard's directory in the directory of a sharded store. */
+    /** Returns the name of a shard's directory within the directory of a sharded store. */
     public static String shard(int number) {
         return "shard-" + number;
     }
@@ -47,13 +47,13 @@ public enum FileNames {
         return of(number) + TEMPORARY_ENDING;
     }
 
-    /** Returns the number in a name of this kind, or empty for any other name. */
+    /** Returns the number in a file name of this kind, or empty for any other name. */
     public OptionalLong number(String name) {
         Matcher matcher = pattern.matcher(name);
         return matcher.matches() ? OptionalLong.of(Long.parseLong(matcher.group(1), 16)) : OptionalLong.empty();
     }
 
-    /** Returns the numbers of the files of this kind, among files with any names. */
+    /** Returns the numbers of those files whose names are of this kind. */
     public TreeSet<Long> numbers(Collection<String> names) {
         TreeSet<Long> numbers = new TreeSet<>();
         names.forEach(name -> number(name).ifPresent(numbers::add));

@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
  * from the log therefore never follows a frame written later in place of its predecessor, as in Raft (Ongaro and
  * Ousterhout, "In Search of an Understandable Consensus Algorithm", ATC 2014).
  *
- * <p>The magic states whether all earlier frames were fsynced when the frame was written. The CRC also depends on the
+ * <p>The magic states whether all earlier frames were fsynced when the frame was written. The CRC also covers the
  * magic, so a torn write that leaves the magic of an older frame leaves no valid frame. Frames of format version 3 have
  * their own magics, and the term 0.
  */
@@ -43,7 +43,7 @@ public final class FrameLayout {
     /** "CUFR" in byte order: like {@link #MAGIC_BEHIND_UNFORCED}, in version 3 of the format. */
     public static final int OLD_MAGIC_BEHIND_UNFORCED = 0x5246_5543;
 
-    /** The LSN of the nonexistent frame before the first frame. */
+    /** The previous LSN in the first frame of a log, which no frame precedes. */
     public static final long NO_FRAME = -1;
 
     private FrameLayout() {}
@@ -53,14 +53,14 @@ public final class FrameLayout {
      *
      * @param lsn LSN of the previous frame, or {@link #NO_FRAME}
      * @param crc CRC of the previous frame; ignored if the term is 0
-     * @param term term of the previous frame; 0 if none exists, or if it has an earlier format version, in which its
-     *     LSN alone identifies it
+     * @param term term of the previous frame; 0 if there is none, or if it has an earlier format version, in which the
+     *     LSN alone identifies a frame
      */
     public record Link(long lsn, int crc, int term) {
         public static final Link NONE = new Link(NO_FRAME, 0, 0);
     }
 
-    /** Returns the reference from the next frame to the frame at this index. */
+    /** Returns the link that the next frame contains if it follows the frame at this index. */
     public static Link link(ByteBuffer segment, int at) {
         return new Link(segment.getLong(at + LSN), segment.getInt(at + CRC), term(segment, at));
     }
@@ -103,7 +103,7 @@ public final class FrameLayout {
         return magic == OLD_MAGIC_VALUE || magic == OLD_MAGIC_BEHIND_UNFORCED;
     }
 
-    /** Whether a frame's magic is at this index of the buffer. */
+    /** Whether the bytes at this index are the magic of a frame. */
     public static boolean magicAt(ByteBuffer segment, int at) {
         return afterForce(segment, at)
                 || segment.getInt(at + MAGIC) == MAGIC_BEHIND_UNFORCED
@@ -129,7 +129,8 @@ public final class FrameLayout {
     }
 
     /**
-     * Whether a valid frame with this LSN starts at this index of the buffer, which contains the rest of its segment.
+     * Whether a valid frame with this LSN starts at this index. The buffer must contain the segment from there to its
+     * end.
      */
     public static boolean valid(ByteBuffer segment, int at, long storeId, long lsn) {
         int payloadBytes = claimedPayloadBytes(segment, at, storeId, lsn);
@@ -149,8 +150,8 @@ public final class FrameLayout {
     }
 
     /**
-     * Returns the number of fields of the header at this index, up to four, that match an expected frame, regardless of
-     * its checksum.
+     * Returns the number of header fields at this index, up to four, that match an expected frame. Ignores the
+     * checksum.
      */
     public static int fieldsRight(ByteBuffer segment, int at, long storeId, long lsn, long previousLsn) {
         if (segment.limit() - at < HEADER_BYTES) {

@@ -8,8 +8,8 @@ import java.util.UUID;
  * docs/internals/file-format.md.
  *
  * <p>The operating system generates the boot id when it starts. A different boot id means that the system has
- * restarted. The page cache then no longer contains unfsynced log data, so everything readable is on the disk. The same
- * is assumed if the file is not valid.
+ * restarted. The page cache then no longer contains unfsynced log data, so everything readable is on the disk. The
+ * reader of an invalid file makes the same assumption.
  */
 public final class FsyncedLsnLayout {
     public static final int STORE_ID = 0;
@@ -30,8 +30,8 @@ public final class FsyncedLsnLayout {
     }
 
     /**
-     * Returns the LSN up to which the log is known to be on disk, or {@link Long#MAX_VALUE} if everything that can be
-     * read is on disk.
+     * Returns the LSN up to which the log is known to be on disk, or {@link Long#MAX_VALUE} if all readable data is on
+     * disk.
      */
     public static long lsn(ByteBuffer buffer, long storeId, UUID bootId) {
         boolean inMemory = buffer.getInt(CRC) == Checksums.crc32c(buffer, 0, CRC)

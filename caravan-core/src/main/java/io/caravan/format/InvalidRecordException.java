@@ -14,12 +14,12 @@ public final class InvalidRecordException extends RuntimeException {
     private final long id;
     private final long sequence;
 
-    /** Creates an exception for bytes that are not a record. */
+    /** Creates an exception for bytes that do not form a record. */
     public InvalidRecordException(long lsn, String problem) {
         this(lsn, CorruptStoreException.NOT_APPLICABLE, CorruptStoreException.NOT_APPLICABLE, problem);
     }
 
-    /** Creates an exception for a record that contradicts its list. */
+    /** Creates an exception for a record that contradicts the state of its list. */
     public InvalidRecordException(long lsn, long id, long sequence, String problem) {
         super(problem);
         this.lsn = lsn;

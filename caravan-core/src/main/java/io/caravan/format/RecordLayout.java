@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 /**
  * The layout of the records of a frame, as described in docs/internals/file-format.md: one for each operation, in
  * order, each starting at a multiple of 8 bytes. A record's LSN is its byte position in the log. A record contains the
- * operation, but not the place of the value, so a frame has the same meaning on every machine.
+ * operation, but no location in the heap, so a frame has the same meaning on every node.
  */
 public final class RecordLayout {
     public static final int TYPE = 0;
@@ -28,10 +28,12 @@ public final class RecordLayout {
         return ENTRY + EntryLayout.entryBytes(length);
     }
 
-    /** Writes an append's record without the value, which belongs at {@code at + ENTRY + EntryLayout.VALUE}. */
+    /**
+     * Writes an append record, except for the value, which the caller writes at {@code at + ENTRY + EntryLayout.VALUE}.
+     */
     public static void putAppend(ByteBuffer buffer, int at, long id, long sequence, int sum, int length) {
         int bytes = appendBytes(length);
-        // Fills the padding after the value with zeros, because it may contain bytes of an earlier frame.
+        // Fills the padding after the value with zeros, because the buffer may contain bytes of an earlier frame.
         buffer.putLong(at + bytes - Long.BYTES, 0);
         putHead(buffer, at, APPEND, bytes, id);
         buffer.putLong(at + SEQUENCE, sequence);

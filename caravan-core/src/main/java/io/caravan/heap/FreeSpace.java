@@ -30,12 +30,12 @@ public final class FreeSpace {
     }
 
     /**
-     * Adds segments to an empty heap so that exactly these regions are used.
+     * Adds segments to an empty heap, in which exactly these regions are then used.
      *
      * <p>Each pass over all regions collects the regions of as many segments as together have about {@code
-     * regionsAtOnce} regions. Memory is therefore bounded by that number, or by one segment's regions if it has more.
-     * Within a segment, one bit for each 8 bytes marks used space; these bits fit in a processor cache regardless of
-     * the size of the heap.
+     * regionsAtOnce} regions. Memory is therefore bounded by that number, or by the number of regions in one segment,
+     * if that is higher. Within a segment, one bit for each 8 bytes marks used space; these bits fit in a processor
+     * cache regardless of the size of the heap.
      *
      * @param regions calls its argument with every packed region, in any order, each time that it is called
      */
@@ -118,7 +118,7 @@ public final class FreeSpace {
                         + problem);
     }
 
-    /** A bitmap of the used units of 8 bytes in a range of address space. */
+    /** A bitmap of the used 8-byte units in a range of the address space. */
     private static final class UsedUnits {
         private static final int UNIT_SHIFT = 3;
         private static final int WORD_SHIFT = 6;

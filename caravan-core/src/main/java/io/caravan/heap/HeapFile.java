@@ -21,14 +21,14 @@ import org.jspecify.annotations.Nullable;
  * The values that have moved to the heap, in segment files that are written through a channel and read through a
  * mapping.
  *
- * <p>One thread writes, fsyncs, and adds and drops segments: the checkpointer's thread or, until that runs, the thread
- * that opens the store. Any number of threads read. The array of segments is replaced, never changed, so readers take
+ * <p>One thread writes, fsyncs, and adds and drops segments: the thread that opens the store, and later the
+ * checkpointer's thread. Any number of threads read. The array of segments is replaced, never changed, so readers take
  * no lock.
  *
  * <p>A segment is a sparse file that has its full size from the beginning. {@link #fill} allocates disk space for a
  * part of it before entries are placed there, so every place in the heap has disk space. A segment is dropped only if
- * it has no live or pinned entries, so no reader uses a value in it. Each read retains the heap file, so closing it
- * never unmaps memory that is being read.
+ * it has no live or pinned entries, so no reader uses a value in it. Each read retains the heap file, so a close never
+ * unmaps memory that is being read.
  */
 public final class HeapFile implements AutoCloseable {
     private final Storage storage;
@@ -46,7 +46,7 @@ public final class HeapFile implements AutoCloseable {
     private static final class Segment {
         final String path;
         final MappedFile mapping;
-        /** The segment's file, which is kept open while it has bytes that are not fsynced. */
+        /** The segment's file, which stays open as long as it has bytes that are not fsynced. */
         @Nullable
         StoreFile unforced;
 
@@ -60,7 +60,7 @@ public final class HeapFile implements AutoCloseable {
             try (StoreFile file = unforced) {
                 unforced = null;
             } catch (IOException ignored) {
-                // The bytes are not needed.
+                // A failed close loses nothing, because the bytes are not needed.
             }
         }
     }
@@ -73,12 +73,12 @@ public final class HeapFile implements AutoCloseable {
         return segments.length;
     }
 
-    /** Returns the total size of the segments in bytes, an upper bound on the disk space they use. */
+    /** Returns the total size of the segments in bytes, which is an upper bound on their disk space. */
     public long fileBytes() {
         return (long) segments.length * geometry.segmentBytes();
     }
 
-    /** Opens the next segment's existing file, or reports why it is unusable. */
+    /** Opens the next segment's existing file, or throws an exception that states why the file is unusable. */
     public void openNext() throws IOException {
         int number = segments.length;
         try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
@@ -181,7 +181,7 @@ public final class HeapFile implements AutoCloseable {
         references.incrementAndGet();
     }
 
-    /** Undoes one {@link #retain}. */
+    /** Undoes one call to {@link #retain}. */
     public void release() {
         if (references.decrementAndGet() == 0) {
             for (Segment segment : segments) {
@@ -201,7 +201,7 @@ public final class HeapFile implements AutoCloseable {
 
     /**
      * Fills a part of a segment with zeros, so that disk space is allocated for it. Not durable before {@link #force}.
-     * Bytes that replace the zeros before then cost no second disk write.
+     * If other bytes replace the zeros before that call, the disk is written only once.
      *
      * @throws IOException if the disk has no space; the existing contents are unchanged
      */
@@ -270,7 +270,7 @@ public final class HeapFile implements AutoCloseable {
         }
     }
 
-    /** Returns the path of the segment of an address, whether the file exists or not. */
+    /** Returns the path of the segment that contains an address, whether the file exists or not. */
     public String path(long address) {
         return storage.describe(FileNames.HEAP.of(geometry.segmentOf(address)));
     }

@@ -6,7 +6,7 @@ import io.caravan.format.Region;
 
 /**
  * The layout of the heap's address space in segment files. Segment n starts at n times the segment size, and its first
- * block is the file header. The header also keeps holes of two segments from merging.
+ * block is the file header. The header also prevents holes of two segments from merging.
  */
 public record HeapGeometry(int segmentBytes) {
     private static final int GROWTHS = 64;
@@ -25,7 +25,7 @@ public record HeapGeometry(int segmentBytes) {
         return (long) segment * segmentBytes + Blocks.BLOCK_BYTES;
     }
 
-    /** Returns the number of bytes of a segment that regions can use: all but the header. */
+    /** Returns the number of bytes of a segment that regions can use: all bytes except the header. */
     public int usableBytes() {
         return segmentBytes - Blocks.BLOCK_BYTES;
     }
@@ -35,7 +35,7 @@ public record HeapGeometry(int segmentBytes) {
         return Blocks.roundUp(Math.min(MAX_GROWTH_BYTES, segmentBytes / GROWTHS));
     }
 
-    /** Whether a region of this size can be at this address, entirely within one segment's usable part. */
+    /** Whether a region of this size at this address lies entirely within the usable part of one segment. */
     public boolean contains(long address, int bytes) {
         if (address < 0 || address >= Region.ADDRESS_LIMIT || address % EntryLayout.ALIGNMENT != 0) {
             return false;

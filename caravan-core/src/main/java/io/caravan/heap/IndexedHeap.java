@@ -15,11 +15,11 @@ import io.caravan.format.Blocks;
  * <p>This is the two-level segregated fit of Masmano, Ripoll, Crespo and Real (TLSF, ECRTS 2004). The cost of
  * allocating and freeing does not depend on the number of holes.
  *
- * <p>A hole is a slot of three longs: its start, its size, and its neighbors in the list of its bin. Sizes are stored
- * in units of 8 bytes.
+ * <p>A hole is stored in a slot of three longs: its start, its size, and its neighbors in the list of its bin. Sizes
+ * are stored in units of 8 bytes.
  *
- * <p>One hole is in no index: the frontier, the large hole that was split last. Allocations use its front while no
- * smaller hole fits. Such an allocation changes two numbers instead of three indexes.
+ * <p>One hole is in no index: the frontier, which is the large hole that was split last. Allocations use the front of
+ * the frontier if no smaller hole fits. Such an allocation changes two numbers instead of three indexes.
  */
 public final class IndexedHeap {
     /** The result of {@link #allocate} if no hole is large enough. */
@@ -39,20 +39,23 @@ public final class IndexedHeap {
     private static final int LINKS = 2;
     private static final int SLOT_LONGS = 3;
 
-    /** The size from which holes are always kept: 1 MiB. The address space can contain 2^21 such holes. */
+    /**
+     * The minimum size of holes that are kept even beyond the limit: 1 MiB. The address space can contain 2^21 such
+     * holes.
+     */
     private static final long ALWAYS_KEPT_UNITS = 1 << 17;
 
-    /** The maximum number of holes, which leaves space for all holes that are always kept. */
+    /** The default limit on the number of holes, which leaves slots for all holes that are kept beyond the limit. */
     private static final int MAX_HOLES = RecordPages.maxRecords(SLOT_LONGS) - (1 << 21);
 
-    /** The size from which holes become the frontier when they are split: 4 KiB. */
+    /** The minimum size of a hole that becomes the frontier when it is split: 4 KiB. */
     private static final long FRONTIER_UNITS = 512;
 
     /** Number of holes in the request's own bin to try before a hole of a larger bin is split. */
     private static final int FIT_TRIES = 16;
 
     /**
-     * Number of holes in the last bin to compare when searching for the largest. Sizes in a bin differ by up to a
+     * Number of holes in the last bin to compare in a search for the largest hole. Sizes in a bin differ by up to a
      * sixteenth.
      */
     private static final int LARGEST_CHECKS = 256;
@@ -75,8 +78,8 @@ public final class IndexedHeap {
 
     /**
      * Creates a heap that keeps up to this many holes, and more only if they are 1 MiB or larger. A freed region that
-     * would become a further hole stays used. The same applies to gaps that {@link FreeSpace} finds, so every heap can
-     * be rebuilt.
+     * would exceed this limit stays used. The same applies to gaps that {@link FreeSpace} finds, so every heap can be
+     * rebuilt.
      */
     public IndexedHeap(int maxHoles) {
         this.maxHoles = maxHoles;
@@ -133,7 +136,7 @@ public final class IndexedHeap {
         }
     }
 
-    /** Shortens a hole from its start. Its end, and so its place in the index by end, is unchanged. */
+    /** Shortens a hole from its start. The hole's end, and therefore its place in the index by end, does not change. */
     private void takeFront(int slot, long units) {
         long left = holeUnits(slot) - units;
         boolean sameBin = SizeBins.binOf(left) == SizeBins.binOf(holeUnits(slot));
@@ -188,7 +191,7 @@ public final class IndexedHeap {
         }
     }
 
-    /** Whether the limit of holes is reached, so that freed space may be lost until the heap is rebuilt. */
+    /** Whether the number of holes has reached its limit, so that freed space may be lost until the heap is rebuilt. */
     public boolean full() {
         return slots.count() >= maxHoles;
     }
@@ -210,7 +213,7 @@ public final class IndexedHeap {
         addHole(address >>> UNIT_SHIFT, units(bytes));
     }
 
-    /** Adds address space after existing space, and merges it with a hole directly before it. */
+    /** Adds address space after existing space, and merges the new space with a hole directly before it. */
     public void extendSpace(long address, long bytes) {
         totalUnits += units(bytes);
         free(address, Math.toIntExact(bytes));
@@ -239,7 +242,7 @@ public final class IndexedHeap {
         return removedUnits << UNIT_SHIFT;
     }
 
-    /** Removes address space if all of it is one hole. Returns whether it was removed. */
+    /** Removes a range of the address space if the range is exactly one hole. Returns whether the range was removed. */
     public boolean removeSpace(long address, long bytes) {
         if (!isFree(address, bytes)) {
             return false;
@@ -250,7 +253,7 @@ public final class IndexedHeap {
         return true;
     }
 
-    /** Whether all of this address space is one hole. */
+    /** Whether this range of the address space is exactly one hole. */
     public boolean isFree(long address, long bytes) {
         long start = address >>> UNIT_SHIFT;
         if (frontierUnits > 0 && frontierStart == start) {
@@ -265,7 +268,7 @@ public final class IndexedHeap {
         totalUnits += units(bytes);
     }
 
-    /** Adds a hole in used space, with no adjacent hole. */
+    /** Adds a hole in used space, which must have no adjacent hole. */
     void addFree(long address, long bytes) {
         addIfRoom(address >>> UNIT_SHIFT, units(bytes));
     }

@@ -19,7 +19,7 @@ final class SizeBins {
         Arrays.fill(heads, NIL);
     }
 
-    /** Returns the bin of holes of this size. All sizes in a bin are smaller than those in the next bin. */
+    /** Returns the bin for holes of this size. All sizes in a bin are smaller than those in the next bin. */
     static int binOf(long units) {
         if (units < EXACT) {
             return (int) units;

@@ -15,7 +15,7 @@ public final class ListCursor {
         return sequence;
     }
 
-    /** Clears the position, so that the cursor can be used for another list. */
+    /** Clears the position of the cursor, so that it can be used for another list. */
     void reset() {
         sequence = NOWHERE;
     }

@@ -22,9 +22,9 @@ import java.util.function.LongConsumer;
  *       | not yet freed |                          |
  * </pre>
  *
- * <p>A trim moves {@code first} and costs the same for one entry as for a million. {@link #reclaim} later frees the
- * regions from {@code firstStored}, a bounded number at a time, up to the first entry that a reader has pinned. {@link
- * ListRecords} describes the life cycle of a list.
+ * <p>A trim moves {@code first}, at the same cost for one entry as for a million entries. {@link #reclaim} later frees
+ * the regions from {@code firstStored}, a bounded number at a time, up to the first entry that a reader has pinned.
+ * {@link ListRecords} describes the life cycle of a list.
  */
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
@@ -46,9 +46,9 @@ public final class ListIndex {
     private long internalEntries;
     private long logBytes;
     private final Pins pins = new Pins();
-    /** The queue of lists with entries in the log, as ids. Some of these lists may no longer exist. */
+    /** The ids of the lists with entries in the log, as a queue. Some of these lists may no longer exist. */
     private final LongQueue young = new LongQueue();
-    /** Number of lists whose trimmed regions wait for a pin to be removed. */
+    /** Number of lists whose trimmed regions wait for the removal of a pin. */
     private int waitingLists;
 
     public ListIndex() {
@@ -79,8 +79,8 @@ public final class ListIndex {
 
     /**
      * Returns a frozen index with the current lists and their regions. It can be read without the lock until {@link
-     * #thaw}, while this index changes. Both share memory: the first change of a page, or of a bucket of the hash
-     * table, copies that page or bucket. At most one frozen index exists at a time, and it has no pins.
+     * #thaw}, while this index changes. The two indexes share memory: the first change to a page, or to a bucket of the
+     * hash table, copies this page or bucket. At most one frozen index exists at a time, and it has no pins.
      */
     public ListIndex freeze() {
         return new ListIndex(this);
@@ -98,7 +98,7 @@ public final class ListIndex {
         return Math.min(listsLeft(), chunks.left());
     }
 
-    /** Whether this many new entries of this many lists fit, not counting the lists themselves. */
+    /** Whether the index has space for this many new entries of this many lists, not counting the lists themselves. */
     public boolean hasRoom(long newEntries, long lists) {
         return chunks.hasRoom(newEntries, lists);
     }
@@ -113,7 +113,10 @@ public final class ListIndex {
         return table.find(id);
     }
 
-    /** Adds an empty list that starts at sequence {@code first}. There must be space for it; see {@link #listsLeft}. */
+    /**
+     * Adds an empty list that starts at sequence {@code first}. The index must have space for it; see {@link
+     * #listsLeft}.
+     */
     public int create(long id, long creationLsn, long first) {
         int list = records.create(id, creationLsn, first);
         table.add(list);
@@ -153,13 +156,13 @@ public final class ListIndex {
     }
 
     /**
-     * Takes the next list from the queue of lists that may have entries in the log; {@link #putYoung} puts it back.
-     * Returns {@link #NONE} if the list was removed from the index.
+     * Removes and returns the next list of the queue of lists that may have entries in the log; {@link #putYoung} puts
+     * it back. Returns {@link #NONE} if the list was removed from the index.
      */
     public int takeYoung() {
         int list = find(young.first(0));
         young.remove(1);
-        // A failure between here and the list's pin fails the store.
+        // A failure between this line and the pin of the list fails the store.
         if (list == NONE || !records.is(list, ListRecords.YOUNG)) {
             return NONE;
         }
@@ -201,19 +204,25 @@ public final class ListIndex {
         return now;
     }
 
-    /** Removes a list from the table. Its regions wait for {@link #reclaim}. */
+    /** Removes a list from the table. The list's regions wait for {@link #reclaim}. */
     public void remove(int list, long lsn) {
         trimTo(list, next(list), lsn);
         table.remove(list);
         records.mark(list, ListRecords.REMOVED);
     }
 
-    /** Retains the regions of the list's entries until {@link #unpin}, starting at a sequence that is not freed yet. */
+    /**
+     * Pins the list's entries from this sequence on until {@link #unpin}. The entry at this sequence must not be freed
+     * yet.
+     */
     public Pin pin(int list, long from) {
         return pins.add(list, from);
     }
 
-    /** Removes a pin. Returns whether regions waited only for this pin; the caller then queues them for reclaiming. */
+    /**
+     * Removes a pin. Returns whether regions were waiting only for its removal; the caller then queues them for
+     * reclaiming.
+     */
     public boolean unpin(Pin pin) {
         pins.remove(pin);
         boolean waited = records.is(pin.list(), ListRecords.WAITING) && pins.first(pin.list()) > pin.from();
@@ -233,8 +242,8 @@ public final class ListIndex {
     }
 
     /**
-     * Records that one of the list's places in the reclaim queue was processed. Frees the record if it is no longer
-     * needed.
+     * Records that one of the list's places in the reclaim queue was processed. Frees the list's record if it is no
+     * longer needed.
      */
     public void unqueued(int list) {
         records.addPlaces(list, -1);
@@ -289,8 +298,8 @@ public final class ListIndex {
     }
 
     /**
-     * Moves the cursor to an entry whose region is not freed yet, or past the last entry. The time depends on the
-     * distance.
+     * Moves the cursor to an entry whose region is not freed yet, or past the last entry. Takes time proportional to
+     * the distance.
      */
     public void seek(int list, long sequence, ListCursor cursor) {
         cursor.reset();
@@ -311,7 +320,7 @@ public final class ListIndex {
             cursor.sequence = sequence;
             return true;
         }
-        // Entries before the pinned entries may have been freed since the last call, and the cursor's chunk with them.
+        // Entries before the pinned entries, and the cursor's chunk with them, may have been freed since the last call.
         if (cursor.sequence < firstStored(list) || cursor.sequence > sequence) {
             cursor.chunk = records.headChunk(list);
             cursor.at = records.headOffset(list);
@@ -344,7 +353,7 @@ public final class ListIndex {
         return Math.min(first(list), Math.max(firstStored(list), pins.first(list)));
     }
 
-    /** Returns the total size of the entries in the log that are not freed, including trimmed entries. */
+    /** Returns the total size of the entries in the log, including trimmed entries that are not freed yet. */
     public long logBytes() {
         return logBytes;
     }
@@ -377,7 +386,7 @@ public final class ListIndex {
      * list 0, and ends when a step returns {@link #NONE}.
      *
      * @param limit the maximum number of lists that the step visits
-     * @param action may pin and unpin the list that it is called with
+     * @param action may pin and unpin the list that it receives
      * @return the list at which the next step starts
      */
     public int visitPinned(int from, int limit, IntConsumer action) {
@@ -389,7 +398,7 @@ public final class ListIndex {
         return list;
     }
 
-    /** Whether any list has trimmed regions that wait for a pin to be removed. */
+    /** Whether any list has trimmed regions that wait for the removal of a pin. */
     public boolean awaitsPins() {
         return waitingLists > 0;
     }
@@ -417,7 +426,7 @@ public final class ListIndex {
         cursor.sequence += count;
     }
 
-    /** Calls the action with every list of a partition. The index must not change in the meantime. */
+    /** Calls the action with every list of a partition. The index must not change during the call. */
     public void forEachList(int partition, IntConsumer action) {
         table.forEach(partition, action);
     }
@@ -489,7 +498,7 @@ public final class ListIndex {
         return records.get(list, ListRecords.LAST_LSN);
     }
 
-    /** Returns the total length, in bytes, of all values that are not freed, including trimmed values. */
+    /** Returns the total length, in bytes, of the list's values, including trimmed values that are not freed yet. */
     public long storedBytes(int list) {
         return records.get(list, ListRecords.STORED_BYTES);
     }

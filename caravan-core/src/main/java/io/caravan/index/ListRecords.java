@@ -26,10 +26,10 @@ import io.caravan.collections.RecordPages;
  *   over     its record is used for another list
  * </pre>
  *
- * <p>Trimmed or removed regions are freed in the same way in both states. The list gets a place in the reclaim queue.
- * When its turn comes, its regions are freed up to the first pinned region. If any region is pinned, the list is then
- * <em>waiting</em>, although its place has been used. The reader that removes the list's first pin gives the list a new
- * place. {@link Pins} are separate from the records.
+ * <p>Trimmed or removed regions are freed in the same way in both states. The list is added to the reclaim queue. When
+ * this place is processed, the list's regions are freed up to the first pinned region. If any region is pinned, the
+ * list is then <em>waiting</em>, although its place has been used. The reader that removes the list's first pin gives
+ * the list a new place. {@link Pins} are separate from the records.
  *
  * <p>A list is <em>young</em> while it is in the queue of lists with entries in the log.
  */
@@ -107,8 +107,8 @@ final class ListRecords {
     }
 
     /**
-     * Counts an entry whose region was added to the tail chunk. It looks up the record only once, because this runs
-     * millions of times.
+     * Counts an entry whose region was added to the tail chunk. Looks up the record only once, because this method runs
+     * for every append.
      *
      * @return whether it is the only entry of the list in the log
      */
@@ -143,7 +143,7 @@ final class ListRecords {
         set(list, STATE, get(list, STATE) & ~property);
     }
 
-    /** Adds to the number of the list's places in the reclaim queue. */
+    /** Adds this number, which may be negative, to the count of the list's places in the reclaim queue. */
     void addPlaces(int list, int places) {
         set(list, STATE, get(list, STATE) + places);
     }
@@ -168,7 +168,7 @@ final class ListRecords {
         set(list, CHUNKS, (long) head << Integer.SIZE | tail);
     }
 
-    /** Returns the number of entries of the head chunk that are freed already. */
+    /** Returns the number of entries in the head chunk that are already freed. */
     int headOffset(int list) {
         return (int) get(list, PLACES) >>> COUNT_BITS & COUNT_MASK;
     }

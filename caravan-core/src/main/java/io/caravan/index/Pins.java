@@ -6,7 +6,7 @@ import java.util.TreeSet;
 
 /** The entries that readers have pinned, by list. Guarded by the store's lock. */
 public final class Pins {
-    /** A sequence after all others, which stands for no pin. */
+    /** The value that stands for no pin: a sequence after all others. */
     static final long NONE = Long.MAX_VALUE;
 
     private final NavigableSet<Pin> pins = new TreeSet<>(Pin.ORDER);
@@ -39,8 +39,8 @@ public final class Pins {
         }
 
         /**
-         * Returns the total length of the list's values that were freed since it was pinned, all of which precede the
-         * pin.
+         * Returns the total length of the list's values that were freed since the pin was set. All of these values
+         * precede the pin.
          */
         public long freedBytes() {
             return freedBytes;
@@ -63,13 +63,13 @@ public final class Pins {
         return first == null || first.list != list ? NONE : first.from;
     }
 
-    /** Returns the first list with a pin, starting at this list, or {@link ListIndex#NONE}. */
+    /** Returns this list or the first list after it that has a pin, or {@link ListIndex#NONE}. */
     int nextList(int list) {
         Pin next = pins.ceiling(new Pin(list, 0, 0));
         return next == null ? ListIndex.NONE : next.list;
     }
 
-    /** Counts freed bytes in the pins of a list. The bytes precede all of its pins. */
+    /** Adds freed bytes to all pins of a list. The freed values precede all of these pins. */
     void countFreed(int list, long bytes) {
         for (Pin pin : pins.subSet(new Pin(list, 0, 0), new Pin(list + 1, 0, 0))) {
             pin.freedBytes += bytes;

@@ -13,29 +13,29 @@ import io.caravan.collections.LongPages;
  *   +--------------------------+--------------+---+---------+      the free chunk of this size before it, or 0
  * </pre>
  *
- * <p>Growing and freeing never copy a region. Chunks result from halving a page repeatedly. A freed chunk merges with
- * the other half of the chunk from which it was cut as soon as that half is also free. This is the buddy system (Knuth,
- * The Art of Computer Programming, volume 1, section 2.5). Entirely free pages are released, except for one. Allocating
- * and freeing take at most a dozen steps each.
+ * <p>Neither growth nor freeing copies a region. Chunks result from repeated halving of a page. A freed chunk merges
+ * with the other half of the chunk from which it was cut as soon as the other half is also free. This is the buddy
+ * system (Knuth, The Art of Computer Programming, volume 1, section 2.5). Entirely free pages are released, except for
+ * one. Allocating and freeing take at most a dozen steps each.
  */
 final class RegionChunks {
     static final int NONE = 0;
-    /** The size (as a power of two) of the first chunk, because many lists have one entry. */
+    /** The size (as a power of two) of a list's first chunk. It is small, because many lists have one entry. */
     private static final int FIRST_LOG2 = 1;
     /**
-     * The minimum size (as a power of two) of all other chunks. With smaller chunks, a walk through the list would
+     * The minimum size (as a power of two) of a list's other chunks. With smaller chunks, a walk through the list would
      * cause a cache miss for each entry.
      */
     private static final int MIN_LOG2 = 2;
     /**
-     * The number of entries at which the minimum chunk size doubles, because the unused part of the last chunk no
-     * longer matters.
+     * The number of entries at which the minimum chunk size doubles. In longer lists, the unused part of the last chunk
+     * matters little.
      */
     private static final int SOME_ENTRIES = 24;
 
     private static final int MAX_LOG2 = 12;
     /**
-     * A new chunk is smaller than the list by this factor (as a power of two), so that little of the chunk stays
+     * The factor (as a power of two) by which a new chunk is smaller than its list, so that little of the chunk stays
      * unused.
      */
     private static final int GROWTH_LOG2 = 2;
@@ -70,21 +70,22 @@ final class RegionChunks {
         }
     }
 
-    /** Returns the number of chunks that can be allocated even if all have the maximum size, half a page. */
+    /** Returns the number of chunks that can be allocated even if all of them have the maximum size of half a page. */
     int left() {
         return (int) Math.min(Integer.MAX_VALUE, pagesLeft() * 2);
     }
 
     /**
-     * Whether this many more entries fit. All chunks of a list except its last are full. In the smallest chunks, the
-     * headers take one long for each entry. The chunks of a page fill it, except for less than one chunk.
+     * Whether this many more entries of this many lists fit. All chunks of a list except the last are full. In the
+     * smallest chunks, the headers take one long for each entry. The chunks of a page fill the page, except for less
+     * than one chunk.
      */
     boolean hasRoom(long entries, long lists) {
         long longs = 2 * entries + (lists << MAX_LOG2);
         return longs <= (pagesLeft() - 1) * LongPages.PAGE_LONGS;
     }
 
-    /** Returns the number of pages that can still be added, plus the free page that is kept. */
+    /** Returns the number of pages that can still be added, plus the free page that is kept, if any. */
     private long pagesLeft() {
         return words.pagesLeft() + (firstFree[PAGE_LOG2] == NONE ? 0 : 1);
     }

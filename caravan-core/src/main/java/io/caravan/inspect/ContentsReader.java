@@ -18,11 +18,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * Reads the contents of a store that may be open or damaged: its newest checkpoint, and single lists, from that
- * checkpoint and the log after it. It takes no lock and writes nothing. It keeps at most the regions of one list (8
+ * Reads the contents of a store that may be open or damaged. It reads the newest checkpoint, and finds single lists in
+ * this checkpoint and the log after it. It takes no lock, writes nothing, and keeps at most the regions of one list (8
  * bytes each), one frame, and one value in memory.
  *
- * <p>In an open store, a value that fails its check may have moved. This happens only after another checkpoint has been
+ * <p>In an open store, a value whose check fails may have moved. Values move only after another checkpoint has been
  * published; the reader then searches for the list again. Not thread-safe.
  */
 public final class ContentsReader {
@@ -35,7 +35,7 @@ public final class ContentsReader {
     }
 
     /**
-     * Opens a store for reading; another process may have it open.
+     * Opens a store for reading. Another process may have the store open.
      *
      * @throws StoreDirectoryException if the store does not exist
      */
@@ -51,7 +51,7 @@ public final class ContentsReader {
         return identity.place(region, nearLsn, FileNames.LOG::of);
     }
 
-    /** Visits the newest checkpoint, part by part, in the order of the file. */
+    /** Visits the contents of the newest checkpoint in the order in which they are in the file. */
     public void readCheckpoint(ContentsVisitor visitor) throws IOException {
         atNewest(number -> {
             try (StoreFile file = storage.open(FileNames.CHECKPOINT.of(number))) {
@@ -93,7 +93,7 @@ public final class ContentsReader {
         long read(long number) throws IOException;
     }
 
-    /** Reads the newest checkpoint. Reads again if a newer checkpoint has replaced the file. */
+    /** Reads the newest checkpoint. Repeats the read if a newer checkpoint has replaced the file. */
     private long atNewest(CheckpointRead read) throws IOException {
         for (int attempt = 0; attempt < ListSearch.ATTEMPTS; attempt++) {
             long newest = ListSearch.newestCheckpoint(storage);
@@ -156,7 +156,8 @@ public final class ContentsReader {
     }
 
     /**
-     * Visits the state of one list, and each value that the list had when this method was called and still has.
+     * Visits the state of one list, and each value that the list had at the time of the call and still has when it is
+     * read.
      *
      * @return false if the list does not exist
      * @throws StoreIoException if the store changes faster than it can be read
@@ -188,8 +189,8 @@ public final class ContentsReader {
     }
 
     /**
-     * Returns the sequence of the first value that was not read because the store has moved it, or {@code end} if all
-     * values were read.
+     * Reads the values from {@code from} to {@code end}. Returns the sequence of the first value that was not read
+     * because it may have moved, or {@code end}.
      */
     private long readValues(long id, SalvagedList list, long from, long end, ListSearch search, ContentsVisitor visitor)
             throws IOException {

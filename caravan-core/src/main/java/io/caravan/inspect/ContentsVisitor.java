@@ -33,8 +33,8 @@ public interface ContentsVisitor {
     void damaged(CorruptStoreException damage);
 
     /**
-     * Reports that the store has moved or trimmed values since the list was found. The values from this sequence on
-     * belong to a later state.
+     * Reports that the store has moved or trimmed values since the list was found. The values from this sequence on are
+     * those of a later state.
      */
     void moved(long id, long sequence);
 }

@@ -17,8 +17,8 @@ import java.util.function.LongPredicate;
 /**
  * The lists that can still be read from a damaged checkpoint. A partition is intact if no section of it can be missing.
  *
- * <p>A list whose first part is lost may seem to begin later than it does. The checksums of its entries, which include
- * their sequences, then do not match. The result is a loss, never a wrong value.
+ * <p>If the first part of a list is lost, the list may seem to begin at a later sequence. In this case, the checksums
+ * of the list's entries, which include the sequences, do not match. The result is a loss, never a wrong value.
  */
 final class DamagedCheckpoint implements CheckpointSections.Visitor {
     private final LongPredicate wanted;
@@ -32,14 +32,14 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
     private int partition;
     private boolean afterDamage;
     private long firstDamage = -1;
-    /** The start of the checkpoint, or 0 if its header is damaged. */
+    /** The start LSN of the checkpoint, or 0 if the header is damaged. */
     private long startLsn;
 
     private DamagedCheckpoint(LongPredicate wanted) {
         this.wanted = wanted;
     }
 
-    /** Reads the lists whose ids are wanted. */
+    /** Reads the lists whose ids match the predicate. */
     static DamagedCheckpoint read(StoreFile file, long number, LongPredicate wanted) throws IOException {
         DamagedCheckpoint checkpoint = new DamagedCheckpoint(wanted);
         new CheckpointSections(file, ListIndex.PARTITIONS, checkpoint).visit();
@@ -60,7 +60,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
         }
     }
 
-    /** Returns the position at which a replay after this checkpoint starts, or 0 if the header is damaged. */
+    /** Returns the start LSN of the checkpoint, or 0 if the header is damaged. */
     long startLsn() {
         return startLsn;
     }

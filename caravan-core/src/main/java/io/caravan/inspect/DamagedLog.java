@@ -18,8 +18,8 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * Reads all valid frames of a log that may be damaged, in order. Other bytes are skipped block by block. The number of
- * a segment is taken from its header or, if the header is damaged, from its name.
+ * Reads all valid frames of a log that may be damaged, in order. It skips other bytes block by block. It takes a
+ * segment's number from the segment's header or, if the header is damaged, from the file name.
  */
 final class DamagedLog {
     /** The number of matching header fields, out of four, that identify a damaged frame of this log. */
@@ -35,7 +35,7 @@ final class DamagedLog {
     private Link last = Link.NONE;
     private long end;
 
-    /** A segment's file, and the segment's actual number. */
+    /** A segment's file name, and the segment's actual number. */
     record Segment(String name, long number) {}
 
     interface FrameVisitor {
@@ -87,12 +87,12 @@ final class DamagedLog {
         }
     }
 
-    /** Returns the problems that affect entire files, so that frames of these files may be missing. */
+    /** Returns the problems that affect entire files, whose frames may therefore be missing. */
     List<String> problems() {
         return problems;
     }
 
-    /** Returns the file that contains or contained a segment. */
+    /** Returns the name of the file that contains or contained a segment. */
     String fileOf(long segment) {
         for (Segment one : segments) {
             if (one.number() == segment) {
@@ -116,7 +116,7 @@ final class DamagedLog {
         return end;
     }
 
-    /** Visits a segment's frames after the last frame found. */
+    /** Visits those frames of a segment that lie after the last visited frame. */
     void visit(Segment segment, FrameVisitor visitor) throws IOException {
         LogGeometry geometry = new LogGeometry(identity.logSegmentBytes());
         try (StoreFile file = new SalvageFile(storage.open(segment.name()), losses)) {

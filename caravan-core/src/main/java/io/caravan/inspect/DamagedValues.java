@@ -11,7 +11,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads values of a damaged store from files, any part of which may be missing. */
+/** Reads values of a damaged store. Any part of the store's files may be missing. */
 final class DamagedValues implements AutoCloseable {
     /** Returns the place of a region's entry; see {@link SalvageIdentity#place}. */
     @FunctionalInterface
@@ -26,7 +26,7 @@ final class DamagedValues implements AutoCloseable {
     private String fileName = "";
     private String place = "";
 
-    /** Creates a reader of the files that exist now. */
+    /** Creates a reader for the files that exist now. */
     DamagedValues(Storage storage, ValueLocations places) throws IOException {
         this.storage = storage;
         this.places = places;

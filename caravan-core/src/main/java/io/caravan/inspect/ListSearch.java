@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds one list of a store that may be open or damaged. It takes the list from the newest checkpoint in which the
  * list's partition is intact, and applies the later log. If another checkpoint has been published in the meantime, and
- * the log to be read is gone, it searches again.
+ * the required part of the log no longer exists, it searches again.
  */
 final class ListSearch {
     /** Number of attempts to read a store that is changing, each from the newest checkpoint. */
@@ -48,7 +48,7 @@ final class ListSearch {
         return new StoreIoException(message, new IOException(message));
     }
 
-    /** Returns the file of the checkpoint that was the newest when the list was found. */
+    /** Returns the file name of the checkpoint that was the newest when the list was found. */
     String checkpoint() {
         return newest < 0 ? "" : FileNames.CHECKPOINT.of(newest);
     }
@@ -59,8 +59,8 @@ final class ListSearch {
     }
 
     /**
-     * Whether another checkpoint has been published since the list was found. Values move, and their places are reused,
-     * only after that.
+     * Whether another checkpoint has been published since the list was found. Only then may values have moved, or their
+     * places have been reused.
      */
     boolean outdated() throws IOException {
         long found = newestCheckpoint(storage);
@@ -76,8 +76,8 @@ final class ListSearch {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             List<CorruptStoreException> damage = new ArrayList<>();
             try {
-                // Losses are ignored: values trimmed or deleted before the remaining log are not lost, and damage is
-                // reported separately.
+                // Losses are ignored: values that were trimmed or deleted before the start of the remaining log are not
+                // lost, and damage is reported separately.
                 SalvagedIndex index = new SalvagedIndex(loss -> {});
                 long start = takePartition(index, damage);
                 boolean whole = replay(index, start, damage);
@@ -130,7 +130,7 @@ final class ListSearch {
         }
     }
 
-    /** Replays the log. Returns false if a part of it no longer exists. */
+    /** Replays the log into the index. Returns false if a part of the log no longer exists. */
     private boolean replay(SalvagedIndex index, long start, List<CorruptStoreException> damage) throws IOException {
         Replay replay = new Replay(index, damage);
         try (LogReader log = LogReader.open(storage, start)) {

@@ -26,13 +26,13 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a log frame by frame while another process may write and recycle it, or parts of it are damaged. It takes no
- * lock, writes nothing, and keeps one frame in memory.
+ * Reads a log frame by frame. Another process may write and recycle the log in the meantime, and parts of the log may
+ * be damaged. The reader takes no lock, writes nothing, and keeps one frame in memory.
  *
  * <p>{@link LogFrames} finds the next frame, as it does for {@link io.caravan.wal.LogScanner}. The scanner refuses a
- * damaged log; this reader reports the damage and continues. If no frame follows, one of these is the case: (1) the
- * segment was recycled; (2) the log is damaged, if a valid frame exists anywhere later; (3) the log ends here for now.
- * A frame is visited once it is written, shortly before it is durable.
+ * damaged log, whereas this reader reports the damage and continues. If no frame follows, there are three cases: (1)
+ * the segment was recycled; (2) the log is damaged, if a valid frame exists anywhere later; (3) the log ends here for
+ * now. A frame may be visited as soon as it is written, shortly before it is durable.
  *
  * <p>Not thread-safe.
  */
@@ -50,7 +50,7 @@ public final class LogReader implements AutoCloseable {
     private long visitedSegment = UNKNOWN;
     /** The position of the next frame, if the frame fits there. */
     private long position;
-    /** The frame before {@code position}, as it was read; null if unknown. */
+    /** The link to the frame before {@code position}, as it was read; null if unknown. */
     private @Nullable Link previous;
     /** Whether all existing segments have been searched for later valid frames. */
     private boolean searched;
@@ -76,8 +76,8 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Skips to the start of the oldest intact checkpoint if it lies in this segment and no frame precedes it. A backup
-     * has zeros in place of these frames.
+     * Skips to the start of the oldest intact checkpoint if this start is in this segment and no frame precedes it. A
+     * backup has zeros in place of the earlier frames.
      */
     private void skipToCheckpoint() throws IOException {
         for (long number : FileNames.CHECKPOINT.numbers(storage.list())) {
@@ -97,7 +97,7 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Opens the log of a store for reading; another process may have it open.
+     * Opens the log of a store for reading. Another process may have the store open.
      *
      * @param from LSN of the first wanted record; 0 for all records
      * @throws StoreDirectoryException if the store does not exist
@@ -152,7 +152,7 @@ public final class LogReader implements AutoCloseable {
                 "LSN " + position + ": no valid frame, " + though);
     }
 
-    /** Whether an incomplete frame is at the position: it is being written, or a crash has cut it off. */
+    /** Whether an incomplete frame starts at the position: a process is writing it, or a crash has cut it off. */
     public boolean torn() throws IOException {
         return frames.begunAt(position) && !frames.validAt(position);
     }
@@ -250,8 +250,8 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Reports and skips missing segments. Segments are removed at the beginning of the log, so a segment that is
-     * missing before all others was recycled.
+     * Reports and skips missing segments. Segments are removed only from the beginning of the log, so a missing segment
+     * that precedes all others was recycled.
      */
     private boolean passMissingSegments(LogVisitor visitor) throws IOException {
         TreeSet<Long> segments = segments();
@@ -280,8 +280,8 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Returns the first later valid frame. Returns {@link LogFrames#NOWHERE} if no later frame records that the frames
-     * before it were fsynced, which is possible after a power failure.
+     * Returns the position of the first later valid frame. Returns {@link LogFrames#NOWHERE} if no later frame records
+     * that the frames before it were fsynced, which may be the case after a power failure.
      */
     private long firstValidBehind() throws IOException {
         int term = previous == null ? 0 : previous.term();

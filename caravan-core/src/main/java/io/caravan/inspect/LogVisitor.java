@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 
 /** Receives the results of {@link LogReader}, in the order of the log. All positions are LSNs. */
 public interface LogVisitor {
-    /** Announces the file of the records that follow. */
+    /** Visits a segment, whose records follow. */
     void segment(long number, String file);
 
     /**

@@ -25,9 +25,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a log off before its first damaged frame. A store that could not be opened can then be opened, but without the
- * writes after the cut. A repair is made only on request, never by opening a store. Every file that the repair changes
- * or removes is first copied to a separate directory.
+ * Cuts a log off before its first damaged frame. A store that could not be opened can then be opened, but lacks the
+ * writes after the cut. A repair is made only on request, never when a store is opened. Every file that the repair
+ * changes or removes is first copied to a separate directory.
  */
 public final class Repairer {
     private static final int COPY_BYTES = 1 << 20;

@@ -10,7 +10,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** A file of a damaged store. Blocks that the disk cannot read are reported once, and read as zeros. */
+/** A file of a damaged store. A block that the disk cannot read is reported once, and read as zeros. */
 final class SalvageFile implements StoreFile {
     private final StoreFile file;
     private final Consumer<Loss> losses;

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The id and segment sizes of a store, according to the majority of its intact headers. */
+/** The id and the segment sizes of a damaged store, according to the majority of the intact file headers. */
 record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) {
     private static final int DEFAULT_BYTES = 64 << 20;
 
@@ -86,7 +86,7 @@ record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) 
                 : new ValueLocation(false, FileNames.HEAP.of(heap.segmentOf(at)), heap.offsetOf(at), length);
     }
 
-    /** Returns a file's header; null if it is damaged or unreadable, or an open store has removed the file. */
+    /** Returns a file's header; null if the header is damaged or unreadable, or an open store has removed the file. */
     static FileHeader.@Nullable Fields fields(Storage storage, String name, FileHeader.Kind kind) {
         ByteBuffer bytes = ByteBuffer.allocate(CheckpointLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         try (StoreFile file = storage.open(name)) {

@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The index of a damaged store, rebuilt from the remains of its checkpoints and log. If a record does not fit the
- * record before it, the records in between are lost, and the replay continues.
+ * The index of a damaged store, rebuilt from the remains of its checkpoints and log. If a record does not follow the
+ * state of its list, the records in between are lost, and the replay continues.
  */
 final class SalvagedIndex implements RecordLayout.Visitor {
     private final List<Map<Long, SalvagedList>> lists = new ArrayList<>();
@@ -68,7 +68,7 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         list.append(region);
     }
 
-    /** Starts or restarts a list with this record, even if the list's first records are lost. */
+    /** Creates a list, or starts it again, with this record, even if the list's first records are lost. */
     private SalvagedList restarted(long lsn, long id, long sequence, @Nullable SalvagedList before) {
         if (before != null) {
             losses.accept(Loss.of("document " + id + ": the record at LSN " + lsn + " starts it again with sequence "

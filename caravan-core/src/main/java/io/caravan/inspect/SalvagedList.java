@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The known entries of one list of a damaged store, and their places. Missing entries take no memory, regardless of
- * their number.
+ * The known entries of one list of a damaged store, and their places. A run of missing entries takes constant memory,
+ * regardless of its length.
  */
 final class SalvagedList {
     /** The creation LSN of a list whose first record is lost. */
@@ -15,7 +15,7 @@ final class SalvagedList {
 
     private static final int FIRST_CAPACITY = 4;
 
-    /** A number of missing sequences that precede the region at an index. */
+    /** A run of missing sequences before the region at this index. */
     private record Gap(int index, long count) {}
 
     private final long creationLsn;
@@ -50,7 +50,7 @@ final class SalvagedList {
         return next;
     }
 
-    /** Returns the number of known entries, which is the maximum number of entries visited. */
+    /** Returns the number of known entries. */
     int count() {
         return count;
     }

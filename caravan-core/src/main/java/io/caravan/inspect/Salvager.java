@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Copies all intact data of a damaged store to a new store, without writing to the damaged store.
  *
- * <p>It rebuilds the index: it takes each partition from the newest checkpoint in which the partition is intact, and
+ * <p>To rebuild the index, it takes each partition from the newest checkpoint in which the partition is intact, and
  * replays every valid frame of the log. Then it copies each entry whose checksum is correct.
  *
- * <p>Values before a gap are renumbered, and this is reported; see {@link io.caravan.DurableListStore#salvage}.
+ * <p>It renumbers the values before a gap, and reports this; see {@link io.caravan.DurableListStore#salvage}.
  */
 public final class Salvager {
     private final Storage from;
@@ -44,7 +44,7 @@ public final class Salvager {
     private long lostEntries;
     private long losses;
     private final DamagedValues values;
-    /** Records before this LSN are in the checkpoints. The LSN may lie inside a frame. */
+    /** The LSN before which all records are reflected in the checkpoints. It may lie inside a frame. */
     private long captureLsn = Long.MAX_VALUE;
     /** The position of the first frame that the log must have after the checkpoints. */
     private long startLsn;
@@ -61,7 +61,7 @@ public final class Salvager {
         this.values = new DamagedValues(from, (region, nearLsn) -> identity.place(region, nearLsn, log::fileOf));
     }
 
-    /** Salvages the closed store in a directory to a new directory. Holds the lock of the store in the meantime. */
+    /** Salvages the closed store in a directory to a new directory. Holds the store's lock during the salvage. */
     public static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener)
             throws IOException {
         if (target.toAbsolutePath()
@@ -196,7 +196,9 @@ public final class Salvager {
         }
     }
 
-    /** Copies a list from its end, so that the number of missing values after each value is known. */
+    /**
+     * Copies a list, starting with the newest value, so that the number of missing values after each value is known.
+     */
     private void copyList(NewStore store, long id, SalvagedList list) throws IOException {
         long[] sequences = new long[list.count()];
         long[] regions = new long[list.count()];
@@ -244,7 +246,7 @@ public final class Salvager {
         });
     }
 
-    /** Records a lost entry. Entries that follow each other in a file are reported together. */
+    /** Records a lost entry. Consecutive lost entries of one file are reported together. */
     private void lostEntry(long id, long sequence) {
         lostEntries++;
         Loss before = pending;

@@ -32,16 +32,17 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that a checkpoint and the log after it yield the complete state. It recovers from every checkpoint in turn,
- * which changes nothing on disk, compares the results, and reads every entry. {@code OpenVerification} verifies a store
- * that is open in this process.
+ * Checks that each checkpoint, together with the log after it, yields the complete state. It recovers from every
+ * checkpoint in turn, compares the results, and reads every entry. It changes nothing on disk. {@code OpenVerification}
+ * verifies a store that is open in this process.
  */
 public final class Verifier {
     /** Number of passes over an open store before a finding counts as a fault. */
     private static final int ATTEMPTS = 8;
 
     /**
-     * The pause before the second pass. It doubles before each later pass, so that data that is being moved settles.
+     * The pause before the second pass. The pause doubles before each later pass, so that the store can finish moving
+     * data.
      */
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -70,10 +71,10 @@ public final class Verifier {
     }
 
     /**
-     * Verifies a store that another process has open, without writing. The log grows in the meantime, and data that is
-     * trimmed, moved or recycled during a read looks damaged. The store is therefore verified several times, each time
-     * from the newest checkpoint at that time. Only findings that every pass repeats are faults. A pass that cannot
-     * recover from any checkpoint reads no entries, and therefore counts only if every pass is like this.
+     * Verifies a store that another process has open, without writing. During the verification, the log grows, and data
+     * that is trimmed, moved, or recycled looks damaged. The store is therefore verified several times, each time from
+     * the newest checkpoint at that time. Only findings that every pass repeats are faults. A pass that cannot recover
+     * from any checkpoint reads no entries, and therefore counts only if no pass can recover.
      *
      * @throws StoreIoException if the store changed so fast that no pass was complete
      */
@@ -157,8 +158,8 @@ public final class Verifier {
     }
 
     /**
-     * Recovers from one checkpoint. The log was fsynced up to the newest checkpoint's end before that checkpoint was
-     * published, so every recovery must reach that end.
+     * Recovers the store from one checkpoint. The log was fsynced up to the newest checkpoint's end before that
+     * checkpoint was published, so every recovery must reach that end.
      */
     private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number, @Nullable Recovered newest)
             throws IOException {
@@ -175,7 +176,7 @@ public final class Verifier {
         }
     }
 
-    /** Checks that two checkpoints lead to the same state. */
+    /** Checks that recovery from two checkpoints yields the same state. */
     private void compare(Storage storage, Recovered newest, Recovered older) {
         Long difference = IndexComparison.firstDifference(newest.index(), older.index());
         if (difference != null) {
@@ -222,7 +223,7 @@ public final class Verifier {
         return new VerifyReport(checkpoints, frames, lists, entries, bytes, faults);
     }
 
-    /** Compares two indexes list by list, region by region. */
+    /** Compares two indexes list by list and region by region. */
     static final class IndexComparison {
         private static final int SLICE = 1024;
 
@@ -231,7 +232,7 @@ public final class Verifier {
         /** Returns the id of a list that differs between the indexes, or null. */
         static @Nullable Long firstDifference(ListIndex one, ListIndex other) {
             Long difference = firstDifferent(one, other);
-            // A list that only the other index has is found by comparing the indexes in reverse.
+            // A comparison in reverse finds the lists that only the other index has.
             return difference == null && one.listCount() != other.listCount() ? firstDifferent(other, one) : difference;
         }
 
@@ -276,8 +277,8 @@ public final class Verifier {
         }
 
         /**
-         * Compares regions. An entry that the newer checkpoint has in the heap may be in the log for the older
-         * checkpoint.
+         * Whether two regions agree. An entry that is in the heap in the newer checkpoint may be in the log in the
+         * older one.
          */
         private static boolean same(long region, long other) {
             return region == other

@@ -11,7 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Storage} in the JVM heap, which is lost with the process. A file takes memory up to the last byte written.
+ * A {@link Storage} in the JVM heap, whose contents do not outlive the process. A file takes memory up to the last byte
+ * written.
  */
 public final class ArrayStorage implements Storage {
     private static final int FIRST_BYTES = 4096;
@@ -25,7 +26,7 @@ public final class ArrayStorage implements Storage {
         this.name = name;
     }
 
-    /** The bytes of a file up to the last byte written. The rest of the file is zeros. */
+    /** The bytes of a file up to the last byte written. All later bytes of the file are zeros. */
     private static final class Content implements MappedFile {
         private long size;
         private ByteBuffer bytes = ByteBuffer.allocate(0);

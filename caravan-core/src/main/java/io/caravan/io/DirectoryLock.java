@@ -11,10 +11,10 @@ import java.util.Set;
 
 /**
  * Ensures that only one store opens a directory. A file lock excludes other processes. A registry excludes other stores
- * of this process, because the operating system's locks do not work within a process.
+ * of this process, because file locks have no effect within a process.
  *
- * <p>The lock file contains its owner's process id, for information only. The operating system holds the lock itself,
- * so a killed process leaves no lock.
+ * <p>The lock file contains the process id of its owner, for information only. The operating system holds the lock
+ * itself, so a killed process leaves no lock.
  */
 final class DirectoryLock {
     static final String FILE_NAME = "caravan.lock";
@@ -22,7 +22,7 @@ final class DirectoryLock {
     /**
      * The prefix of the registry's system properties; the rest of each name is a directory. System properties are the
      * only state that all copies of this class share, regardless of their class loaders. The registry is checked before
-     * the file is opened, because closing the file again would release this process's lock.
+     * the lock file is opened, because a close of the file would release this process's lock.
      */
     private static final String HELD_HERE = "io.caravan.lock.";
 

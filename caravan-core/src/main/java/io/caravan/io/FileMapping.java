@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A mapped file that can be unmapped at once. A plain mapping lasts until its buffer is garbage-collected, and until
- * then a deleted file keeps its disk space.
+ * A mapped file that can be unmapped at once. An ordinary mapping lasts until its buffer is garbage-collected, and a
+ * deleted file keeps its disk space until then.
  *
  * <p>From Java 22 on, a file is mapped into an arena of {@code java.lang.foreign}, and closing the arena unmaps the
- * file. This uses reflection, because the class is compiled for Java 17. On earlier versions, the class uses {@code
- * sun.misc.Unsafe.invokeCleaner}, which causes warnings on later versions. If neither is available, the garbage
+ * file. The calls use reflection, because the class is compiled for Java 17. On earlier Java versions, the class uses
+ * {@code sun.misc.Unsafe.invokeCleaner}, which causes warnings on later versions. If neither is available, the garbage
  * collector unmaps the file.
  */
 final class FileMapping implements MappedFile {
@@ -77,7 +77,7 @@ final class FileMapping implements MappedFile {
                 Object segment = map.invoke(channel, MapMode.READ_ONLY, 0L, channel.size(), arena);
                 return new FileMapping((MappedByteBuffer) asBuffer.invoke(segment), () -> close.invoke(arena));
             } catch (IOException | ReflectiveOperationException | RuntimeException failed) {
-                // A shared arena that is not closed remains until the process ends.
+                // A shared arena that is not closed exists until the process ends.
                 close.invoke(arena);
                 throw failed;
             }

@@ -17,13 +17,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Storage} on a directory of a file system. If it is open for reading only, it writes nothing and rejects
- * every operation that writes; other processes may then rename, delete, and write files concurrently.
+ * A {@link Storage} in a directory of a file system. If the storage is open for reading only, it writes nothing and
+ * rejects every operation that writes; other processes may then rename, delete, and write files concurrently.
  */
 public final class FileStorage implements Storage {
     /**
-     * The number of bytes of zeros to write before an fsync. Without this bound, an fsync of the log would wait for all
-     * zeros that are not fsynced yet.
+     * The maximum number of zeros, in bytes, to write between two fsyncs. Without this limit, an fsync of the log would
+     * wait until all zeros written so far are on disk.
      */
     private static final int FORCED_TOGETHER_BYTES = 4 << 20;
 
@@ -46,8 +46,8 @@ public final class FileStorage implements Storage {
     }
 
     /**
-     * Opens and locks the directory. If it is missing, creates it with its parents. If the parent can be read, the
-     * directory's entry in it is durable afterwards, even if another process created the directory.
+     * Opens and locks the directory. If it is missing, creates it with its parents. If the parent directory can be
+     * read, it is fsynced, even if another process created the directory.
      *
      * @throws StoreDirectoryException if the path is not a directory or cannot be written
      * @throws io.caravan.StoreLockedException if its store is already open
@@ -99,7 +99,7 @@ public final class FileStorage implements Storage {
         return new FileStorage(absolute, false, hasLock ? DirectoryLock.acquire(absolute, true) : null);
     }
 
-    /** Opens an existing directory for reading only, without a lock. Another process may have its store open. */
+    /** Opens an existing directory for reading only, without a lock. Another process may have the store open. */
     public static FileStorage readOnly(Path directory) {
         Path absolute = directory.toAbsolutePath().normalize();
         if (!Files.isDirectory(absolute)) {
@@ -118,8 +118,9 @@ public final class FileStorage implements Storage {
     }
 
     /**
-     * Creates the directory with its parents if it is missing, and fsyncs its parent in any case. A process that
-     * created the directory earlier may have been killed before the fsync.
+     * Creates the directory with its parents if it is missing. Fsyncs the parent directory even if the directory
+     * exists, because the process that created it may have been killed before its fsync. Skips a parent directory that
+     * cannot be read.
      */
     static void createDurably(Path directory, DirectoryForce force) throws IOException {
         Path parent = directory.getParent();
@@ -202,7 +203,7 @@ public final class FileStorage implements Storage {
         return Files.getFileStore(directory).getUsableSpace();
     }
 
-    /** Returns the boot id of Linux. On other systems, each call returns a new id. */
+    /** Returns the boot id that Linux provides. On other systems, each call returns a new id. */
     @Override
     public UUID bootId() throws IOException {
         return Files.isReadable(BOOT_ID)
@@ -235,7 +236,7 @@ public final class FileStorage implements Storage {
         force(toWrite(""));
     }
 
-    /** Returns the path of a file that is about to be changed. */
+    /** Returns the path of a file to be changed. Throws an exception if the storage is read-only. */
     private Path toWrite(String name) {
         Path path = directory.resolve(name);
         if (!writable) {

@@ -5,11 +5,11 @@ import java.io.IOException;
 /** A directory to which files are copied. */
 public interface FileTarget {
     /**
-     * Creates a file of this size, or replaces the file with this name. Fills it with zeros, so that its space is
-     * allocated on the disk, and fsyncs it. If the disk has no space, removes the file again.
+     * Creates a file of this size, or replaces the file with this name. Fills the file with zeros, so that its disk
+     * space is allocated, and fsyncs it. If the disk has no space, removes the file again.
      */
     StoreFile create(String name, long bytes) throws IOException;
 
-    /** Fsyncs the directory: makes all creations, renames, and deletions so far durable. */
+    /** Fsyncs the directory, so that all creations, renames, and deletions so far are durable. */
     void forceDirectory() throws IOException;
 }

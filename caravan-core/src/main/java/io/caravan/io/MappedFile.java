@@ -6,13 +6,14 @@ import java.nio.ByteBuffer;
 public interface MappedFile {
 
     /**
-     * Returns the memory, little-endian. It starts at position 0 and extends at least to the end of the bytes written
-     * so far. Use absolute access, because the position is shared.
+     * Returns the mapped memory, little-endian. It starts at file position 0 and extends at least to the end of the
+     * bytes written so far. Use absolute access, because all callers share the buffer's position.
      */
     ByteBuffer buffer();
 
     /**
-     * Copies bytes, starting at a position, to a buffer, and advances the buffer's position.
+     * Copies bytes of the file, starting at {@code position}, to the target buffer, and advances that buffer's
+     * position.
      *
      * @throws InternalError if the disk cannot read the bytes; the JVM reports read errors this way
      */
@@ -22,8 +23,8 @@ public interface MappedFile {
     }
 
     /**
-     * Unmaps the file: at once if the JVM supports it, otherwise when the buffer is garbage-collected. After this call
-     * the buffer and its slices must not be used: before Java 22, an access may crash the process.
+     * Unmaps the file: at once if the JVM supports this, otherwise when the buffer is garbage-collected. After this
+     * call the buffer and its slices must not be used: before Java 22, an access may crash the process.
      */
     void unmap();
 }

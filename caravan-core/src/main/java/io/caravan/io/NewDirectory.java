@@ -13,8 +13,8 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * A directory that gets its final name only when it is complete. Until then its name ends with {@value #ENDING}. A
- * crash leaves at most the directory with that name, whose contents the next attempt deletes.
+ * A directory that receives its final name only when it is complete. Until then its name ends with {@value #ENDING}. A
+ * crash leaves at most a directory with the temporary name, whose contents the next attempt deletes.
  */
 public final class NewDirectory implements AutoCloseable {
     public static final String ENDING = ".partial";
@@ -74,8 +74,8 @@ public final class NewDirectory implements AutoCloseable {
     }
 
     /**
-     * Returns all files and directories in this directory except its own lock file. The contents of a directory precede
-     * the directory.
+     * Returns all files and directories in this directory, except the lock file. The contents of a subdirectory precede
+     * the subdirectory.
      */
     private static List<Path> contents(Path directory) throws IOException {
         try (Stream<Path> all = Files.walk(directory)) {
@@ -97,7 +97,7 @@ public final class NewDirectory implements AutoCloseable {
     }
 
     /**
-     * Removes an existing empty directory before any file is created, to detect a mount point, which can be neither
+     * Removes an existing empty directory before any file is created. This detects a mount point, which can be neither
      * removed nor replaced.
      */
     private static void removeEmpty(Path name) throws IOException {
@@ -132,7 +132,7 @@ public final class NewDirectory implements AutoCloseable {
         return partial;
     }
 
-    /** Renames the directory to its final name, durably. Its files must be durable and closed. */
+    /** Durably renames the directory to its final name. The files in it must be durable and closed. */
     public void publish() throws IOException {
         storage.close();
         // Fails if the directory exists again and is not empty.

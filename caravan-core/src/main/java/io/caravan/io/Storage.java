@@ -11,7 +11,7 @@ import java.util.UUID;
  *   <li>A file's content is durable once a later {@link StoreFile#force()} has returned. Until then, a power failure
  *       may lose or keep each 512-byte sector of the content.
  *   <li>A file's name (its creation, renaming, or deletion) is durable once a later {@link #forceDirectory()} has
- *       returned. Until then, a power failure may undo it.
+ *       returned. Until then, a power failure may undo the operation.
  *   <li>A rename replaces an existing target atomically: the old file or the new file always exists.
  * </ul>
  *
@@ -22,7 +22,7 @@ public interface Storage extends FileTarget, AutoCloseable {
     /** Returns the names of all files in the directory, in no particular order. */
     List<String> list() throws IOException;
 
-    /** Returns the approximate number of bytes of disk space that this process could still use. */
+    /** Returns the approximate free disk space for this process, in bytes. */
     long usableBytes() throws IOException;
 
     /** Opens an existing file. */
@@ -34,8 +34,8 @@ public interface Storage extends FileTarget, AutoCloseable {
     void delete(String name) throws IOException;
 
     /**
-     * Returns the operating system's id of the current boot. Data that was written under an earlier id without an fsync
-     * is either lost or on the disk.
+     * Returns the operating system's id of the current boot. Data that was written during an earlier boot without an
+     * fsync is either lost or on the disk.
      */
     UUID bootId() throws IOException;
 

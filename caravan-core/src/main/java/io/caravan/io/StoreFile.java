@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
 /** An open file. Several threads may read and write at different positions concurrently. */
 public interface StoreFile extends AutoCloseable {
     /**
-     * The size of the writes with which a file should be filled. Linux caches a file in units as large as the writes
-     * that created them, and fsyncs entire units. With units of 4 MiB, an fsync of one block took 1.5 times as long as
-     * with this size. With smaller units, large frames are written at half the speed.
+     * The size, in bytes, of the writes with which a new file should be filled. Linux caches a file in units as large
+     * as the writes that created them, and fsyncs entire units. With units of 4 MiB, an fsync of one block took 1.5
+     * times as long as with this size. With smaller units, writes of large frames are half as fast.
      */
     int CACHED_TOGETHER_BYTES = 64 << 10;
 
@@ -23,12 +23,12 @@ public interface StoreFile extends AutoCloseable {
     /** Writes all remaining bytes. They are not durable before {@link #force()}. */
     void write(ByteBuffer source, long position) throws IOException;
 
-    /** Fsyncs the file. When this returns, all bytes written before are durable, as is the size of a file that grew. */
+    /** Fsyncs the file. When this returns, all bytes written before the call are durable, as is the file's new size. */
     void force() throws IOException;
 
     /**
-     * Maps the entire file for reading. Later writes to it are visible. The mapping remains valid after the file is
-     * closed.
+     * Maps the entire file for reading. Later writes to the file are visible in the mapping. The mapping remains valid
+     * after the file is closed.
      */
     MappedFile map() throws IOException;
 

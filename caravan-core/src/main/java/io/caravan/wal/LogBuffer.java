@@ -6,14 +6,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A frame under construction in memory. It is placed in the log before its first record, so every record has an LSN
- * from the start. Filled under the store's lock, then sealed and written by the flush, then cleared and filled again.
+ * A frame under construction in memory. It receives its place in the log before its first record, so every record has
+ * an LSN from the start. Writers fill it under the store's lock, a flush seals, writes, and clears it, and writers fill
+ * it again.
  */
 public final class LogBuffer {
     private static final long UNPLACED = -1;
 
     private final ByteBuffer own;
-    /** The memory in use: {@link #own}, or a larger buffer for a leader's frame that does not fit there. */
+    /** The memory in use: {@link #own}, or a larger buffer if a leader's frame does not fit in {@code own}. */
     private ByteBuffer memory;
 
     private long baseLsn = UNPLACED;
@@ -23,7 +24,7 @@ public final class LogBuffer {
     /** Whether the memory contains a leader's frame, including its header. */
     private boolean filled;
 
-    /** Creates a buffer for frames of up to this many bytes, a multiple of a block. */
+    /** Creates a buffer for frames of up to this many bytes, which must be a multiple of the block size. */
     public LogBuffer(int bytes) {
         own = allocate(bytes);
         memory = own;
@@ -33,7 +34,7 @@ public final class LogBuffer {
         return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Places the frame, which has no records yet, in the log. */
+    /** Assigns a place in the log to the frame, which has no records yet. */
     public void place(long lsn, LogGeometry geometry) {
         baseLsn = lsn;
         limit = Math.min(own.capacity(), geometry.remaining(lsn));
@@ -57,7 +58,7 @@ public final class LogBuffer {
         return own.capacity() - FrameLayout.HEADER_BYTES;
     }
 
-    /** Returns the number of bytes of the records so far. */
+    /** Returns the total size of the records added so far, in bytes. */
     public int payloadBytes() {
         return end - FrameLayout.HEADER_BYTES;
     }
@@ -74,8 +75,8 @@ public final class LogBuffer {
     }
 
     /**
-     * Copies a leader's frame unchanged. A frame that is larger than this buffer gets its own memory until {@link
-     * #clear}.
+     * Fills this buffer with an unchanged copy of a leader's frame. A frame that is larger than this buffer gets its
+     * own memory until {@link #clear}.
      */
     public void fill(ByteBuffer frame) {
         int bytes = FrameLayout.HEADER_BYTES + frame.getInt(FrameLayout.PAYLOAD_BYTES);

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the frames of an intact or damaged log: the frame at a position, the frame that follows another frame, or the
  * next valid frame. It never reports damage as an error; callers decide whether to refuse the log. It keeps a window of
- * the log in memory, as large as its read-ahead or the largest frame so far.
+ * the log in memory, which is as large as the read-ahead or the largest frame so far.
  *
  * <p>Not thread-safe.
  */
@@ -21,8 +21,8 @@ public final class LogFrames {
     public static final long NOWHERE = -1;
 
     /**
-     * The read-ahead for a log that is not being written. One call reads many small frames, which fit in a processor
-     * cache.
+     * The read-ahead, in bytes, for a log that is not being written. One read returns many small frames, which fit in a
+     * processor cache.
      */
     public static final int READ_AHEAD_BYTES = 256 << 10;
 
@@ -30,7 +30,7 @@ public final class LogFrames {
     public static final int NO_READ_AHEAD = 0;
 
     private static final int MEBIBYTE_SHIFT = 20;
-    /** Direct memory that a store with default settings needs in addition to a log segment, with a margin. */
+    /** Direct memory, in MiB, that a store with default settings needs in addition to a log segment, with a margin. */
     private static final int OTHER_MEBIBYTES = 16;
 
     /** Finds the files of the log segments. */
@@ -45,8 +45,8 @@ public final class LogFrames {
     @FunctionalInterface
     public interface PassedBlocks {
         /**
-         * Handles a block in which no valid frame starts. The window contains the bytes that the block's header claims,
-         * if they exist.
+         * Handles a block in which no valid frame starts. The window contains the frame bytes that the block's header
+         * claims, if they exist.
          */
         void passed(long lsn) throws IOException;
     }
@@ -65,7 +65,9 @@ public final class LogFrames {
         this.readAheadBytes = readAheadBytes;
     }
 
-    /** Returns the window, which contains the bytes of the last read; {@link #at} returns the index of a position. */
+    /**
+     * Returns the window, which contains the bytes of the last read; {@link #at} returns the index of a position in it.
+     */
     public ByteBuffer window() {
         return window;
     }
@@ -87,10 +89,7 @@ public final class LogFrames {
                 && FrameLayout.valid(window, at(lsn), storeId, lsn);
     }
 
-    /**
-     * Whether the header of a frame with this LSN starts at the position of the LSN. If so, the window contains the
-     * header.
-     */
+    /** Whether the bytes at this LSN are the header of a frame with this LSN. If so, the window contains the header. */
     public boolean begunAt(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
                 && FrameLayout.magicAt(window, at(lsn))
@@ -120,7 +119,7 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the position of the first valid frame of a segment at or after a position, past any invalid bytes; {@link
+     * Returns the position of a segment's first valid frame at or after a position, past any invalid bytes; {@link
      * #NOWHERE} if there is none.
      *
      * @param term the minimum term; frames of a lower term are skipped, because they were removed from the log earlier
@@ -137,7 +136,7 @@ public final class LogFrames {
         return NOWHERE;
     }
 
-    /** Returns the position of the first frame in the segment after the segment of a position. */
+    /** Returns the position of the first frame in the segment after the segment that contains this LSN. */
     public long firstBehind(long lsn) {
         return geometry.firstFrame(geometry.segmentOf(lsn) + 1);
     }
@@ -164,8 +163,8 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the number of header fields that match the expected frame: most of them for a damaged frame, few for
-     * other data.
+     * Returns the number of header fields that match the expected frame: most fields for a damaged frame, few for other
+     * data.
      */
     public int fieldsRight(long lsn, long previous) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
@@ -173,7 +172,7 @@ public final class LogFrames {
                 : 0;
     }
 
-    /** Reads bytes from a position into the window. Returns false if they do not exist. */
+    /** Reads bytes from a position into the window. Returns false if the log does not have these bytes. */
     boolean read(long lsn, int bytes) throws IOException {
         if (readAheadBytes > 0 && lsn >= windowLsn && lsn + bytes <= windowLsn + window.limit()) {
             return true;

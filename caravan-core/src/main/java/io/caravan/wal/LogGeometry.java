@@ -27,7 +27,7 @@ public record LogGeometry(int segmentBytes) {
         return startOf(segment) + Blocks.BLOCK_BYTES;
     }
 
-    /** Returns the number of bytes at a segment's start that appends may use even if no later segment is ready. */
+    /** Returns the size of a segment's front, in bytes. Appends may use the front even if no later segment is ready. */
     public int frontBytes() {
         return segmentBytes / FRONT_SHARE;
     }
@@ -50,8 +50,8 @@ public record LogGeometry(int segmentBytes) {
     }
 
     /**
-     * Returns the position of the frame after a frame that ends here: the next block, or the next segment if this
-     * segment is full.
+     * Returns the position of the frame after a frame that ends here: the next block, or the next segment if this one
+     * is full.
      */
     public long positionAfter(long end) {
         long block = Blocks.roundUp(end);

@@ -13,20 +13,20 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Visits the log's frames in order and finds the end of the log. Refuses a damaged log.
+ * Visits the frames of a log in order and finds the end of the log. Refuses a damaged log.
  *
  * <p>A frame starts in the block after the previous frame or, if it did not fit there, at the start of the next
  * segment. Each frame refers to its predecessor.
  *
- * <p>The scan stops at the first position at which no valid frame follows the previous frame. The bytes from there on
- * are a torn tail, which a crash may leave, only if no valid frame of this log exists after them. Otherwise a complete
- * frame has been damaged. The log is then refused, because opening it would lose the later frames. There are two
- * exceptions:
+ * <p>The scan stops at the first position at which no valid frame follows the previous frame. If no valid frame of this
+ * log exists after that position, the bytes there are at most a torn tail, which a crash may leave. Otherwise a
+ * complete frame has been damaged. The log is then refused, because opening it would lose the later frames. There are
+ * two exceptions:
  * <ul>
- *   <li>None of the later frames records that the earlier frames were fsynced. Then a power failure has removed a frame
- *       written after the last fsync, and the log ends before that frame.
- *   <li>The store is a replica, and the damage lies after its fsynced position. Then the log ends before the damage,
- *       because the replica's group has the later frames.
+ *   <li>None of the later frames records that the earlier frames were fsynced. In this case, a power failure has
+ *       removed a frame written after the last fsync, and the log ends before that frame.
+ *   <li>The store is a replica, and the damage is after the replica's fsynced position. In this case, the log ends
+ *       before the damage, because the replica's group has the later frames.
  * </ul>
  */
 public final class LogScanner {
@@ -35,7 +35,7 @@ public final class LogScanner {
     @FunctionalInterface
     public interface FrameVisitor {
         /**
-         * Visits a valid frame. The scan reports an {@link InvalidRecordException} as damage.
+         * Visits a valid frame. If this method throws an {@link InvalidRecordException}, the scan reports it as damage.
          *
          * @param bytes contains the entire frame
          * @param at index of the frame's header in {@code bytes}
@@ -63,8 +63,8 @@ public final class LogScanner {
     }
 
     /**
-     * The valid frames after the log's end whose term is not lower than that of its last frame, and the highest term of
-     * all frames.
+     * Collects the valid frames after the log's end whose term is not lower than the term of the log's last frame, and
+     * the highest term of all frames.
      */
     private static final class Behind {
         final List<Long> valid = new ArrayList<>();
@@ -73,7 +73,8 @@ public final class LogScanner {
 
     /**
      * The maximum size, in segments, that torn frames may claim. Torn frames may follow each other in a segment, but do
-     * not overlap. Frames that claim more cannot be genuine, and checking them would read the same bytes repeatedly.
+     * not overlap. Frames that claim more cannot be genuine, and a check of these frames would read the same bytes
+     * repeatedly.
      */
     private static final long MAX_CLAIMED_SEGMENTS = 4;
 
@@ -98,15 +99,15 @@ public final class LogScanner {
     }
 
     /**
-     * Visits every frame from a position. The segments from there must exist without a gap.
+     * Visits every frame from a position on. The segments from there on must exist without a gap.
      *
      * @param start the position of a frame, or the log's end
      * @param previous the frame before {@code start}
      * @param end the position that the log must reach; may equal {@code start}
      * @param forced the position up to which a replica's log is known to be fsynced, after which a power failure may
-     *     have removed any frame. If it is empty, marks in the frames show what was fsynced
-     * @param beingWritten whether another process writes the log during the scan; frames after the end that was found may
-     *     then be new
+     *     have removed any frame. If it is empty, the magics of the frames show which frames were fsynced
+     * @param beingWritten whether another process writes the log during the scan; frames after the end that the scan
+     *     has found may then be new
      * @throws CorruptStoreException if a damaged frame that was fsynced has valid frames after it, or the log ends
      *     before {@code end}
      */
@@ -125,14 +126,14 @@ public final class LogScanner {
         return new End(found.position(), found.last(), found.frames(), found.torn(), gap, behind.term);
     }
 
-    /** Whether the log has continued since its end was found. Reads the file again. */
+    /** Whether the log has grown since its end was found. Reads the file again. */
     private boolean hasGrown(End found) throws IOException {
         return new LogFrames(geometry, storeId, this::file, LogFrames.NO_READ_AHEAD)
                         .following(found.position(), found.last())
                 != LogFrames.NOWHERE;
     }
 
-    /** Whether the frame missing at the log's end was ever fsynced, as far as can be determined. */
+    /** Whether the missing frame at the log's end had been fsynced, as far as can be determined. */
     private boolean wasForced(End found, List<Long> behind, OptionalLong forced) throws IOException {
         if (forced.isPresent()) {
             return found.position() < forced.getAsLong();
@@ -221,7 +222,7 @@ public final class LogScanner {
     private void reject(End found, long validLsn) throws IOException {
         long position = found.position();
         long damaged = damagedFrame(found, validLsn);
-        // If the header of the frame is lost, the frame may have been at either position.
+        // If the header of the missing frame is lost, the frame may have been at either position.
         boolean orSkipped = damaged == position && frames.firstBehind(position) < validLsn;
         String orNext = orSkipped ? " nor first in " + segments.describe(geometry.segmentOf(position) + 1) : "";
         throw damaged(
@@ -232,8 +233,8 @@ public final class LogScanner {
     }
 
     /**
-     * Returns the position of the missing frame: the start of the next segment if that lies before the known position
-     * and has more matching header fields, otherwise the end of the log.
+     * Returns the position of the missing frame: the start of the next segment if that start precedes the known
+     * position and has more matching header fields, otherwise the end of the log.
      */
     private long damagedFrame(End found, long known) throws IOException {
         long position = found.position();

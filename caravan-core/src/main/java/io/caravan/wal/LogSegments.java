@@ -22,10 +22,11 @@ import java.util.concurrent.locks.StampedLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log's segment files: preallocated ahead of need, and recycled when no checkpoint needs them any more.
+ * The segment files of the log. They are preallocated ahead of need, and recycled when no checkpoint needs them any
+ * longer.
  *
- * <p>The files have consecutive numbers. One thread at a time (the provisioner's) calls the methods that add or remove
- * files; any thread may call lookups.
+ * <p>The files have consecutive numbers. Only one thread at a time (the provisioner's) calls the methods that add or
+ * remove files. Any thread may look up files.
  *
  * <p>A recycled file first gets its new name and then its new header. A crash in between leaves a file with the header
  * of an older segment, which recovery correctly treats as unused.
@@ -35,7 +36,7 @@ public final class LogSegments implements AutoCloseable {
     private final LogGeometry geometry;
     private final long storeId;
     private final ConcurrentSkipListMap<Long, LogSegment> files = new ConcurrentSkipListMap<>();
-    /** Number of a file after the last segment that a failed call may have left, or -1. */
+    /** Number of a file that a failed call may have left after the last segment, or -1. */
     private long leftover = -1;
 
     private @Nullable FsyncedLsn forced;
@@ -131,8 +132,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Creates the segment after the last segment, or segment 0. Its space is allocated and filled with zeros, and its
-     * name is durable.
+     * Creates the segment after the last segment, or segment 0 if there is none. Its space is allocated and filled with
+     * zeros, and its name is durable.
      */
     public void prepareNext() throws IOException {
         long segment = files.isEmpty() ? 0 : last() + 1;
@@ -189,14 +190,14 @@ public final class LogSegments implements AutoCloseable {
         }
     }
 
-    /** Writes the header of a segment without frames again, and fsyncs it. */
+    /** Rewrites and fsyncs the header of a segment that has no frames. */
     public void rewriteHeader(long segment) throws IOException {
         writeHeader(file(segment), segment);
     }
 
     /**
      * Makes the log durable up to its end, exactly as it was read. A killed process may have left frames in the page
-     * cache. If an fsync of that process had failed, a second fsync would not report the failure (Rebello et al., "Can
+     * cache. If an fsync in that process failed, a second fsync does not report the failure (Rebello et al., "Can
      * Applications Recover from fsync Failures?", ATC 2020). Frames that are not recorded as fsynced are therefore
      * written again, byte for byte. None of them was acknowledged as fsynced.
      *
@@ -216,9 +217,9 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Writes the frames from a position again, from the checked bytes, because another read may no longer return them.
-     * Starts with the last frame and follows the reference of each frame to the frame before it. Frames that were cut off
-     * earlier may also be valid, but no frame of the log refers to them.
+     * Writes the frames from a position on again, from the checked bytes, because another read may no longer return
+     * these bytes. Starts with the last frame and follows the link from each frame to the previous frame. Frames that
+     * were cut off earlier may also be valid, but no frame of the log refers to them.
      */
     private void writeAgain(long from, LogScanner.End end) throws IOException {
         LogFrames frames = new LogFrames(
@@ -236,7 +237,7 @@ public final class LogSegments implements AutoCloseable {
         }
     }
 
-    /** Records that the log is fsynced up to this position, for the next opening after the process is killed. */
+    /** Records that the log is fsynced up to this position, for the next open if the process is killed. */
     void forcedUpTo(long lsn) throws IOException {
         if (forced != null) {
             forced.put(lsn);
@@ -314,8 +315,8 @@ public final class LogSegments implements AutoCloseable {
      * An open segment: a file to which the flusher writes through a channel, and a mapping for readers. Readers must
      * not use a channel, because an interrupt would close it.
      *
-     * <p>A reader holds the lock while it copies an entry. Closing the segment takes the lock permanently. It waits for
-     * readers that are copying, and later readers find the segment closed.
+     * <p>A reader holds the lock while it copies an entry. A close of the segment takes the lock permanently. It waits
+     * for readers that are copying entries, and later readers find the segment closed.
      */
     private static final class LogSegment {
         private final long number;
@@ -364,8 +365,8 @@ public final class LogSegments implements AutoCloseable {
     /**
      * The position up to which the log was fsynced when the process ended. It is written to a file after each fsync and
      * before any write is acknowledged, but the file is never fsynced: the page cache outlives the process. If the page
-     * cache is lost, everything in the log that can be read comes from the disk anyway. {@link FsyncedLsnLayout}
-     * distinguishes the two cases.
+     * cache is lost, all readable bytes of the log come from the disk. {@link FsyncedLsnLayout} distinguishes the two
+     * cases.
      */
     private static final class FsyncedLsn implements AutoCloseable {
         private final StoreFile file;

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes and fsyncs frames. Used by one flush at a time, except where a method says otherwise.
  *
- * <p>A frame is one positional write at its LSN, from the start of a block, so a block is written only once. An fsync
- * covers every segment written since the last fsync.
+ * <p>Each frame is written at its LSN with one positional write, which starts at a block, so a block is written only
+ * once. An fsync covers every segment written since the last fsync.
  */
 public final class LogWriter {
     private static final long NONE = -1;
@@ -21,9 +21,9 @@ public final class LogWriter {
     private int term;
 
     private Link last;
-    /** End of the last frame. */
+    /** Position after the last frame. */
     private long position;
-    /** The oldest segment with frames that are not fsynced. An fsynced segment may be recycled at any time. */
+    /** The oldest segment with frames that are not fsynced. Earlier segments may be recycled at any time. */
     private long firstUnforcedSegment = NONE;
 
     private long lastWrittenSegment = NONE;
@@ -54,7 +54,7 @@ public final class LogWriter {
         return frame.padded();
     }
 
-    /** Writes a sealed frame to the operating system. Returns the number of bytes written. */
+    /** Writes a sealed frame to the log file, without an fsync. Returns the number of bytes written. */
     public int write(LogBuffer frame, ByteBuffer sealed) throws IOException {
         long lsn = frame.baseLsn();
         LogGeometry geometry = segments.geometry();

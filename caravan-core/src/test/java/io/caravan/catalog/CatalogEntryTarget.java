@@ -10,7 +10,7 @@ import java.util.SortedMap;
 
 /** Decodes arbitrary bytes as a catalog entry. Encoding an accepted entry again yields the same bytes. */
 public final class CatalogEntryTarget implements FuzzTarget {
-    /** The limit for copies of a name, of attributes, and of their parts, regardless of the size of the entry. */
+    /** The memory limit for copies of a name, its attributes, and their parts, regardless of the entry size. */
     private static final long LIMIT_BYTES = 512 << 10;
 
     @Override

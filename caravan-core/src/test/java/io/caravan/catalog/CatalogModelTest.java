@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Compares random edits with a plain map, and simulates a crash after every batch that the store accepted. */
+/** Compares random edits with edits of a plain map, and simulates a crash after every batch that the store accepted. */
 class CatalogModelTest {
     private static final long LIST_ID = 0;
     private static final int STEPS = 600;
@@ -98,7 +98,7 @@ class CatalogModelTest {
         }
     }
 
-    /** Replays the batches one by one. After each, opens the catalog as if the process had died there. */
+    /** Replays the batches one by one. After each batch, opens the catalog as if the process had died at that point. */
     private static void assertEveryPrefix(List<WriteBatch> batches, List<Map<DocumentName, Expected>> models) {
         try (ListStore replayed = ListStore.inMemory()) {
             for (int i = 0; i < batches.size(); i++) {

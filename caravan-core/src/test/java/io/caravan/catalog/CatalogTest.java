@@ -113,7 +113,7 @@ class CatalogTest {
         assertThat(store.info(1)).isNull();
     }
 
-    /** One batch also takes over the list. The catalog entries still yield the right names. */
+    /** One batch replaces document A with the list of B. The catalog entries still yield the right names. */
     @Test
     void takeOverReplacesDocument() {
         append(A);
@@ -334,7 +334,7 @@ class CatalogTest {
         assertThatIllegalArgumentException().isThrownBy(() -> catalog.page(0, 0));
     }
 
-    /** Documents with different names rarely have the same hash, so these have the same name. */
+    /** Documents with different names rarely have the same hash, so the documents in this test have the same name. */
     @Test
     void pageCanEndBetweenDocumentsWithSameHash() {
         DocumentTable table = new DocumentTable();
@@ -355,7 +355,7 @@ class CatalogTest {
                 .withMessageContaining("document 0, sequence 0");
     }
 
-    /** A wait on the event loop would hold the locks of the names. */
+    /** Waiting on the event loop would hold the locks of the document names. */
     @Test
     void writeOnEventLoopIsRejectedInsteadOfWaitingForSpace() throws Exception {
         full.crowded = true;
@@ -376,7 +376,7 @@ class CatalogTest {
     /** A store that can be made to reject every batch that needs space. */
     private static final class FullStore extends ForwardingListStore {
         private boolean full;
-        /** Whether a write would have to wait. */
+        /** Whether the store reports that a write would have to wait for space. */
         private volatile boolean crowded;
 
         private int batches;

@@ -115,7 +115,7 @@ class ShardedCatalogTest {
         }
         assertThat(shards.get(1).read(0)).hasSize(2);
         assertThatIllegalArgumentException().isThrownBy(() -> catalog.edit(List.of(name(1), name(2))));
-        // The rejected edit has left no lock.
+        // The rejected edit has released its locks.
         edit(name(1), DocumentEdit::delete);
     }
 

@@ -32,7 +32,7 @@ class CheckpointFileTest {
     private static final int PARTITIONS = 4;
     private static final String NAME = FileNames.CHECKPOINT.of(NUMBER);
 
-    /** A list as a checkpoint contains it. */
+    /** A list in a checkpoint. */
     private record Listed(long id, long creationLsn, long first, long next, List<Long> regions) {}
 
     private static Listed list(long id, long creationLsn, long first, int count) {
@@ -43,7 +43,7 @@ class CheckpointFileTest {
         return new Listed(id, creationLsn, first, first + count, regions);
     }
 
-    /** Writes partitions of lists, with regions in slices of this size. */
+    /** Writes a checkpoint of these partitions, with regions in slices of this size. */
     private static DirectoryImage write(List<List<Listed>> partitions, int slice) throws IOException {
         MemoryStorage storage = new MemoryStorage();
         try (CheckpointWriter writer = new CheckpointWriter(storage, NUMBER)) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class TablesTest {
     private static final int OPERATIONS = 20_000;
 
-    /** The keys of slots, stored outside the table, as its users do. */
+    /** Stores the keys of slots outside the table, as users of the table do. */
     private static final class Keeper {
         final Map<Integer, Long> keys = new HashMap<>();
 
@@ -30,7 +30,7 @@ class TablesTest {
         }
     }
 
-    /** Returns one of few keys, so that most recur, or one at the edges of the range. */
+    /** Returns one of a few keys, so that most recur, or a key at an edge of the range. */
     private static long key(Random random) {
         return switch (random.nextInt(6)) {
             case 0 -> Long.MIN_VALUE + random.nextInt(50);
@@ -131,7 +131,7 @@ class TablesTest {
             });
         }
 
-        /** Returns the maximum number of lookups made by one of this many operations. */
+        /** Runs the operation for this many slots, and returns the maximum number of lookups that one run made. */
         long most(int slots, IntConsumer operation) {
             most = 0;
             for (int slot = 0; slot < slots; slot++) {
@@ -155,8 +155,7 @@ class TablesTest {
     }
 
     /**
-     * The hashes differ only in their lowest bits, so each burst leaves all slots in one bucket until it reaches these
-     * bits.
+     * The hashes differ only in their lowest bits, so bursts leave all slots in one bucket until they reach these bits.
      */
     @Test
     void separatesKeysWithNearlyEqualHashes() {
@@ -231,7 +230,7 @@ class TablesTest {
         });
     }
 
-    /** A frozen table stays the same while the table grows or shrinks, and buckets burst or join. */
+    /** A frozen copy does not change while the table grows or shrinks and its buckets burst or join. */
     @Test
     @Tag("rounds")
     void frozenTableDoesNotChange() {

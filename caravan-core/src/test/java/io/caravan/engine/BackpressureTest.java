@@ -27,11 +27,12 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
 /**
- * Writers that are faster than the disk: which of them wait, when the store is not writable, and when it calls actions.
+ * Tests writers that are faster than the disk: which writers wait, when the store is unwritable, and when the store
+ * calls actions.
  */
 @LongTimeout
 class BackpressureTest {
-    /** A value of which two fill a log buffer of 8 KiB. */
+    /** A value so large that two of them fill a log buffer of 8 KiB. */
     private static final byte[] LARGE = bytes(3900, 1);
 
     private static void fillTheActiveBuffer(FaultyStore store, Hold force) {
@@ -68,7 +69,7 @@ class BackpressureTest {
         }
     }
 
-    /** A flush adds a callback to a commit that already has the maximum number of callbacks of writes. */
+    /** A flush adds a callback to a commit that already has the maximum number of write callbacks. */
     @Test
     void commitBeyondCallbackLimitIsFull() {
         Commit commit = new Commit(8192);
@@ -107,7 +108,7 @@ class BackpressureTest {
     }
 
     /**
-     * The action must not run only because the active buffer is less than half full: a caller would try again without a
+     * An active buffer that is less than half full is not enough to run the action: a caller would retry without a
      * pause until the flush.
      */
     @Test
@@ -207,7 +208,7 @@ class BackpressureTest {
         }
     }
 
-    /** An event loop that writes only to a writable store would never write again if the store stayed unwritable. */
+    /** An event loop that writes only while the store is writable would stop forever if it stayed unwritable. */
     @Test
     void storeBecomesWritableAfterFrameFillsSegment() {
         try (FaultyStore store = FaultyStore.open()) {
@@ -240,7 +241,7 @@ class BackpressureTest {
         }
     }
 
-    /** No fsync happens by itself, and only the freed regions of the trim make the store writable. */
+    /** No fsync happens on its own, and only the regions that the trim frees make the store writable. */
     @Test
     void actionRunsAfterTrimInStoreThatExceedsItsHeapLimit() {
         try (FaultyStore larger = FaultyStore.open(

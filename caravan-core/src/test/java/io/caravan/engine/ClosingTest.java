@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The work that a close completes or waits for, and the calls that are still in progress when it ends. */
+/** Tests the work that a close completes or waits for, and calls that are in progress when the close ends. */
 @LongTimeout
 class ClosingTest {
     private final AtomicLong nanos = new AtomicLong();
@@ -107,7 +107,7 @@ class ClosingTest {
         store.engine.close();
     }
 
-    /** Appends a value. The stage runs on the thread of the store that completes the append, not on this thread. */
+    /** Appends a value. The store thread that completes the append, and not this thread, runs the stage. */
     private static CompletableFuture<Void> appendThenRun(FaultyStore store, Runnable stage) {
         try (Hold ignored = store.faults.hold(on(Kind.FORCE, LOG))) {
             return store.engine.append(1, bytes("value")).thenRun(stage);
@@ -124,13 +124,13 @@ class ClosingTest {
         return FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), nanos::get);
     }
 
-    /** Starts the close. Returns when it waits for readers for a bounded time, or has ended. */
+    /** Starts the close. Returns when the close is waiting for readers with a timeout, or has ended. */
     private static void closeUntilItWaitsForReaders(Thread closer) {
         closer.start();
         awaitTimedWaitingOrEnded(closer);
     }
 
-    /** A close waits with a timeout only for readers and futures. */
+    /** Waits until the close has ended, or waits with a timeout, as it does only for readers and futures. */
     private static void awaitTimedWaitingOrEnded(Thread closer) {
         Eventually.await(closer + " waits with a timeout or ends", () -> switch (closer.getState()) {
             case TIMED_WAITING, TERMINATED -> true;

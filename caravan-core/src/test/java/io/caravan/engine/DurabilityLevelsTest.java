@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The work of each durability level before an acknowledgment, and the data that survives. */
+/** Tests the work done before an acknowledgment at each durability level, and the data that survives a crash. */
 @LongTimeout
 class DurabilityLevelsTest {
     private static final Predicate<Call> FORCES = on(Kind.FORCE, LOG);
@@ -181,7 +181,7 @@ class DurabilityLevelsTest {
         }
     }
 
-    /** Nothing was written since the last checkpoint, so there is nothing to fsync and nothing to publish. */
+    /** Nothing has been written since the last checkpoint, so there is nothing to fsync and nothing to publish. */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void closingUnchangedStorePublishesNoCheckpoint(Durability level) {
@@ -231,7 +231,7 @@ class DurabilityLevelsTest {
     void strongerWriteMakesEarlierWritesDurable() {
         try (FaultyStore store = open(Durability.SYNC)) {
             for (int i = 0; i < 20; i++) {
-                // Across several segments, all of which the one fsync must cover.
+                // The writes span several segments, all of which the one fsync must cover.
                 await(store.engine.write(WriteBatch.create()
                         .append(1, bytes(FaultyStore.MAX_VALUE_BYTES, i))
                         .durability(Durability.PROCESS)));
@@ -303,8 +303,8 @@ class DurabilityLevelsTest {
     }
 
     /**
-     * The failed fsync may lose writes acknowledged below the level of the store, so they must not be readable
-     * afterward.
+     * The failed fsync may lose writes acknowledged below the durability of the store, so these writes must not be
+     * readable afterward.
      */
     @Test
     void weakerWritesAreUnreadableAfterFailedFsync() {

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A disk that fails at one point, for every point from the first file of a new store to its close; and a disk that is
- * full from that point on. Only typed exceptions are thrown, and everything acknowledged is present when the store is
+ * Tests disks that fail at one point, and disks that are full from one point on, for every point from the first file of
+ * a new store to its close. Only typed exceptions are thrown, and everything acknowledged is present when the store is
  * opened again on a disk that works. Without the profile {@code thorough}, the disk fails at one in
  * {@value #QUICK_SHARE} of these points.
  */
@@ -50,7 +50,7 @@ class FaultAtEveryPointTest {
         });
     }
 
-    /** Returns whether the workload made at least n calls. */
+    /** Runs the workload with a failure at call n. Returns whether the workload made at least n calls. */
     private static boolean failsAt(int n) throws IOException {
         MemoryStorage disk = new MemoryStorage();
         FaultStorage faults = new FaultStorage(disk);
@@ -75,7 +75,7 @@ class FaultAtEveryPointTest {
         assertThat(points).as("files made").isGreaterThan(5);
     }
 
-    /** Returns whether the workload created more than n files. */
+    /** Runs the workload with space for n files. Returns whether the workload tried to create more. */
     private static boolean isFullFrom(int n) throws IOException {
         MemoryStorage disk = new MemoryStorage();
         FaultStorage faults = new FaultStorage(disk);
@@ -158,7 +158,7 @@ class FaultAtEveryPointTest {
         }
     }
 
-    /** An opening that fails, at any point, leaves no file mapped. */
+    /** An open that fails at any point leaves no file mapped. */
     @Test
     void failedOpenLeavesNothingMapped() {
         MemoryStorage disk = diskToReplay();

@@ -28,7 +28,7 @@ final class FaultyStore implements AutoCloseable {
     static final int LOG_SEGMENT_BYTES = 16 * 1024;
     static final int HEAP_SEGMENT_BYTES = 16 * 1024;
 
-    /** The pattern of the names of log segments in use. The others match heap segments and checkpoints. */
+    /** Matches the names of log segments in use. The patterns below match heap segments and checkpoints. */
     static final String LOG = "log-[0-9a-f]*\\.wal";
 
     static final String HEAP = "heap-[0-9a-f]*\\.dat";
@@ -100,7 +100,7 @@ final class FaultyStore implements AutoCloseable {
         return open(config, disk.powerCut());
     }
 
-    /** Returns a list of the store that a power cut at this moment would leave, and checks that store. */
+    /** Returns the texts of a list in the store that a power cut now would leave, and verifies that store. */
     List<String> textsAfterPowerCut(long id) {
         try (FaultyStore cut = afterPowerCut()) {
             List<String> texts = StoreCalls.texts(cut.engine, id);

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The delay of flushes and its precision. */
+/** Tests the delay of flushes and the precision of that delay. */
 @LongTimeout
 class FlushTimingTest {
     private static final long MILLI = 1_000_000;
@@ -50,7 +50,7 @@ class FlushTimingTest {
         assertThat(delay.nanos()).isEqualTo(3 * MILLI);
     }
 
-    /** Opens a store whose delay never ends, because its clock stands still. */
+    /** Opens a store whose flush delay never ends, because its clock stands still. */
     private static FaultyStore neverFlushing() {
         return FaultyStore.open(
                 FaultyStore.small()

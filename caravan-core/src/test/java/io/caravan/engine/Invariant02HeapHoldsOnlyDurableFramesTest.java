@@ -203,7 +203,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** The end of the read must wake the flusher, which frees the regions: no later event may ever wake it. */
+    /** The end of the read must wake the flusher to free the regions, because no later event might wake it. */
     @Test
     void pinnedRegionsAreFreedAfterReadWithoutWrites() {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
@@ -252,7 +252,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** The regions of values trimmed during replay also stay in use until the next checkpoint is published. */
+    /** Regions of values that were trimmed during replay stay in use until the next checkpoint is published. */
     @Test
     void regionsTrimmedByReplayStayUsedUntilCheckpoint() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {

@@ -68,8 +68,8 @@ class Invariant03ReplayIsIdempotentTest {
     }
 
     /**
-     * Replays from both checkpoints, once and twice. Values that the newer checkpoint has in the heap may be in the log
-     * for the older checkpoint.
+     * Replays from both checkpoints, once and twice. Values that the newer checkpoint locates in the heap may be in the
+     * log according to the older checkpoint.
      */
     private static void assertReplaysAgree(MemoryStorage disk) throws IOException {
         List<Long> checkpoints = checkpoints(disk);

@@ -61,7 +61,7 @@ class Invariant04EveryByteReadIsCheckedTest {
         return new Place(value.file(), value.offset() - EntryLayout.VALUE);
     }
 
-    /** Checks that a read yields the entries before this one, and then reports exactly this one. */
+    /** Checks that a read yields the entries before this one, and then reports exactly this one as damaged. */
     private static void assertReported(FaultyStore store, Place entry, long id, long sequence, List<String> before) {
         List<String> given = new ArrayList<>();
         CorruptStoreException problem = catchThrowableOfType(

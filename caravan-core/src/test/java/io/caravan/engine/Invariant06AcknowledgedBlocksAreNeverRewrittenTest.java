@@ -47,7 +47,7 @@ class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
                 }
                 case FORCE -> file.forced.or(file.written);
                 case RENAME -> {
-                    // A recycled segment starts over. A new one already has its header.
+                    // Discards the earlier writes: those of a recycled segment, or the header of a new one.
                     if (call.file().matches(LOG)) {
                         files.put(call.fileNumber(), new Blocked());
                     }
@@ -88,7 +88,7 @@ class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
         return FaultyStore.open(store.config, store.disk);
     }
 
-    /** A store that opens after a power cut does not write to blocks that were fsynced before it. */
+    /** A store that opens after a power cut does not write to blocks that were fsynced before the power cut. */
     @Test
     void framesFsyncedBeforePowerCutAreNotRewritten() {
         try (FaultyStore store = FaultyStore.open()) {

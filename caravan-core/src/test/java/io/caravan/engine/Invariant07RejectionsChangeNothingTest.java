@@ -37,7 +37,7 @@ class Invariant07RejectionsChangeNothingTest {
 
     /**
      * Returns a store after a power cut, with two checkpoints, frames to replay in several segments, and no heap byte
-     * fsynced since.
+     * fsynced since the newer checkpoint.
      */
     private static MemoryStorage cutOff() {
         try (FaultyStore store = FaultyStore.open()) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Invariant 8: a checkpoint is published by write, fsync, rename, and fsync of the directory. The store keeps the last
- * two, and the log back to the older one. Files that neither needs are deleted only afterward.
+ * two checkpoints, and the log since the older one. Files that neither needs are deleted only afterward.
  */
 @LongTimeout
 class Invariant08CheckpointOrderTest {
@@ -143,7 +143,7 @@ class Invariant08CheckpointOrderTest {
         try (FaultyStore store = withThreeCheckpoints()) {
             store.faults.clearCalls();
             store.duringCheckpoint(on(Kind.DELETE, CHECKPOINT), () -> {
-                // New segments cause work for the provisioner, which also recycles.
+                // New segments cause work for the provisioner, which also recycles segments.
                 append(store.engine, 2, "x".repeat(4000), "y".repeat(4000), "z".repeat(4000), "x".repeat(4000));
                 store.awaitProvisioned();
                 assertThat(store.faults.calls(RECYCLING)).isEmpty();

@@ -145,7 +145,7 @@ class Invariant09FailedFsyncIsFinalTest {
         Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, scheduler);
         scheduler.awaitRest("caravan-flusher");
         scheduler.breaks.set(true);
-        // Wakes the flusher. If something else already has, the store has failed and rejects the append.
+        // Wakes the flusher. If another event has already woken it, the store has failed and rejects the append.
         Throwable rejected = catchThrowable(() -> engine.append(1, bytes("x"), NO_CALLBACK));
         assertThat(rejected == null || rejected instanceof StoreFailedException).isTrue();
         Eventually.await("the store has failed", () -> engine.stats().failures() == 1);
@@ -225,7 +225,7 @@ class Invariant09FailedFsyncIsFinalTest {
         }
     }
 
-    /** The flusher must roll back the frames after a checkpoint's fsync has failed, but is in the middle of a write. */
+    /** A checkpoint's fsync fails while the flusher is writing. The flusher must then roll back the frames. */
     @Test
     void weakerWritesAreUnreadableAfterFailedCheckpoint() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {

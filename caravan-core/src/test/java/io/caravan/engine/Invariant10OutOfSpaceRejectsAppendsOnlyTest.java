@@ -122,7 +122,8 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     }
 
     /**
-     * Space that is trimmed while a checkpoint moves values is freed when the checkpoint ends. A write waits for that.
+     * Space that is trimmed while a checkpoint moves values is freed when the checkpoint ends. A write waits until
+     * then.
      */
     @Test
     void appendWaitsForSpaceTrimmedDuringEvacuation() throws Exception {
@@ -179,9 +180,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /**
-     * The reserve is one log segment, here 255 frames, so there is space for one flush for each of these operations.
-     */
+    /** The reserve is one log segment, here 255 frames, so there is space for one flush per operation. */
     @Test
     void reserveAcceptsManyTrimsAndDeletes() {
         StoreConfig config = amplyHeaped().logSegmentBytes(1 << 20).build();
@@ -496,7 +495,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** No byte is left in the log, so it ends at the start of a segment that does not exist. */
+    /** No free byte is left in the log, so it ends at the start of a segment that does not exist. */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void completelyFullLogIsRecycledWhenCheckpointFits(Durability level) {
@@ -512,7 +511,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** The store must not repeat checkpoints while no checkpoint can start after the last one. */
+    /** The store must not repeat checkpoints while no checkpoint can start at a later LSN than the last one. */
     @Test
     void checkpointerRestsWhileFullLogCannotGrow() {
         try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {

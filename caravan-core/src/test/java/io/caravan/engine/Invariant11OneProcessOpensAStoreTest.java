@@ -111,7 +111,7 @@ class Invariant11OneProcessOpensAStoreTest {
         assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.OPENED);
     }
 
-    /** A store gets a second class loader if two applications in one container each have a copy of the library. */
+    /** Two applications in one container, each with a copy of the library, use two class loaders for one store. */
     @Test
     void rejectedClassLoaderDoesNotReleaseLock() throws Exception {
         try (DurableListStore store = LockProbe.open(directory())) {

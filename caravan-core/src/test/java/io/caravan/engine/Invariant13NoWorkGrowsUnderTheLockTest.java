@@ -42,8 +42,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Invariant 13: no work grows with the data on the write path, under the lock, or at log rotation. The tests check the
- * structure instead of the time: how many regions are freed while the lock is held once, and which calls succeed during
+ * Invariant 13: no work on the write path, under the lock, or at log rotation grows with the amount of data. The tests
+ * check the structure instead of the time: how many regions one hold of the lock frees, and which calls succeed during
  * a checkpoint.
  */
 @LongTimeout
@@ -57,7 +57,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     private static final class Space {
         final StoreState state;
         final HeapSpace space;
-        /** The LSN of the changes. The log is not fsynced up to there. */
+        /** The LSN of the changes, up to which the log has not been fsynced. */
         final long lsn;
 
         Space() throws IOException {
@@ -231,7 +231,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** While any part of the checkpoint file is being written, the lock is free, and everything continues. */
+    /** While any part of the checkpoint file is being written, the lock is free, and writes and reads continue. */
     @Test
     void writesAndReadsContinueDuringCheckpointWrite() throws Exception {
         try (FaultyStore store = ample()) {
@@ -249,7 +249,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** Lists that the checkpoint writes later do not contain the values appended in the meantime. */
+    /** Lists that a checkpoint writes late do not contain values appended since the checkpoint began. */
     @Test
     void checkpointContainsIndexAtOneLsn() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {

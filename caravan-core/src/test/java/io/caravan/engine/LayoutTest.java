@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** The layout of a store on disk, and its recent statistics. */
+/** Tests the reported layout of a store on disk, and the recent statistics of the store. */
 class LayoutTest {
     private static final int VALUE_BYTES = 1_000;
 
@@ -45,7 +45,7 @@ class LayoutTest {
         }
     }
 
-    /** Regions can distinguish positions only in a log of up to this length. */
+    /** Regions can distinguish positions only in a log of at most {@code Region.MAX_LOG_BYTES}. */
     @Test
     void checkpointThresholdIsBoundedForAnyFloor() throws Exception {
         try (FaultyStore store = FaultyStore.open(

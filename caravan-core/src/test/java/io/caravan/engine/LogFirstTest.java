@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** A checkpoint waits for the flush in progress after each batch of values that it moves to the heap. */
 @LongTimeout
 class LogFirstTest {
-    /** Matches the fsync of the one heap segment at the end of each batch. */
+    /** Matches the fsync of the only heap segment at the end of each batch. */
     private static final Predicate<Call> BATCHES = on(Kind.FORCE, HEAP);
 
     /** The number of values of {@link #LENGTH} bytes that do not fit in one batch. */
@@ -62,7 +62,8 @@ class LogFirstTest {
         long floorBytes = 4096;
         StoreConfig config = oneHeapSegment().checkpointFloorBytes(floorBytes).build();
         try (FaultyStore store = FaultyStore.open(config)) {
-            // The store makes checkpoints by itself. While one is held, enough for two batches is written.
+            // The store makes checkpoints by itself. While one checkpoint is held, the test writes enough values for
+            // two batches.
             Hold first = store.faults.hold(nth(1, BATCHES));
             store.appendMany(1, 40, LENGTH);
             first.awaitReached();

@@ -94,7 +94,7 @@ class OneFlushAtATimeTest {
         assertThat(wakes).hasValue(1);
     }
 
-    /** The groups cannot be abandoned during a flush, so the flusher would otherwise check them without a pause. */
+    /** The flusher cannot abandon groups during a flush, so it would otherwise check them without a pause. */
     @Test
     void flusherRestsUntilFlushEndsWhenGroupStaysOpen() {
         write();

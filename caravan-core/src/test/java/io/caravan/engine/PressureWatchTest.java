@@ -95,7 +95,7 @@ class PressureWatchTest {
         assertThat(seen).containsExactly(true, false);
     }
 
-    /** Without this order, the listener could be notified of the relief before the pressure. */
+    /** Without ordering, the listener could be notified of the relief before the pressure. */
     @Test
     void reportsCrossingsInOrderWhenThreadsCheckConcurrently() {
         AtomicReference<PressureWatch> checked = new AtomicReference<>();

@@ -214,8 +214,8 @@ class RecoveryTableTest {
     }
 
     /**
-     * A power cut has removed the first or second of three writes below {@code SYNC} but not the next one. A new write
-     * of the same length must not make the next one valid again.
+     * A power cut has removed the first or second of three writes below {@code SYNC}, but not the write after it. A new
+     * write of the same length must not make that remaining write valid again.
      */
     @Test
     void gapAfterFsyncedFramesEndsLogPermanently() throws Exception {
@@ -396,7 +396,7 @@ class RecoveryTableTest {
         assertOpensWith(recycled, store.contents());
     }
 
-    /** The log then ends in the next segment, although that segment has no frame. */
+    /** The log ends in the next segment, although that segment has no frame. */
     @Test
     void halfMadeSegmentAfterFullOneIsRebuilt() throws Exception {
         AtomicReference<StoreContents> contents = new AtomicReference<>();
@@ -533,7 +533,7 @@ class RecoveryTableTest {
         assertThat(DirectoryImage.of(copy).differences(before)).isEmpty();
     }
 
-    /** The header of a segment and the fields of an entry leave less space than the size of the segment. */
+    /** The header of a segment and the fields of an entry leave less space for a value than the segment size. */
     @Test
     void rejectsMaxValueLargerThanExistingHeapSegments() throws Exception {
         Path created = directory.resolve("created");
@@ -580,7 +580,7 @@ class RecoveryTableTest {
         assertThat(Faults.of(path)).isEmpty();
     }
 
-    /** Checks that opening fails with these words and changes no byte. */
+    /** Checks that opening fails with a message that contains these words, and changes no byte. */
     private <T extends CaravanException> T assertRejected(Class<T> type, DirectoryImage image, String... words)
             throws IOException {
         Path path = image.writeTo(directory.resolve("rejected" + System.nanoTime()));

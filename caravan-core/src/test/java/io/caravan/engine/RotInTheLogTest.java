@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A value damaged in the log: the checkpoint that moves it reports the damage with its place, and continues. */
+/** Tests a damaged value in the log: the checkpoint that moves it reports the place of the damage and continues. */
 class RotInTheLogTest {
     private static final LogGeometry LOG_GEOMETRY = new LogGeometry(1 << 20);
     private static final HeapGeometry HEAP_GEOMETRY = new HeapGeometry(1 << 20);

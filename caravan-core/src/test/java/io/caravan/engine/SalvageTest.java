@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Salvage of a store whose newest checkpoint ends inside a frame. */
+/** Salvages a store whose newest checkpoint ends inside a frame. */
 class SalvageTest {
     private final List<String> losses = new ArrayList<>();
 

@@ -33,8 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Everything at the end of the log that is readable after an opening stays readable, even if earlier fsyncs of it
- * failed.
+ * Data at the end of the log that is readable after an open stays readable, even if earlier fsyncs of that data failed.
  */
 class SettledLogTest {
     private static final Predicate<Call> LOG_FSYNC = Directors.calls(Kind.FORCE, FaultyStore.LOG);
@@ -145,7 +144,7 @@ class SettledLogTest {
     }
 
     /**
-     * Opening also does not write the headers of segments with frames: they were fsynced when the segments were
+     * Nor does opening write the headers of segments with frames: the headers were fsynced when the segments were
      * created.
      */
     @Test

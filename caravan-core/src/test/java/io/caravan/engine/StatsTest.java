@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
-/** The statistics after operations with known effects. */
+/** Tests the statistics after operations with known effects. */
 @LongTimeout
 class StatsTest {
 
@@ -138,8 +138,8 @@ class StatsTest {
     }
 
     /**
-     * Each read advances the clock by a microsecond, so a measured hold of the lock takes one microsecond, and any
-     * other hold takes none.
+     * Each read of the clock advances it by a microsecond, so a measured hold of the lock takes one microsecond, and
+     * any other hold takes none.
      */
     @Test
     void lockTimesEverySliceAndSamplesOtherHolds() {
@@ -180,7 +180,7 @@ class StatsTest {
             }
             long before = store.engine.stats().lockNanos().count();
             store.engine.checkpoint();
-            // Lists are pinned, gathered, and unpinned by at most 512 at a time.
+            // At most 512 lists are pinned, gathered, and unpinned at a time.
             assertThat(store.engine.stats().lockNanos().count() - before).isGreaterThanOrEqualTo(3 * lists / 512);
         }
     }

@@ -22,13 +22,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * A part of the log that the disk cannot read: the store keeps that part, moves all other values to the heap, and
+ * Tests a part of the log that the disk cannot read: the store keeps that part, moves all other values to the heap, and
  * accepts writes.
  */
 @LongTimeout
 class UnreadableLogTest {
 
-    /** Makes the entry with this value unreadable. Returns its file. */
+    /** Makes the entry with this value unreadable. Returns the name of the file that contains it. */
     private static String makeUnreadable(FaultyStore store, String value) {
         FaultyStore.Place location = store.find(LOG, bytes(value));
         store.faults.unreadable(location.file(), location.offset());

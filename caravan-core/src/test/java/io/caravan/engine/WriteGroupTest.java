@@ -279,7 +279,7 @@ class WriteGroupTest {
         }
     }
 
-    /** A flush frees a bounded number of regions, and its own end wakes the flusher only for commits. */
+    /** A writer's flush frees a bounded number of regions, and wakes the flusher at its end only for commits. */
     @Test
     void flusherFreesWhatWriterFlushLeaves() throws Exception {
         try (FaultyStore store = open()) {

@@ -68,7 +68,7 @@ public final class ForgedStore {
     }
 
     /**
-     * Returns a store that was killed: trimmed lists, a list that was deleted and recreated, and frames after two
+     * Returns a killed store with trimmed lists, a list that was deleted and recreated, and frames after two
      * checkpoints.
      */
     public static DirectoryImage image() throws IOException {
@@ -161,7 +161,7 @@ public final class ForgedStore {
         frame.place(tail, LOG);
     }
 
-    /** Moves the values in the log to the heap, and publishes a checkpoint of everything so far. Keeps the last two. */
+    /** Moves the values in the log to the heap and publishes a checkpoint. Keeps the last two checkpoints. */
     public ForgedStore checkpoint() throws IOException {
         try (Recovered recovered = new Recovery(storage).recover()) {
             writeCheckpoint(recovered.index());

@@ -22,7 +22,7 @@ import java.util.List;
  *   +---------+-------------------+-------------------+-------------------+
  * </pre>
  *
- * <p>{@code how}: each bit leaves a field incorrect that is otherwise corrected, or moves the frame.
+ * <p>{@code how}: each bit leaves one field uncorrected or moves the frame.
  */
 public final class FrameTarget implements FuzzTarget {
     static final int HOW_BAD_CRC = 1;

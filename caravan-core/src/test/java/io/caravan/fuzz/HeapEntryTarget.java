@@ -26,7 +26,8 @@ import java.util.function.Consumer;
  *   +---------+-------------------+------------+--------------+-------------+-------------------+
  * </pre>
  *
- * <p>{@code how}: bit 0 leaves the checksum of the entry unchanged. Otherwise, it is corrected where it fits.
+ * <p>{@code how}: bit 0 leaves the checksum of the entry unchanged. Otherwise, the checksum is corrected where the
+ * entry fits.
  */
 public final class HeapEntryTarget implements FuzzTarget {
     static final int HOW_RAW = 1;

@@ -231,7 +231,7 @@ class LiarsStoreTest {
         assertRejected(lie, "heap-0000000000000001.dat", 4096, "overlaps its neighbor");
     }
 
-    /** The store allocates no memory for a size in a header that the files do not have. */
+    /** The store allocates no memory for a segment size that exceeds the file size. */
     @Test
     void rejectsSegmentSizeBeyondFileSize() throws IOException {
         DirectoryImage lie = sound;

@@ -23,7 +23,7 @@ public final class MemoryUse {
     /**
      * Runs the action, and runs it again if it exceeds the limit, because the first run may load classes.
      *
-     * @param limitBytes maximum of all allocations together, including those that are free again
+     * @param limitBytes the maximum total of all allocations, including those that have been freed
      */
     public static void within(long limitBytes, Action action) throws Exception {
         long taken = takenBy(action);

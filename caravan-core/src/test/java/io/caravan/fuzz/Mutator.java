@@ -10,7 +10,7 @@ import java.util.stream.LongStream;
 public final class Mutator {
     private static final int MAX_STEPS = 6;
     private static final int MAX_RUN_BYTES = 64;
-    /** Some sizes of headers, and every power of two with its neighbors. */
+    /** Some header sizes, and every power of two with its neighbors. */
     private static final long[] AWKWARD = LongStream.concat(
                     LongStream.of(-1, 40, 48),
                     IntStream.range(0, Long.SIZE)

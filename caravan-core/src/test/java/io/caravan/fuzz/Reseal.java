@@ -8,8 +8,8 @@ import io.caravan.format.FrameLayout;
 import java.nio.ByteBuffer;
 
 /**
- * Corrects the checksums of changed bytes, wherever these bytes exist. With correct checksums, a fuzzer gets past the
- * checks, as an attacker would.
+ * Corrects the checksums of changed data, wherever all bytes of that data exist. With correct checksums, a fuzzer gets
+ * past the checks, as an attacker would.
  */
 public final class Reseal {
 

@@ -42,7 +42,7 @@ public final class StoreTarget implements FuzzTarget {
     public List<byte[]> samples() {
         List<byte[]> samples = new ArrayList<>();
         samples.add(new byte[] {0});
-        // Fixed, so that the seed of the mutations suffices to reproduce them.
+        // The seed is fixed, so that the mutation seed suffices to reproduce the mutations.
         Random random = new Random(1);
         for (int file = 0; file < names.size(); file++) {
             for (int i = 0; i < SAMPLES_OF_A_FILE; i++) {

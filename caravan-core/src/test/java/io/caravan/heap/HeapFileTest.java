@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The mapped heap file, on a real file system. */
+/** Tests the mapped heap file on a real file system. */
 class HeapFileTest {
     private static final long STORE = 5;
     private static final long CREATION_LSN = 4144;
@@ -85,7 +85,7 @@ class HeapFileTest {
         }
     }
 
-    /** The segment has no entry yet. */
+    /** Tests a segment that has no entry yet. */
     @Test
     void newSegmentSurvivesPowerCut() throws Exception {
         MemoryStorage disk = new MemoryStorage();

@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Compares the heap with a plain map of holes, and tests {@link FreeSpace}, which rebuilds it. */
+/** Compares the heap with a plain map of holes, and tests {@link FreeSpace}, which rebuilds the heap. */
 class IndexedHeapTest {
     private static final int SPACE_BYTES = 1 << 16;
     private static final int OPERATIONS = 3_000;
@@ -166,7 +166,7 @@ class IndexedHeapTest {
         model.take(address, bytes);
     }
 
-    /** Checks that the hole is the smallest that fits. From 4 KiB on, it may be about a sixteenth larger. */
+    /** Checks that the hole is the smallest that fits. From 4 KiB on, the hole may be about a sixteenth larger. */
     private static void assertFitsBest(Model model, int bytes, long taken) {
         long best = model.smallestFit(bytes);
         int bin = SizeBins.binOf(taken / 8);
@@ -293,7 +293,7 @@ class IndexedHeapTest {
         assertThat(heap.usedBytes()).isEqualTo(regions.length * 16L);
     }
 
-    /** Holes that the heap has no record for stay used until an adjacent region is freed or the heap is rebuilt. */
+    /** Holes without a record in the heap count as used until an adjacent region is freed or the heap is rebuilt. */
     @Test
     void heapAtHoleLimitStaysUsableAndIsRebuilt() {
         int most = 3;

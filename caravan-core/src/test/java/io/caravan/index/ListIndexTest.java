@@ -200,7 +200,7 @@ class ListIndexTest {
             }
         }
 
-        /** Compares the regions, starting anywhere in the list, in slices of any size. */
+        /** Compares the regions from a random position of the list, in slices of random sizes. */
         void assertSameRegions(Lane lane) {
             List<Long> expected = new ArrayList<>(lane.regions);
             int from = random.nextInt(expected.size());
@@ -409,7 +409,7 @@ class ListIndexTest {
         }
     }
 
-    /** A walk must take every list that has kept entries in the log once, regardless of changes to the lists. */
+    /** A walk must take each list with retained entries in the log once, regardless of changes to the lists. */
     @Test
     void walkTakesEveryListWithEntriesInLog() {
         Seeds.forEach(Rounds.of(20, 2_000), seed -> {
@@ -578,7 +578,7 @@ class ListIndexTest {
         assertThat(bytes).isLessThanOrEqualTo(bound + PARTLY_USED_PAGES_BYTES);
     }
 
-    /** A list of an unfavorable length has a new chunk that is nearly empty. This takes at most 20 more bytes. */
+    /** A list of an unfavorable length has a new, nearly empty chunk, which takes at most 20 more bytes. */
     @Test
     @Tag("rounds")
     void listOfAnyLengthStaysNearMemoryBound() {

@@ -255,7 +255,7 @@ class LogReaderTest {
         assertThat(found.damage).isEmpty();
     }
 
-    /** Damages every frame of a store in turn. The reader still reads the frames after it. */
+    /** Damages every frame of a store in turn. The reader still reads the frames after the damaged one. */
     @Test
     void reportsDamagedFrameAndReadsAllOthers() throws Exception {
         DirectoryImage image = SmallStore.build(directory).closed();

@@ -27,7 +27,7 @@ class FileStorageTest {
         assertThat(fsynced).containsExactly(parent.getParent(), parent, parent.resolve("a"));
     }
 
-    /** No file can be written on such a file system, not even the lock file. */
+    /** No file can be written on a read-only file system, not even the lock file. */
     @Test
     void readsDirectoryOnReadOnlyFileSystemWithoutWriting() throws IOException {
         Path directory = Files.createDirectory(parent.resolve("a"));

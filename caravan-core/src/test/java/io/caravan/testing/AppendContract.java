@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Appends: their sequences, their values, and the appends that the store rejects. */
+/** Tests the sequences and the values of appends, and the appends that the store rejects. */
 public interface AppendContract extends ContractFixture {
 
     @Test

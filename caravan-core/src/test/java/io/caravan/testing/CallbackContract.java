@@ -23,10 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Callbacks: each is called once, in order, on a store thread. Also tests the calls that a callback may and may not
- * make.
- */
+/** Tests that each callback is called once, in order, on a store thread. Also tests which calls a callback may make. */
 public interface CallbackContract extends ContractFixture {
 
     /** Returns a callback that runs the action on success. */

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 /**
  * A response that a {@link FaultProxy} sends in place of its server. The proxy then closes the connection.
  *
- * @param status such as 503
+ * @param status the HTTP status, such as 503
  * @param header one or several header lines without the last line end, or empty; with a {@code Transfer-Encoding}, the
  * body must have that encoding, and no length is sent
  * @param body text, or empty

@@ -35,7 +35,7 @@ public final class ChildJvm extends ChildProcess {
         return start(FLAGS, mainClass, arguments, environment, log);
     }
 
-    /** Starts a JVM with the given flags. A measured JVM gets none. */
+    /** Starts a JVM with the given flags. A JVM whose speed is measured gets no flags. */
     public static ChildJvm start(
             List<String> flags, String mainClass, List<String> arguments, Map<String, String> environment, Path log)
             throws IOException {

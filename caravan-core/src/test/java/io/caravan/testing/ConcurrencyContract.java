@@ -21,7 +21,7 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Concurrent calls from many threads. */
+/** Tests concurrent calls from many threads. */
 public interface ConcurrencyContract extends ContractFixture {
 
     int THREADS = 4;

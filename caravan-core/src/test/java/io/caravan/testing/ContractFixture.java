@@ -15,7 +15,7 @@ public interface ContractFixture {
         return info == null ? 0 : info.nextSequence();
     }
 
-    /** Returns the limit of the store, at least 64 bytes. A batch may not contain three values of this length. */
+    /** Returns the maximum value length, at least 64 bytes. A batch may not contain three values of this length. */
     int maxValueBytes();
 
     /** Closes the store and, if it is durable, opens it again. Returns the new {@link #store()}. */

@@ -48,7 +48,7 @@ final class CrashFile {
         return file;
     }
 
-    /** Sets the size of a file of zeros, also on the disk. */
+    /** Sets the visible and the durable size of a file of zeros. */
     void completeZeros(int size) {
         write(ByteBuffer.allocate(size - visible.length), visible.length, false);
         force();
@@ -184,7 +184,7 @@ final class CrashFile {
         writtenBlocks.clear();
     }
 
-    /** Fails an fsync: the disk takes some sectors, and the kernel drops the others from its list. */
+    /** Fails an fsync: the disk stores some sectors, and the kernel drops the others from its list. */
     void failForce(RandomGenerator choices) {
         writeToDisk(KeptSectors.any(choices).of(unforcedSectors(), choices), visible.length);
         writtenSectors.clear();

@@ -24,30 +24,30 @@ import org.jspecify.annotations.Nullable;
  * is bad. The model is as follows.
  *
  * <p><b>Two layers.</b> A file has visible bytes, which readers and mappings see (the page cache), and durable bytes,
- * which are on the disk. Writes change only visible bytes. An fsync of the file copies all its 512-byte sectors that
- * differ to the disk. The kernel may write some of them at any time: {@link #writeBack}.
+ * which are on the disk. Writes change only visible bytes. An fsync of the file copies to the disk all its 512-byte
+ * sectors that differ. The kernel may write some of these sectors at any time: {@link #writeBack}.
  *
- * <p>{@link #create} leaves zeros that are durable, under a name that is not. The larger size of a file that has grown
- * is durable only after an fsync.
+ * <p>{@link #create} leaves durable zeros under a name that is not durable yet. The larger size of a file that has
+ * grown is durable only after an fsync.
  *
  * <p><b>A power cut</b> ({@link #powerCut}) leaves every sector that differs either old or new, independently: all,
  * none, the first, the last, or any of them may be new. At most one sector of each file is torn: new up to some byte
  * and old after it, or old and then new. Unchanged bytes of a sector always survive, as with SQLite's "powersafe
  * overwrite".
  *
- * <p>A size that was not fsynced becomes the old size, the new size, or a size in between. Lost bytes within it are
- * zeros.
+ * <p>A file size that was not fsynced becomes the old size, the new size, or a size in between. Lost bytes within this
+ * size are zeros.
  *
  * <p><b>A block that is being written</b> may become garbage. Some cuts fill one 4 KiB block with random bytes. This
  * may be any block that a {@link StoreFile#write} has written since the last successful fsync of its file, even without
  * changing its bytes. Therefore, nothing acknowledged may be rewritten in place.
  *
  * <p>In a heap segment, a write may share a block with older values. Only a block that one write covers completely may
- * become garbage. Any other block of it is atomic by sector, as described above.
+ * become garbage. In any other block, each sector is atomic, as described above.
  *
- * <p><b>Names.</b> Creations, renames, and deletions reach the disk in order: a power cut undoes any number of the last
- * ones since {@link #forceDirectory}. A file that was renamed, deleted, or replaced reappears with the bytes that the
- * cut leaves.
+ * <p><b>Names.</b> Creations, renames, and deletions reach the disk in order: a power cut undoes any number of the most
+ * recent ones since {@link #forceDirectory}. A file that was renamed, deleted, or replaced reappears with the bytes
+ * that the cut leaves.
  *
  * <p><b>A kill of the process</b> ({@link #processKill}) removes only the mappings: the page cache survives.
  *
@@ -102,9 +102,10 @@ public final class CrashStorage implements Storage {
     public interface Director {
 
         /**
-         * Decides the outcome of a call before it is performed. Called twice for a creation, which is many calls to a
-         * real disk: before it, and when the file is half made. Runs on the thread of the caller, without any lock of
-         * this storage. It may cut the storage, write it back, use it, or throw an unchecked exception to the caller.
+         * Decides the outcome of a call before it is performed. Called twice for a creation, which takes many calls on
+         * a real disk: before the creation, and when the file is half made. Runs on the thread of the caller, without
+         * any lock of this storage. The method may cut the storage, write it back, use it, or throw an unchecked
+         * exception to the caller.
          */
         Outcome before(Call call);
     }
@@ -149,7 +150,7 @@ public final class CrashStorage implements Storage {
         return origin == null ? "no power cut" : origin.toString();
     }
 
-    /** Writes some sectors of one named file that has any to write, as the kernel may at any time. */
+    /** Writes some pending sectors of one named file, as the kernel may at any time. */
     public synchronized void writeBack(RandomGenerator choices) {
         List<CrashFile> files = new ArrayList<>(directory.files());
         int first = files.isEmpty() ? 0 : choices.nextInt(files.size());

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** An fsync that fails halfway, and the sectors that it has not written. */
+/** Tests an fsync that fails halfway, and the sectors that it has not written. */
 class CrashStorageDroppedSectorsTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int SEEDS = 300;

@@ -10,13 +10,13 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** The creations, renames, and deletions that survive a power cut: a prefix of those since the last fsync. */
+/** Tests that a prefix of the creations, renames, and deletions since the last fsync survives a power cut. */
 class CrashStorageNamesTest {
     private static final int SEEDS = 500;
 
     private final CrashStorage storage = new CrashStorage(0);
 
-    /** Creates a file that has its number as the first byte. Its bytes are fsynced, its name is not. */
+    /** Creates a file whose first byte is its number. The bytes are fsynced, but the name is not. */
     private StoreFile create(String name, int which) throws IOException {
         StoreFile file = storage.create(name, 600);
         write(file, which);

@@ -18,14 +18,14 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** The effects that a power cut may and may not have: every sentence of the model, with many seeds. */
+/** Tests every sentence of the model about the effects of a power cut, with many seeds. */
 class CrashStoragePowerCutTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int BLOCK = CrashFile.BLOCK_BYTES;
     private static final int SEEDS = 4000;
     private static final byte NEW = 1;
     private static final byte OLD = 2;
-    /** A file in which only completely written blocks become garbage, and therefore no single sectors. */
+    /** A file in which only completely written blocks, and never single sectors, become garbage. */
     private static final String HEAP = FileNames.HEAP.of(0);
 
     private final CrashStorage storage = new CrashStorage(0);

@@ -37,8 +37,8 @@ public final class Directors {
     }
 
     /**
-     * Returns a director for a disk that, while it is full, has space only for the files created before the n-th (from
-     * 1).
+     * Returns a director for a disk that, while it is full, has space only for the files created before the n-th
+     * (counted from 1).
      */
     public static Director fullFromCreate(int n, BooleanSupplier full) {
         AtomicInteger created = new AtomicInteger();

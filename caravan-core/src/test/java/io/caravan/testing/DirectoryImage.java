@@ -31,8 +31,8 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
     private static final int TRIES = 10_000;
 
     /**
-     * Returns the current contents of the directory. Reads again if files were created, deleted, or renamed in the
-     * meantime, because a kill would not leave an old checkpoint with a newer log, for example.
+     * Returns the current contents of the directory. Reads the directory again if files were created, deleted, or
+     * renamed in the meantime, because a kill would not leave, for example, an old checkpoint with a newer log.
      */
     public static DirectoryImage of(Path directory) {
         try {
@@ -92,7 +92,7 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return Objects.requireNonNull(files.get(name), name);
     }
 
-    /** Returns a copy to read from, in the byte order of the format. */
+    /** Returns a copy of the bytes of a file, in the byte order of the store format. */
     public ByteBuffer buffer(String name) {
         return ByteBuffer.wrap(bytes(name).clone()).order(ByteOrder.LITTLE_ENDIAN);
     }
@@ -101,7 +101,7 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return bytes(name).length;
     }
 
-    /** Returns the names with this prefix, in order. */
+    /** Returns the file names with this prefix, in order. */
     public List<String> names(String beginning) {
         return files.keySet().stream()
                 .filter(name -> name.startsWith(beginning))

@@ -22,7 +22,7 @@ public final class Eventually {
     /**
      * Waits until the condition holds. If that takes too long, prints the stacks of all threads and fails.
      *
-     * @param what describes the condition and, once it has taken too long, the current state
+     * @param what describes the condition and, once the wait has taken too long, the current state
      */
     public static void await(Supplier<String> what, BooleanSupplier condition) {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.TIMEOUT_SECONDS);
@@ -40,7 +40,7 @@ public final class Eventually {
     /**
      * Waits on the monitor, which the caller has entered, until another thread notifies it and the condition holds.
      *
-     * @param problem describes the state once that has taken too long
+     * @param problem describes the state once the wait has taken too long
      */
     public static void awaitNotified(Object monitor, BooleanSupplier condition, Supplier<String> problem) {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.TIMEOUT_SECONDS);

@@ -70,7 +70,7 @@ final class FaultConnection {
         private final Socket from;
         private final Socket to;
         private final byte[] chunk = new byte[CHUNK_BYTES];
-        /** The rule in force for the last chunk. {@link #underRule} counts the bytes forwarded since it began. */
+        /** The rule in force for the last chunk. {@link #underRule} counts the bytes forwarded since it took effect. */
         private FaultRule rule;
 
         private long underRule;
@@ -99,7 +99,7 @@ final class FaultConnection {
             return from.getInputStream().read(chunk, 0, most);
         }
 
-        /** Applies the rule to a chunk. Returns false at the end. */
+        /** Applies the rule to a chunk. Returns false if forwarding must end. */
         private boolean follow(int bytes) throws IOException {
             FaultRule now = proxy.rule();
             if (now != rule) {

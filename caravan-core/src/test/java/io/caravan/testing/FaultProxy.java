@@ -14,10 +14,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
 /**
- * A proxy on loopback in front of a server. It forwards the bytes of clients and the server according to a rule. There
- * is one rule at a time. It may be changed at any time, and also applies to existing connections.
+ * A proxy on loopback in front of a server. It forwards the bytes of clients and the server according to a rule. One
+ * rule applies at a time. A new rule may be set at any time, and also applies to existing connections.
  *
- * <p>The only parts of HTTP that it interprets are the start of a request and its length, which must be given by
+ * <p>The only parts of HTTP that the proxy interprets are the start of a request and its length, which must be given by
  * {@code Content-Length}. Clients may not send a request before the response to the previous one.
  */
 public final class FaultProxy implements AutoCloseable {

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
- * The treatment of connections by a {@link FaultProxy}. A rule with a number of times counts them down, and then stays
- * in force as if it were {@link Pass}.
+ * The treatment of connections by a {@link FaultProxy}. A rule with a limited number of uses counts them down, and then
+ * acts like {@link Pass}.
  */
 sealed interface FaultRule {
     /** Forwards everything. */
@@ -17,7 +17,7 @@ sealed interface FaultRule {
     /** Reads from both sides and forwards nothing. */
     record Swallow() implements FaultRule {}
 
-    /** Waits after each read before it forwards. */
+    /** Delays the forwarding of each read. */
     record Delay(long nanos) implements FaultRule {}
 
     /** Forwards this many bytes a second in each direction of each connection. */

@@ -142,7 +142,7 @@ public final class FaultStorage implements Storage {
         fail(failing, call -> "made to fail: " + call.kind + " of " + call.file);
     }
 
-    /** Makes these calls fail with a message of the operating system after the name of the file. */
+    /** Makes these calls fail with the file name followed by this message of the operating system. */
     public void fail(Predicate<Call> failing, String message) {
         fail(failing, call -> call.file + ": " + message);
     }
@@ -163,8 +163,8 @@ public final class FaultStorage implements Storage {
     }
 
     /**
-     * Sets whether the disk is full: no file can be created, none can grow, and heap segments cannot be written,
-     * because they are sparse.
+     * Sets whether the disk is full. On a full disk, no file can be created or grow, and heap segments cannot be
+     * written, because they are sparse.
      */
     public void full(boolean noSpace) {
         full = noSpace;
@@ -175,7 +175,7 @@ public final class FaultStorage implements Storage {
         usable = bytes;
     }
 
-    /** Makes copies of mapped memory that include this byte of a file fail with the error that the JVM throws. */
+    /** Makes copies of mapped memory fail, with the error that the JVM throws, if they include this byte of a file. */
     public void unreadable(String file, int position) {
         unreadablePosition = position;
         unreadableFile = file;

@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The tables of a page of {@code docs/internals} and the public numbers of classes, to compare them. Each table follows
- * a comment with its marker.
+ * The tables of a page of {@code docs/internals} and the public numeric constants of classes, for comparison. Each
+ * table follows a comment with its marker.
  */
 public final class FormatTables {
     private final String document;
@@ -28,7 +28,7 @@ public final class FormatTables {
      * A layout in the document.
      *
      * @param name the name in the marker, after {@code layout: }
-     * @param owner the class with its fields
+     * @param owner the class that declares its fields
      * @param prefix the prefix of the field names; empty for the fields that belong to no other layout of the class
      */
     public record Layout(String name, Class<?> owner, String prefix) {
@@ -41,8 +41,8 @@ public final class FormatTables {
      * Reads the document.
      *
      * @param page the name of the file
-     * @param classes the classes whose numbers are in it
-     * @param layouts the tables of their fields
+     * @param classes the classes whose numbers the page documents
+     * @param layouts the tables of the fields of these classes
      * @param constantsMarker the marker of the table of all other numbers
      */
     public FormatTables(String page, List<Class<?>> classes, List<Layout> layouts, String constantsMarker) {
@@ -100,7 +100,7 @@ public final class FormatTables {
         }
     }
 
-    /** Returns all other numbers according to the document. */
+    /** Returns all numbers in the document that are not fields. */
     public Map<String, Long> documentedConstants() {
         Map<String, Long> values = new TreeMap<>();
         tableBehind(constantsMarker).forEach(row -> values.put(row.get(0), Long.decode(row.get(1))));

@@ -35,7 +35,7 @@ public class ForwardingListStore implements ListStore {
         store.write(batch, callback);
     }
 
-    /** Calls {@link #write}, so that a subclass need not override both. Waits for space. */
+    /** Calls {@link #write}, so that a subclass need not override both methods. Waits for space. */
     @Override
     public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
         write(batch, callback);

@@ -65,7 +65,7 @@ public final class FreePorts {
             OPENED.add(channel);
             return channel.tryLock() != null;
         } catch (IOException | OverlappingFileLockException taken) {
-            // By another user, or by this class in another class loader.
+            // Another user, or this class in another class loader, has locked the file.
             return false;
         }
     }

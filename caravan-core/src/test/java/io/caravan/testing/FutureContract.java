@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Futures of writes: their results, their order, and the calls that dependent stages may make. */
+/** Tests the futures of writes: their results, their order, and the calls that dependent stages may make. */
 public interface FutureContract extends ContractFixture {
 
     @Test
@@ -114,8 +114,8 @@ public interface FutureContract extends ContractFixture {
     }
 
     /**
-     * Runs dependent stages on the thread that completes futures. If a future were already complete, they would run
-     * here.
+     * Runs dependent stages on the thread that completes futures. If a future were already complete, they would run on
+     * the calling thread.
      */
     private <T> T onFutureThread(Supplier<T> dependents) {
         CountDownLatch start = new CountDownLatch(1);

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 /**
  * The head of a request.
  *
- * @param requestLine its first line
+ * @param requestLine the first line of the request
  * @param text the bytes of the request that arrived together with this line, usually the entire head
  */
 record HttpHead(String requestLine, String text) {

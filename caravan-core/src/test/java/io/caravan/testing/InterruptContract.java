@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Interrupts: the store is unharmed, and the caller keeps its interrupt status. */
+/** Tests that interrupts do not harm the store, and that the caller keeps its interrupt status. */
 public interface InterruptContract extends ContractFixture {
 
     static Stream<Arguments.ArgumentSet> allCalls() {
@@ -98,7 +98,7 @@ public interface InterruptContract extends ContractFixture {
             call.run();
             return Thread.currentThread().isInterrupted();
         } finally {
-            Thread.interrupted(); // clears it, so that the waits of the test are not disturbed
+            Thread.interrupted(); // clears the interrupt status, so that the test can wait
         }
     }
 

@@ -22,7 +22,7 @@ enum KeptSectors {
         return PATTERNS[choices.nextInt(PATTERNS.length)];
     }
 
-    /** Returns those of these sectors that the disk has written. */
+    /** Returns the subset of these sectors that the disk has written. */
     int[] of(int[] sectors, RandomGenerator choices) {
         int count = sectors.length;
         return switch (this) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Flush, checkpoint, close, and the contents after each. */
+/** Tests flush, checkpoint, and close, and the contents after each of them. */
 public interface LifecycleContract extends ContractFixture {
 
     @Test

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * The contract of {@link ListStore}, as tests. A subclass opens one implementation, and inherits a test for every
- * sentence of the documentation of the interface.
+ * sentence of the interface documentation.
  *
  * <p>After every test, the store is closed, verified, and opened again, and must return the same contents as before.
  * Each test runs on its own thread, so that a store that hangs fails the test instead of the build.
@@ -37,7 +37,7 @@ public abstract class ListStoreContract
     /** Opens an empty store. */
     protected abstract ListStore open();
 
-    /** Opens a closed store again. Overridden together with {@link #durable()}. */
+    /** Opens a closed store again. A subclass that overrides this method also overrides {@link #durable()}. */
     protected ListStore reopen(ListStore closed) {
         throw new UnsupportedOperationException("this store keeps nothing: " + closed);
     }

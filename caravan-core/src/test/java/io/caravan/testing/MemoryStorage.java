@@ -17,8 +17,8 @@ import java.util.UUID;
 
 /**
  * An in-memory directory in two layers: the written contents, which readers see, and the fsynced contents, which
- * survive a power cut. The contract of {@link Storage} applies to a power cut. A file with fsynced bytes but without a
- * durable name is missing. A durable name has the contents of the last fsync of its file.
+ * survive a power cut. The contract of {@link Storage} applies to a power cut. After a power cut, a file with fsynced
+ * bytes but without a durable name is missing. A durable name has the contents of the last fsync of its file.
  *
  * <p>The model is the simplest one: everything that was not fsynced is lost. A store continues on its own storage after
  * a power cut, because {@link #powerCut()} and {@link #processKill()} return another one.

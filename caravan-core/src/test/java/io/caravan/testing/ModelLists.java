@@ -46,7 +46,7 @@ public final class ModelLists {
     private final Map<Long, Lane> lanes = new HashMap<>();
     private final int maxValueBytes;
 
-    /** Creates a model of a store with this limit. */
+    /** Creates a model of a store with this maximum value length. */
     public ModelLists(int maxValueBytes) {
         this.maxValueBytes = maxValueBytes;
     }

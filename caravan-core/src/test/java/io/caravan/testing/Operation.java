@@ -19,7 +19,7 @@ public sealed interface Operation {
     sealed interface Write extends Operation {
         void start(ListStore store, WriteCallback callback);
 
-        /** Returns the lists that it may change. */
+        /** Returns the ids of the lists that the operation may change. */
         Set<Long> ids();
     }
 

@@ -18,8 +18,8 @@ public final class RandomOperations {
      * The sizes of the operations.
      *
      * @param lists the number of lists among which operations are distributed
-     * @param maxValueBytes the limit of the store
-     * @param maxBatchBytes sum of the values in one batch, below the limit of the store
+     * @param maxValueBytes the maximum value length of the store
+     * @param maxBatchBytes the maximum total size of the values in one batch, below the limit of the store
      */
     public record Shape(int lists, int maxValueBytes, int maxBatchBytes) {}
 
@@ -32,7 +32,7 @@ public final class RandomOperations {
     private final NavigableMap<Integer, Supplier<Operation>> choices = new TreeMap<>();
     private int totalWeight;
 
-    /** Creates operations for stores in the state of the model, which the caller keeps up to date. */
+    /** Creates a generator of operations for stores in the state of the model, which the caller keeps up to date. */
     public RandomOperations(long seed, Shape shape, ModelLists model) {
         this.random = new Random(seed);
         this.shape = shape;

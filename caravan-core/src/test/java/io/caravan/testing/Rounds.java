@@ -20,7 +20,8 @@ public final class Rounds {
     private Rounds() {}
 
     /**
-     * Returns the first number in {@code mvn verify}, the second in the profile, or that of {@code -Dcaravan.rounds}.
+     * Returns the first number in {@code mvn verify}, the second in the profile, or the value of
+     * {@code -Dcaravan.rounds}.
      */
     public static int of(int quick, int thorough) {
         if (WANTED != null) {

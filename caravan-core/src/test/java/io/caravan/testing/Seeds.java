@@ -22,7 +22,7 @@ public final class Seeds {
         void run(long seed) throws Exception;
     }
 
-    /** Runs the body with this many seeds, or once, with the seed of the property. */
+    /** Runs the body with this many seeds, or only once, with the seed from the system property. */
     public static void forEach(int seeds, Body body) {
         Long replayed = Long.getLong(PROPERTY);
         long first = replayed != null ? replayed : System.nanoTime();

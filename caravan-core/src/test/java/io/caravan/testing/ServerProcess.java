@@ -37,7 +37,7 @@ public final class ServerProcess implements AutoCloseable {
     /**
      * Describes a server without starting it.
      *
-     * @param mainClass takes the arguments of {@link #MAIN}
+     * @param mainClass a main class that accepts the arguments of {@link #MAIN}
      * @param log receives its output
      * @param options options of the {@code serve} command, in addition to those for data and addresses
      * @param environment variables in addition to those of this program; without an archive in these or in the options,
@@ -51,7 +51,7 @@ public final class ServerProcess implements AutoCloseable {
         this.environment = Map.copyOf(environment);
     }
 
-    /** Replaces {@link ChildJvm#FLAGS}. A measured server gets none. */
+    /** Replaces {@link ChildJvm#FLAGS}. A server whose speed is measured gets no flags. */
     public ServerProcess withFlags(List<String> replacement) {
         flags = List.copyOf(replacement);
         return this;

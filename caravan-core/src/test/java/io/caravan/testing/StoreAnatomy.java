@@ -26,7 +26,7 @@ import java.util.function.IntConsumer;
 /**
  * The places of all parts in the files of an intact store, found by the store's own readers.
  *
- * @param checkpoints their headers, oldest first
+ * @param checkpoints the headers of the checkpoints, oldest first
  * @param frames the frames of the log, from the first one that the oldest checkpoint needs
  * @param logEnd the LSN of the next frame
  * @param entries the live values in the heap

@@ -22,7 +22,7 @@ import java.util.TreeMap;
  */
 public final class StoreMap {
 
-    /** The use of bytes. */
+    /** The purpose for which the store uses an area. */
     public enum Kind {
         /** The bytes are never read, or are overwritten before they are read. */
         UNUSED,
@@ -31,15 +31,13 @@ public final class StoreMap {
         /** The file header of a segment. */
         HEADER,
         FRAME,
-        /**
-         * The last frame of the log, if no checkpoint needs the log up to there. Damage to it looks like a torn tail.
-         */
+        /** The last frame of the log, if no checkpoint needs it. Damage to this frame looks like a torn tail. */
         LAST_FRAME,
         /** A live value in the heap, with its checksum and length. */
         ENTRY
     }
 
-    /** A range of bytes that are checked together and, for a live value, its entry. */
+    /** A range of bytes that are checked together, with its entry if it is a live value. */
     public record Area(int start, int end, Kind kind, HeapEntry entry) {
         static final Area UNUSED = new Area(0, 0, Kind.UNUSED, null);
 

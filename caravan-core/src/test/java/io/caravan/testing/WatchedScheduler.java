@@ -16,7 +16,7 @@ import java.util.function.Predicate;
 
 /**
  * The threads of an open store, for tests that must not be disturbed by its background work. Unlike any check of the
- * files, it determines exactly when a worker has nothing left to do.
+ * files, this class determines exactly when a worker has nothing left to do.
  */
 public class WatchedScheduler implements Scheduler {
     private final List<Watched> workers = new ArrayList<>();
@@ -27,14 +27,14 @@ public class WatchedScheduler implements Scheduler {
     }
 
     /**
-     * Creates a scheduler that divides the waiting times of workers by this factor, such as the second before a failed
-     * checkpoint is retried.
+     * Creates a scheduler that divides the waiting times of workers, such as the second before a failed checkpoint is
+     * retried, by this factor.
      */
     public WatchedScheduler(int haste) {
         this.haste = haste;
     }
 
-    /** Returns the time of a clock that is faster by the same factor. */
+    /** Returns the time of a clock that is faster by the factor given to the constructor. */
     public long hastyNanos() {
         return System.nanoTime() * haste;
     }
@@ -138,14 +138,14 @@ public class WatchedScheduler implements Scheduler {
 
     /**
      * Waits until no worker of the open store has work, and no worker will cause work for another. Segments are then
-     * created, recycled, and deleted, checkpoints written, and regions freed. A worker that waits for a time is at
-     * rest.
+     * created, recycled, and deleted, checkpoints written, and regions freed. A worker that waits for a point in time
+     * counts as resting.
      */
     public void awaitRest() {
         awaitRest(name -> true);
     }
 
-    /** Waits for the workers whose names have this prefix. Others may be held. */
+    /** Waits until the workers whose names have this prefix rest. Other workers may be held. */
     public void awaitRest(String beginning) {
         awaitRest(name -> name.startsWith(beginning));
     }

@@ -17,7 +17,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Frames and the space between them, in a segment that is many times as long as the read-ahead window. */
+/** Tests frames and the space between them, in a segment many times as long as the read-ahead window. */
 class LogFramesTest {
     private static final LogGeometry GEOMETRY = new LogGeometry(16 * LogFrames.READ_AHEAD_BYTES);
     private static final long STORE = 77;
@@ -114,7 +114,7 @@ class LogFramesTest {
         assertThat(frames.firstValid(1, tail, 0, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
     }
 
-    /** A frame that was cut off lies after a newer frame with the position and the length of the lost frame. */
+    /** A frame that was cut off follows a newer frame that has the position and the length of the lost frame. */
     @Test
     void staleFrameDoesNotFollowNewerTerm() throws IOException {
         write(SMALL);

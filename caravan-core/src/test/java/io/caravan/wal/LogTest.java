@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Segments, the frames written into them, and the scanner that reads the frames and decides where they end. */
+/** Tests segments, the frames written into them, and the scanner that reads frames and decides where the log ends. */
 class LogTest {
     private static final LogGeometry GEOMETRY = new LogGeometry(4 * Blocks.BLOCK_BYTES);
     private static final long STORE = 77;
@@ -45,7 +45,7 @@ class LogTest {
         segments.prepareNext();
     }
 
-    /** Writes a frame with this many deletions, where the engine would. */
+    /** Writes a frame with this many deletions at the place where the engine would write it. */
     private long write(int deletions) throws IOException {
         int bytes = deletions * RecordLayout.DELETE_BYTES;
         if (bytes + FrameLayout.HEADER_BYTES > GEOMETRY.remaining(tail)) {
@@ -213,8 +213,8 @@ class LogTest {
     }
 
     /**
-     * Each block could claim to be a frame that extends over all later blocks. Computing their checksums would take
-     * hours in a large segment.
+     * Each block could claim to be a frame that extends over all later blocks. Computing the checksums of all these
+     * frames would take hours in a large segment.
      */
     @Test
     void rejectsOverlappingFramesAfterEnd() throws IOException {

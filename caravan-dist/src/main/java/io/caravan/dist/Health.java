@@ -9,12 +9,12 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The health check of the container image, which has no shell and no curl: exits with 0 if the server of this container
- * responds to {@code GET /healthz}, and with 1 otherwise. The check needs no secret, and ignores the state of the
- * store, because a restart of the container would not help if the disk is full.
+ * The health check of the container image, which has no shell and no curl. Exits with 0 if the server in this container
+ * responds to {@code GET /healthz}, and with 1 otherwise. The check needs no secret. It ignores the state of the store,
+ * because restarting the container would not help if, for example, the disk is full.
  *
  * <p>The environment variable {@code CARAVAN_HTTP} sets the address. If the environment enables TLS, the server may
- * require client certificates, so the check only connects to the port.
+ * require client certificates, so the check connects to the port and sends no request.
  */
 public final class Health {
     private static final int TIMEOUT_MILLIS = 5_000;
@@ -42,7 +42,7 @@ public final class Health {
         }
     }
 
-    /** Returns an address at which a server that listens on this address can be reached from its own machine. */
+    /** Returns an address at which this machine can reach a server that listens on the given address. */
     private static InetSocketAddress reachable(String address) {
         int colon = address.lastIndexOf(':');
         String host = address.substring(0, Math.max(colon, 0));
