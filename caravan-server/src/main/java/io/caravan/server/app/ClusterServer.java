@@ -47,7 +47,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     private final List<Setting> settings;
     private final Cluster cluster;
     private final @Nullable Path backupDirectory;
-    /** Nodes that do not respond. Used only by the thread in {@link #awaitFailure}. */
+    /** The ids of nodes that do not respond. Used only by the thread in {@link #awaitFailure}. */
     private final Set<String> silent = new HashSet<>();
 
     private final CompletableFuture<Void> failed = new CompletableFuture<>();
@@ -112,16 +112,16 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         guarded(TIMEOUT, Server::follow);
     }
 
-    /** Starts a new server in one role. */
+    /** Starts a new server as a leader or as a follower. */
     @FunctionalInterface
     private interface Role {
         void begin(Server server) throws IOException;
     }
 
     /**
-     * Starts a role. If this fails, ends the node, because no other node takes over while this one is running. A failed
-     * store is different: the exception goes to the member, which follows if it no longer leads, and otherwise leaves
-     * the group.
+     * Starts a role. If this fails, ends the node, because no other node takes over while this one is running. If the
+     * store has failed, rethrows the exception to the group member. The member becomes a follower if it no longer
+     * leads, and otherwise leaves the group.
      */
     private void guarded(Duration timeout, Role role) {
         try {
@@ -201,13 +201,13 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
                 LOG.error("the store of this node has failed while the node is the leader");
                 return;
             }
-            // A store also fails when leadership is lost; the next check then finds another server.
+            // The store also fails when this node loses leadership; the next check then finds another server.
             broken = now;
             checkOthers();
             try {
                 failed.get(CHECK_SECONDS, TimeUnit.SECONDS);
             } catch (TimeoutException fine) {
-                // Time for the next check.
+                // No failure was reported: check again.
             } catch (ExecutionException reported) {
                 return;
             } catch (InterruptedException hurried) {

@@ -78,7 +78,7 @@ public final class Server implements AutoCloseable {
      * Starts to listen as {@link #Server(ServerConfig)} does, with settings and a cluster.
      *
      * @param settings the settings that operators can read
-     * @param cluster the cluster of this server; null if it runs alone
+     * @param cluster the cluster of this server; null for a single server
      */
     public Server(ServerConfig config, List<Setting> settings, @Nullable Cluster cluster) throws IOException {
         this.config = config;
@@ -151,13 +151,13 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Serves no documents, because another node of the cluster leads, and redirects clients to that node. Call this
-     * instead of {@link #serve}.
+     * Redirects clients to the node that leads the cluster, and serves no documents. Call this instead of
+     * {@link #serve}.
      *
      * @throws IOException if it cannot listen on the address
      */
     public void follow() throws IOException {
-        // No request reaches this store.
+        // A follower redirects all requests, so none reaches this empty store.
         ListStore nothing = ListStore.inMemory(StoreConfig.builder(Path.of("follower"))
                 .maxValueBytes(4 << 10)
                 .logBufferBytes(16 << 10)
@@ -261,7 +261,7 @@ public final class Server implements AutoCloseable {
         return started.service();
     }
 
-    /** Whether the served store has failed for a reason other than lack of space. */
+    /** Whether the served store has failed for a reason other than a full disk. */
     boolean storeFailed() {
         CaravanException problem = documents == null ? null : documents.problem();
         return problem != null && !(problem instanceof OutOfSpaceException);

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param resp the RESP listen address; port 0 picks a free port
  * @param http the HTTP configuration; null disables HTTP
  * @param limits the maximum size of a RESP request, and the maximum number of waiting requests
- * @param durability the store's level, reported by {@code INFO}
+ * @param durability the store's durability level, reported by {@code INFO}
  * @param network the network settings shared by all listeners
  * @param authenticator identifies clients
  * @param readers the number of threads that read from the store
@@ -34,7 +34,7 @@ public record ServerConfig(
         int readers,
         @Nullable ArchiveConfig archive,
         RestoreConfig restore) {
-    /** The bytes of a request, in addition to a full log buffer, that names and other short arguments may use. */
+    /** The number of bytes for names and other short arguments of a request, in addition to a full log buffer. */
     private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
 
     /**
@@ -64,7 +64,7 @@ public record ServerConfig(
         return new RespLimits(store.maxValueBytes(), store.logBufferBytes() + (long) REQUEST_ROOM_BYTES, maxPending);
     }
 
-    /** Returns the default number of readers. Reads wait for the disk, so the number may exceed the number of cores. */
+    /** Returns the default number of reader threads. It may exceed the number of cores: reads wait for the disk. */
     public static int defaultReaders() {
         return Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     }

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Warms up the append path, so that the JVM compiles it before clients connect. A JVM that starts under load interprets
  * its first tens of thousands of requests, which then wait for hundreds of milliseconds. The warm-up appends over
- * sockets to its own server, with a store in a temporary directory, and deletes both afterwards. If no such store can
- * be created, the server starts cold.
+ * sockets to a server of its own, whose store is in a temporary directory, and then deletes the directory. If it fails,
+ * the actual server starts cold.
  */
 public final class WarmUp {
     /** A system property: {@code false} disables the warm-up, for example for short-lived servers in tests. */

@@ -74,7 +74,7 @@ public final class Archive {
      * After a takeover, the first write waits for {@link Lease#HAND_OVER}.
      *
      * @param store the identity of the store whose documents are archived
-     * @param owner the host and process, for people
+     * @param owner the host and process, in human-readable form
      * @param clock provides the time of the claim
      * @param memory the store's record of its claims
      * @param leaseClock measures how long a check of the root remains valid
@@ -96,7 +96,7 @@ public final class Archive {
         return new Archive(objects, roots, root, lease);
     }
 
-    /** Returns the root at the time when the archive was opened or claimed. */
+    /** Returns the root as of the time when the archive was opened or claimed. */
     public ArchiveRoot root() {
         return root;
     }
@@ -164,7 +164,7 @@ public final class Archive {
         manifests.keys(afterKey, action);
     }
 
-    /** Returns the manifest of a key from {@link #manifests}, like {@link #manifest}. */
+    /** Returns the manifest with a key from {@link #manifests}; otherwise works like {@link #manifest}. */
     public @Nullable KeptManifest manifestAt(String key) {
         return manifests.at(key);
     }
@@ -191,7 +191,7 @@ public final class Archive {
      * lost but the manifest was written.
      *
      * @param before the result of {@link #manifest}
-     * @param after contains all generations of {@code before}, and adds something
+     * @param after contains all generations of {@code before}, and an additional generation or tombstone
      * @return the manifest as it is now, for the next commit
      * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code DIVERGED} when
      *     the archive has a later state of the same incarnation
@@ -228,7 +228,7 @@ public final class Archive {
     }
 
     /**
-     * Checks whether the manifest was put in spite of the error. A readable manifest is not necessarily durable, for
+     * Checks whether the manifest was put despite the error. A readable manifest is not necessarily durable, for
      * example when the fsync of a directory failed, so this method puts it once more.
      */
     private KeptManifest resolve(Manifests.Change change, ObjectStoreException problem) {
@@ -283,8 +283,8 @@ public final class Archive {
     }
 
     /**
-     * Deletes the generations and documents that the policies do not keep, while the owner may be writing. If it is
-     * interrupted, the next run continues.
+     * Deletes the generations and documents that the policies do not keep, while the owner may be writing. If pruning
+     * is interrupted, the next run continues it.
      *
      * @param dryRun whether to report only, and delete nothing
      * @param jobs number of documents to prune at a time
@@ -295,8 +295,8 @@ public final class Archive {
     }
 
     /**
-     * Prunes only documents that changed often recently: those with more snapshots than their policy keeps by number.
-     * It prunes one document at a time and reads no other manifests.
+     * Prunes only documents that changed often recently: those with more snapshots than {@link PrunePolicy#most}
+     * allows. It prunes one document at a time and reads no other manifests.
      */
     public PruneReport thin(PrunePolicies policies, long nowMillis, PruneListener listener) {
         return pruning(policies, false, nowMillis, listener).run(1, true);
@@ -317,10 +317,12 @@ public final class Archive {
 
     /**
      * A store's record of its claims of an archive. It prevents a store from taking the archive back after another copy
-     * of the store has claimed it. Owners are given as in the root; null stands for an archive that does not exist.
+     * of the store has claimed it. Owners are named as in the root; null stands for an archive that does not exist.
      */
     public interface ClaimMemory {
-        /** Whether the store may claim the archive from this owner: no other copy has claimed it in between. */
+        /**
+         * Whether the store may claim the archive from this owner: no other copy has claimed it since the store did.
+         */
         boolean expects(@Nullable String owner);
 
         /**
@@ -332,29 +334,29 @@ public final class Archive {
         void claiming(@Nullable String before, String owner);
     }
 
-    /** Supplies the values of a snapshot while the snapshot is put. */
+    /** Supplies the values of a snapshot while the snapshot is being put. */
     @FunctionalInterface
     public interface SnapshotSource {
 
         @FunctionalInterface
         interface Target {
             /**
-             * Begins the snapshot; called once in each {@link SnapshotSource#writeTo}. The header describes the
-             * document at the moment from which the following values are. Sequences, attributes and time may have
-             * advanced since the put was requested; name, incarnation, generation and epoch must be the same.
+             * Begins the snapshot; called once in each {@link SnapshotSource#writeTo}. The header and the values that
+             * follow it describe the document at the same moment. Sequences, attributes and time may have advanced
+             * since the put was requested; name, incarnation, generation and epoch must be the same.
              *
-             * @throws IllegalArgumentException when the header is of another document, or of an earlier state
+             * @throws IllegalArgumentException when the header describes another document, or an earlier state
              */
             SnapshotWriter begin(SnapshotHeader header) throws IOException;
         }
 
         /**
-         * Writes all values of one moment, on the caller's thread or on a thread of the object store. If the put
-         * restarts, this method is called again, and may write the values of a later moment. The caller finishes the
-         * writer.
+         * Writes all values that the document has at one moment, on the caller's thread or on a thread of the object
+         * store. If the put restarts, this method is called again, and may write the values as of a later moment. The
+         * caller finishes the writer.
          *
-         * <p>An exception ends the put, and nothing is put. The source must pass on an {@link IOException} of the
-         * target. A runtime exception reaches the caller of the put.
+         * <p>An exception ends the put, which then stores nothing. The source must pass on an {@link IOException} of
+         * the target. A runtime exception reaches the caller of the put.
          */
         void writeTo(Target target) throws IOException;
     }

@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Iterates over all objects of an archive, name by name. It lists manifests and snapshots in parallel, and joins them
- * by name. At a time, a few thousand of each, and the objects of one name, are in memory.
+ * by name. At any time, a few thousand of each and the objects of one name are in memory.
  *
  * <p>Both lists are in the byte order of their keys, but their orders differ: {@code a} sorts before {@code a-b}, and
- * {@code a-b/} before {@code a/}. Therefore, a manifest waits while another name may follow that starts with the
+ * {@code a-b/} before {@code a/}. Therefore, the walk defers a manifest while a name may follow that starts with the
  * manifest's name but sorts before it as a directory.
  */
 final class ArchiveWalk {
@@ -38,9 +38,9 @@ final class ArchiveWalk {
     }
 
     /**
-     * Passes every name to an action.
+     * Passes the objects of each name to an action, one name at a time.
      *
-     * @return when the newest of all these objects was put, by the object store's own clock
+     * @return the time when the newest of all these objects was put, by the object store's own clock
      */
     static long forEach(ObjectStore objects, Consumer<NamedObjects> action) {
         try (Listing manifests = new Listing(objects, ArchiveKeys.MANIFESTS);
@@ -110,11 +110,11 @@ final class ArchiveWalk {
      *
      * @param form the name as encoded in keys
      * @param manifest whether a manifest was listed
-     * @param snapshots the objects in its directory, in ascending order of keys
+     * @param snapshots the objects in the snapshot directory of the name, in ascending order of keys
      */
     record NamedObjects(String form, boolean manifest, List<Listed> snapshots) {
 
-        /** Lists the snapshots of a name again; {@code manifest} is whether its manifest was listed. */
+        /** Lists the snapshots of a name again; {@code manifest} states whether its manifest was listed. */
         static NamedObjects list(ObjectStore objects, String form, boolean manifest) {
             List<Listed> snapshots = new ArrayList<>();
             objects.list(ArchiveKeys.SNAPSHOTS + form + "/", "", snapshots::add);
@@ -138,7 +138,7 @@ final class ArchiveWalk {
     }
 
     /**
-     * The objects of a directory, one after the other. A thread lists them ahead, so that two directories can be read
+     * Iterates over the objects of a directory. A thread lists the objects ahead, so that two directories can be read
      * in parallel; {@link #close} ends that thread. Not thread-safe.
      */
     static final class Listing implements AutoCloseable {

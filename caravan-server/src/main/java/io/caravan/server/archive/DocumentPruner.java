@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, so they
- *   can no longer be committed. If the document was deleted, they must also be settled. Otherwise, an attempt that
- *   assumes there is no manifest could commit them after the manifest has been deleted.
+ *   can no longer be committed. If the document was deleted, the snapshots must also be settled. Otherwise, an attempt
+ *   to archive that assumes there is no manifest could commit them after the manifest has been deleted.
  *   <li>An earlier owner put them, and they are settled.
  * </ol>
  *
@@ -58,7 +58,7 @@ final class DocumentPruner {
         this.listed = listed;
     }
 
-    /** The parameters that all names share. */
+    /** The parameters of a pruning run, which all names share. */
     record Run(
             ObjectStore objects,
             Manifests manifests,
@@ -74,7 +74,7 @@ final class DocumentPruner {
     }
 
     /**
-     * Prunes the name.
+     * Prunes the archived document of the name.
      *
      * @param settledMillis objects put before this time are settled
      * @return this
@@ -86,7 +86,7 @@ final class DocumentPruner {
                 if (kept != null || !listed.manifest()) {
                     prune(settledMillis, kept);
                 } else if (left == ATTEMPTS) {
-                    // The state of its snapshots is unknown: they may be the only copy of the document.
+                    // The state of the document's snapshots is unknown: they may be the only copy of the document.
                     problem = listed.manifestKey() + " was listed but does not exist: prune again later";
                 }
                 return this;
@@ -138,7 +138,7 @@ final class DocumentPruner {
         }
     }
 
-    /** Removes generations that are not to be kept from the manifest, then deletes their snapshots. */
+    /** Removes all generations except {@code stay} from the manifest, then deletes their snapshots. */
     private KeptManifest removeGenerations(KeptManifest kept, List<Generation> stay) {
         Manifest manifest = kept.manifest();
         if (stay.size() == manifest.generations().size()) {
@@ -193,7 +193,7 @@ final class DocumentPruner {
         add(removal);
     }
 
-    /** Records a removal, unless an earlier attempt has. */
+    /** Records a removal, unless an earlier attempt has recorded it. */
     private void add(Removal removal) {
         if (removedKeys.add(removal.key())) {
             removals.add(removal);

@@ -11,15 +11,15 @@ import java.util.concurrent.TimeUnit;
  * the new root, or will read it before its next write. Each server measures with its own monotonic clock, so clocks
  * need not be synchronized.
  *
- * <p>No condition of an object store spans two objects, so the check and the write are two requests. Two kinds of owner
- * can still replace a manifest that their successor has not written since:
+ * <p>No condition of an object store spans two objects, so the check and the write are two requests. After a takeover,
+ * two kinds of owner can still replace a manifest that their successor has not written yet:
  *
  * <ul>
  *   <li>a process that is paused between the two requests, or whose request takes longer than {@link #HAND_OVER} allows
  *   <li>a machine that was suspended while its monotonic clock stood still
  * </ul>
  *
- * Even then, the condition on the manifest rejects one of the two writes. Thread-safe.
+ * Even then, the condition on the manifest makes one of two conflicting writes fail. Thread-safe.
  */
 public final class Lease {
     /**
@@ -29,8 +29,7 @@ public final class Lease {
     public static final Duration LENGTH = Duration.ofSeconds(3);
 
     /**
-     * The time that a new owner waits for its predecessor's check to expire, and for a request that was sent just
-     * before.
+     * The time that a new owner waits for its predecessor's check to expire, and for the last request sent before that.
      */
     public static final Duration HAND_OVER = Duration.ofSeconds(5);
 
@@ -72,7 +71,7 @@ public final class Lease {
         /** Returns a time in nanoseconds, like {@link System#nanoTime}. */
         long nanoTime();
 
-        /** Waits for this time, which is above 0. */
+        /** Waits for this number of nanoseconds, which is above 0. */
         void sleep(long nanos) throws InterruptedException;
     }
 

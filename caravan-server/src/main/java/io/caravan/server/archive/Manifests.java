@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** Reads and replaces the manifests of one store. Does not check ownership. */
 final class Manifests {
     private static final Logger LOG = LoggerFactory.getLogger(Manifests.class);
-    /** The size above which manifests are slow to replace. A warning is logged when a manifest first exceeds it. */
+    /** The size above which manifests are slow to replace. A manifest that first exceeds it causes a warning. */
     private static final int LARGE_BYTES = 1 << 20;
 
     private final ObjectStore objects;
@@ -92,8 +92,8 @@ final class Manifests {
     }
 
     /**
-     * Deletes a manifest if it has not changed since it was read. Returns false if the object store cannot delete on a
-     * condition.
+     * Deletes a manifest if it has not changed since it was read. Returns false if the object store does not support
+     * conditional deletions.
      */
     boolean delete(KeptManifest before) {
         return objects.deleteIf(ArchiveKeys.manifest(before.manifest().name()), before.tag());
@@ -118,9 +118,9 @@ final class Manifests {
     record Change(@Nullable Manifest before, Manifest after) {
 
         /**
-         * Checks the rules for a change.
+         * Checks that the change follows these rules.
          *
-         * @throws IllegalArgumentException when the caller has broken one
+         * @throws IllegalArgumentException when the caller has broken a rule
          * @throws ArchiveException {@code DIVERGED} when the document is older than its latest generation
          */
         void check() {
@@ -168,7 +168,7 @@ final class Manifests {
             }
         }
 
-        /** Whether a manifest includes the change; others may have changed it further. */
+        /** Whether a manifest includes the change; other processes may have changed the manifest further. */
         boolean isIn(Manifest manifest) {
             Generation latest = after.latest();
             if (latest != null && latest.number() > lastBefore()) {

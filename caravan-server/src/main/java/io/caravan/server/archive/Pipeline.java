@@ -41,7 +41,7 @@ public final class Pipeline<R> implements AutoCloseable {
      *
      * @param limit maximum number of tasks whose results have not been consumed
      * @param inOrder whether results are passed on in the order of submission; otherwise, in the order of completion,
-     *     so that no result waits for a task that takes long
+     *     so that no result waits for a slow task
      */
     public Pipeline(int threads, int limit, boolean inOrder, Consumer<R> results) {
         this.executor = Executors.newFixedThreadPool(threads, new DefaultThreadFactory("caravan-archive", true));
@@ -110,7 +110,7 @@ public final class Pipeline<R> implements AutoCloseable {
         results.accept(result);
     }
 
-    /** Returns an exception of another thread, to be rethrown; throws an {@link Error} at once. */
+    /** Returns another thread's exception as an unchecked one, to be rethrown; throws an {@link Error} at once. */
     static RuntimeException unchecked(@Nullable Throwable cause) {
         if (cause instanceof Error error) {
             throw error;

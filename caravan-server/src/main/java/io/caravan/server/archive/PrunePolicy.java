@@ -37,7 +37,7 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
     private static final long DAY_MILLIS = Duration.ofDays(1).toMillis();
 
     /**
-     * Checks the values.
+     * Checks that the values are within their ranges.
      *
      * @throws IllegalArgumentException naming the value that is out of range
      */

@@ -34,10 +34,10 @@ public final class Pruning {
     }
 
     /**
-     * Performs the run.
+     * Prunes the archive.
      *
      * @param jobs number of names to prune at a time
-     * @param onlyExcess whether to prune only names with more snapshots than their policy keeps by number
+     * @param onlyExcess whether to prune only names with more snapshots than {@link PrunePolicy#most} allows
      */
     PruneReport run(int jobs, boolean onlyExcess) {
         long newestMillis = rootMillis();
@@ -108,7 +108,7 @@ public final class Pruning {
         }
     }
 
-    /** Receives the actions of pruning, on the pruning thread. Exceptions end the pruning. */
+    /** Receives the actions of pruning, on the pruning thread. An exception ends the pruning run. */
     public interface PruneListener {
         /** Called when an object was removed, or would be in a dry run. */
         void removed(Removal removal);
@@ -141,12 +141,12 @@ public final class Pruning {
             long problems) {}
 
     /**
-     * An object that pruning has removed, or would remove.
+     * An object that pruning has removed or, in a dry run, would remove.
      *
      * @param kind the reason
-     * @param document the document's name for people, or its form in keys
+     * @param document the human-readable name of the document, or the form of the name in keys
      * @param key the object
-     * @param bytes its size, 0 for a manifest
+     * @param bytes the size of the object; 0 for a manifest
      */
     public record Removal(Kind kind, String document, String key, long bytes) {
 

@@ -144,8 +144,8 @@ final class Roots {
     }
 
     /**
-     * Whether the root was put in spite of the error. A readable root is not necessarily durable, so this method puts
-     * it once more. If it cannot be read or put, the original error is thrown.
+     * Whether the root was put despite the error. A readable root is not necessarily durable, so this method puts it
+     * once more. If it cannot be read or put, the original error is thrown.
      */
     private boolean wasWritten(ArchiveRoot claimed, ObjectStoreException problem) {
         try {
@@ -175,7 +175,7 @@ final class Roots {
         }
     }
 
-    /** Returns the exception for an owner that another one has replaced. */
+    /** Returns the exception for an owner that another owner has replaced. */
     ArchiveException fenced(String what, ArchiveRoot mine) {
         return new ArchiveException(
                 Reason.FENCED,

@@ -34,7 +34,7 @@ final class Snapshots {
     Generation put(SnapshotHeader expected, SnapshotSource source) {
         String key = ArchiveKeys.snapshot(
                 expected.name(), expected.generation(), expected.nextSequence(), expected.epoch(), random.nextInt());
-        // The object store may start over on another thread. It then puts the content of the last call.
+        // The object store may restart the put on another thread. It then stores the content of the last call.
         AtomicReference<@Nullable Generation> put = new AtomicReference<>();
         objects.put(key, out -> {
             Upload upload = new Upload(expected, out);
@@ -48,7 +48,7 @@ final class Snapshots {
         return generation;
     }
 
-    /** The upload of the values that one call of a source writes. */
+    /** Uploads the values that one call of {@link SnapshotSource#writeTo} writes. */
     private static final class Upload implements SnapshotSource.Target {
         private final SnapshotHeader expected;
         private final OutputStream out;

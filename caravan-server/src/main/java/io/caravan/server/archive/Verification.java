@@ -67,7 +67,7 @@ public final class Verification {
      * on the calling thread. Deleted documents in the sample are not checked. Ends soon after the thread is
      * interrupted.
      *
-     * @param faultListener receives the faults, but none that an interrupt may have caused
+     * @param faultListener receives the faults, except those that an interrupt may have caused
      * @throws CaravanException when the archive cannot be listed
      */
     public static void sample(

@@ -2,7 +2,7 @@ package io.caravan.server.backup;
 
 import io.caravan.CaravanException;
 
-/** Thrown when a backup does not exist, or cannot be made now. Nothing has changed. */
+/** Thrown when a backup does not exist, or cannot be made now. The rejected request has changed nothing. */
 public final class BackupException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param path its directory, which may not exist yet
  * @param atMillis the start time if this is the server's latest attempt; otherwise, the last modification time of the
  *     directory; in milliseconds since 1970
- * @param bytes length of its files; while it is being made, the bytes copied so far
- * @param totalBytes bytes to copy, while it is being made; 0 until that is known
+ * @param bytes length of the backup's files; while the backup is being made, the number of bytes copied so far
+ * @param totalBytes number of bytes to copy, while the backup is being made; 0 until that number is known
  * @param report the report of the copy, if this is the server's latest attempt and is complete; otherwise null
  * @param problem the reason for its failure, or null
  */
@@ -34,7 +34,7 @@ public record BackupInfo(
         /** The backup has failed, and its files were removed. */
         FAILED,
         /**
-         * The server was killed during the backup. The files cannot be opened; the next backup of the name replaces
+         * The server was killed during the backup. The files cannot be opened; the next backup with this name replaces
          * them.
          */
         ABANDONED;

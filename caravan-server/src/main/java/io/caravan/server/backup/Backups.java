@@ -44,7 +44,7 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * A completed copy.
+     * The result of a completed backup.
      *
      * @param path its directory
      * @param report the contents of the copy
@@ -246,7 +246,7 @@ public final class Backups implements AutoCloseable {
 
     /**
      * Returns the current state of the latest attempt, or null. Call this before reading the directory: otherwise, a
-     * backup that is renamed on completion in between could be missing from both results.
+     * backup that is completed and renamed between the two reads could be missing from both results.
      */
     private @Nullable BackupInfo recorded() {
         Attempt attempt = latest.get();

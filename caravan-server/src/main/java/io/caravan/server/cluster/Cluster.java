@@ -42,7 +42,7 @@ public final class Cluster {
     private volatile boolean serving;
 
     /**
-     * Creates the view of a node whose member has not started.
+     * Creates the view of a node whose group member has not started yet.
      *
      * @param self the id of this node
      * @param tls for HTTP connections to other nodes; null if they do not use TLS
@@ -160,7 +160,7 @@ public final class Cluster {
         return strictReads;
     }
 
-    /** Calls {@link GroupMember#confirmLeadership}. May block briefly. */
+    /** Confirms this node's leadership, as {@link GroupMember#confirmLeadership} does. May block briefly. */
     public CompletableFuture<Void> confirmLeadership() {
         try {
             return takingPart().confirmLeadership();
@@ -175,8 +175,8 @@ public final class Cluster {
     }
 
     /**
-     * Returns the leader, as far as this node knows. Empty during an election, and while this node has been elected but
-     * does not serve yet.
+     * Returns the leader, as far as this node knows. Empty during an election and, after this node is elected, until it
+     * serves.
      */
     public Optional<ClusterNode> leader() {
         return own.leader();

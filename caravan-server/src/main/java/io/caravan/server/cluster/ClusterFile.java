@@ -56,7 +56,7 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
     }
 
     /**
-     * Reads the file.
+     * Reads a cluster file.
      *
      * @throws IOException if it cannot be read or is invalid; the message contains its name
      */

@@ -52,8 +52,8 @@ final class RemoteGroup implements AutoCloseable {
     }
 
     /**
-     * Polls once. Does not throw, because an exception would end the scheduled polling, even if its cause is temporary,
-     * for example certificates that are being replaced.
+     * Polls the nodes once. Does not throw, because an exception would end the scheduled polling, even if its cause is
+     * temporary, for example certificates that are being replaced.
      */
     void query(LeaderLookup lookup) {
         boolean led = false;

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
  * A range of consecutive slots that belong to one group of a cluster.
  *
  * @param first from 0
- * @param last at least the first, below {@link Slots#COUNT}
+ * @param last at least {@code first}, and below {@link Slots#COUNT}
  */
 public record SlotRange(int first, int last) implements Comparable<SlotRange> {
     /** The slots of the only group of a cluster. */

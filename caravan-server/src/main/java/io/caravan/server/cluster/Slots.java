@@ -46,9 +46,7 @@ public final class Slots {
         return -1;
     }
 
-    /**
-     * Returns the group of a name, from 0, if the slots are divided into this number of groups of consecutive slots.
-     */
+    /** Returns the index of a name's group, from 0, if {@code groups} groups each have a range of consecutive slots. */
     public static int group(byte[] name, int groups) {
         return of(name) * groups / COUNT;
     }

@@ -1,4 +1,4 @@
-/** The nodes that replicate a store: their addresses, their leader, and the slot of a document. */
+/** The nodes that replicate a store: their addresses, their leader, and the hash slots of their documents. */
 @NullMarked
 package io.caravan.server.cluster;
 

@@ -21,7 +21,7 @@ public final class PropertiesFile {
     /**
      * Reads a file.
      *
-     * @return values by name, in the file's order
+     * @return the values by name, in the order of the file
      * @throws IOException if it cannot be read or is invalid; the message contains its name
      */
     public static Map<String, String> read(Path file) throws IOException {

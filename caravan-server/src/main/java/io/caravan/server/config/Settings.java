@@ -21,7 +21,7 @@ import picocli.CommandLine.ParameterException;
 /**
  * Reads the values of a command's options from the environment ({@code --max-value} is {@code CARAVAN_MAX_VALUE}) or,
  * failing that, from the file named by {@code --config} ({@code max-value}). The command line overrides both. An option
- * that is not set has its default.
+ * that is not set has its default value.
  */
 public final class Settings implements IDefaultValueProvider {
     /** The option that names the configuration file. The file itself cannot set this option. */
@@ -109,7 +109,7 @@ public final class Settings implements IDefaultValueProvider {
         }
     }
 
-    /** Returns the candidates that the word may misspell, the nearest first. */
+    /** Returns the candidates of which the word may be a misspelling, the nearest first. */
     public static List<String> similar(String word, Collection<String> candidates) {
         int letters = word.replaceAll("^-+", "").length();
         int most = letters < 2 ? 0 : (letters + 2) / 3;
@@ -124,7 +124,7 @@ public final class Settings implements IDefaultValueProvider {
         return Collections.min(candidates, Comparator.comparingInt(candidate -> edits(word, candidate)));
     }
 
-    /** Returns the Levenshtein distance: the number of characters to insert, delete, or replace. */
+    /** Returns the Levenshtein distance: the minimum number of characters to insert, delete, or replace. */
     private static int edits(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int j = 0; j <= to.length(); j++) {

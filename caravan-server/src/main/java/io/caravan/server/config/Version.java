@@ -5,7 +5,7 @@ public final class Version {
 
     private Version() {}
 
-    /** Returns the version named in the jar, or "unpackaged". */
+    /** Returns the version named in the JAR file, or "unpackaged". */
     public static String current() {
         String version = Version.class.getPackage().getImplementationVersion();
         return version == null ? "unpackaged" : version;

@@ -4,9 +4,8 @@ import java.util.Arrays;
 
 /**
  * The arrival times of a document's values, at the precision that retention by age needs. Each mark contains a time and
- * a sequence: all values before this sequence had arrived by that time. A new mark is added once 1/32 of the age (at
- * least 1 s) has passed since the last one; this interval limits the precision with which old values are trimmed.
- * Immutable.
+ * a sequence: all values before this sequence had arrived by that time. A new mark is added once 1/32 of the retention
+ * age (at least 1 s) has passed since the last mark; values are trimmed with the precision of this interval. Immutable.
  *
  * <p>Encoded as the marks, oldest first, each as milliseconds since 1970 and a sequence, 8 bytes each, big-endian.
  */
@@ -30,8 +29,8 @@ final class Ages {
     }
 
     /**
-     * Returns a sequence, according to the marks: all values before it had arrived by this time. Returns 0 if no mark
-     * is that old.
+     * Returns the sequence before which, according to the marks, all values had arrived by this time. Returns 0 if no
+     * mark is that old.
      */
     long thereAt(long millis) {
         long sequence = 0;
@@ -41,7 +40,7 @@ final class Ages {
         return sequence;
     }
 
-    /** Whether a mark is due: either none exists, or the last one is old enough and values have arrived since. */
+    /** Whether a new mark is due: none exists, or the last mark is old enough and values have arrived since then. */
     boolean lacks(long nextSequence, long nowMillis, long ageMillis) {
         if (marks.length == 0) {
             return true;
@@ -52,8 +51,8 @@ final class Ages {
     }
 
     /**
-     * Returns a copy with a new mark, which must be due, for all current values, and without marks that are no longer
-     * needed. Marks whose time is in the future are unchanged: the clock may have been set back only briefly.
+     * Returns a copy with a new mark for all current values, without the marks that are no longer needed. The new mark
+     * must be due. Keeps marks whose time is in the future, because the clock may have been set back only briefly.
      */
     Ages with(long nextSequence, long nowMillis, long ageMillis) {
         int old = 0;

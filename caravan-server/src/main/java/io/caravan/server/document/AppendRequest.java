@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An atomic append to an existing document, by the rules of the Durable Streams protocol (sections 5.2 and 5.3). The
- * checks run in the protocol's order: whether the document is closed, the content type, whether the producer repeats an
- * append, and the writer's sequence.
+ * checks run in the protocol's order: closed document, content type, repeated append of a producer, and the writer's
+ * sequence.
  *
  * @param values the values to append; may be empty only to close the document; for a JSON content type, the messages
  *     that {@link JsonMessages#forEach} passes to its action
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param contentType the type of the values, which must match that of the document; null if it is not given
  * @param streamSeq the writer's own sequence, which must be greater than the last one stored with the document,
  *     compared byte by byte; or null
- * @param producer the producer of the append and the number that it assigned, or null
+ * @param producer the producer of the append and the number that the producer assigned to it, or null
  * @param sequence required sequence of the first value, if given; checked last, so that a repeated append of a producer
  *     still succeeds
  */
@@ -39,9 +39,9 @@ public record AppendRequest(
     public static final int MAX_STREAM_SEQ_CHARS = 256;
 
     /**
-     * Checks the writer's sequence, which is stored with the document.
+     * Checks the length of the writer's sequence, which is stored with the document.
      *
-     * @throws IllegalArgumentException when it is too long
+     * @throws IllegalArgumentException when the sequence is too long
      */
     public AppendRequest {
         if (streamSeq != null && streamSeq.length() > MAX_STREAM_SEQ_CHARS) {
@@ -61,13 +61,13 @@ public record AppendRequest(
     /**
      * The state of a document after an append.
      *
-     * @param result whether this request changed it
+     * @param result whether this request changed the document
      * @param producer the producer's last known append, or null if the request had no producer
      */
     public record Added(
             DocumentInfo info, Result result, @Nullable Producer producer) {}
 
-    /** Applies the append within a write; throws {@link DocumentException} when it is rejected. */
+    /** Applies the append within a write; throws {@link DocumentException} when the append is rejected. */
     public Added applyTo(EditedDocument document) {
         DocumentName name = document.name();
         DocumentInfo info = DocumentReads.required(name, document.info());

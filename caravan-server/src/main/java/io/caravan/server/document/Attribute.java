@@ -19,12 +19,12 @@ record Attribute<T>(String key, Function<T, byte[]> encoding, Function<ByteBuffe
         return new Attribute<>(key, number -> encode("", number), ByteBuffer::getLong);
     }
 
-    /** Returns the encoding of numbers, followed by a string. */
+    /** Encodes numbers, followed by a string. */
     static byte[] encode(String text, long... numbers) {
         return encode(text.getBytes(UTF_8), numbers);
     }
 
-    /** Returns the encoding of numbers, followed by bytes. */
+    /** Encodes numbers, followed by bytes. */
     static byte[] encode(byte[] end, long... numbers) {
         ByteBuffer encoded = ByteBuffer.allocate(numbers.length * Long.BYTES + end.length);
         encoded.asLongBuffer().put(numbers);

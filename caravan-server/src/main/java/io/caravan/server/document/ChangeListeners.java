@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-/** The actions that wait for writes to documents. */
+/** The actions that are registered to run after the next write to a document. */
 final class ChangeListeners {
     private final ConcurrentMap<DocumentName, Set<Subscription>> waiting = new ConcurrentHashMap<>();
 
@@ -23,7 +23,7 @@ final class ChangeListeners {
         return subscription;
     }
 
-    /** Runs all actions that wait for any of these documents, even if one of the actions throws. */
+    /** Runs all actions that are registered for any of these documents, even if one of the actions throws. */
     void changed(Collection<DocumentName> names) {
         if (waiting.isEmpty()) {
             return;
@@ -38,7 +38,7 @@ final class ChangeListeners {
         Reservations.runAll(actions);
     }
 
-    /** Returns the number of documents for which actions wait. */
+    /** Returns the number of documents for which actions are registered. */
     int documents() {
         return waiting.size();
     }

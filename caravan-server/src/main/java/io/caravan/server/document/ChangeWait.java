@@ -17,10 +17,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A client's wait for changes to documents. It checks the documents once at the start and again after each change, one
- * check at a time, until the wait expires or is closed. It starts to observe a document before checking it, so that it
- * misses no change.
+ * check at a time, until the wait expires or is closed. To miss no change, it subscribes to the changes of a document
+ * before it checks the document.
  *
- * <p>Used only on one event loop. Between checks, it uses only a timer and an entry in the list of waiting readers.
+ * <p>Used only on a single event loop. Between checks, a wait uses only a timer and an entry in the list of waiting
+ * readers.
  */
 public final class ChangeWait {
     private final ScheduledExecutorService loop;
@@ -45,7 +46,7 @@ public final class ChangeWait {
      * Creates a wait that has not started.
      *
      * @param most maximum number of documents in one check; the following checks include the remaining documents
-     * @param observe {@link DocumentService#onChange}
+     * @param observe subscribes to a document, like {@link DocumentService#onChange}
      * @param check starts a check of these documents or, if there are none, the last check; calls {@link #checked} or
      *     {@link #close} when done
      * @param release releases the resources that the client holds while it waits; runs once, when the wait expires or
@@ -67,7 +68,7 @@ public final class ChangeWait {
     /**
      * Begins the wait by checking these documents.
      *
-     * @param limit maximum time, or null
+     * @param limit maximum duration of the wait, or null for no limit
      * @param atLimit runs when the limit is reached, and calls {@link #expire}
      */
     public void begin(Collection<DocumentName> names, @Nullable Duration limit, Runnable atLimit) {
@@ -84,8 +85,8 @@ public final class ChangeWait {
     }
 
     /**
-     * Ends a check. The next check starts immediately if there are documents to check again; otherwise, after the next
-     * change.
+     * Records that the check in progress has ended. The next check starts immediately if there are documents to check
+     * again; otherwise, after the next change.
      */
     public void checked(Collection<DocumentName> again) {
         checking = false;

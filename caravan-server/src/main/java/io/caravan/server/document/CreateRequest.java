@@ -12,8 +12,8 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The creation of a document, unless it already exists as described, by the rules of the Durable Streams protocol
- * (sections 4.2 and 5.1).
+ * A request to create a document, unless it already exists as described. Follows the rules of the Durable Streams
+ * protocol (sections 4.2 and 5.1).
  *
  * @param contentType content type, or null for the type of the fork's source or, without a fork, the default type
  * @param ttlSeconds duration of a sliding expiry
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param closed whether to close the document after {@code values}
  * @param values the first values; for a JSON content type, the messages that {@link JsonMessages#forEach} passes to its
  *     action
- * @param fork the point of another document at which to fork it, or null
+ * @param fork the document to fork and the fork point, or null
  */
 public record CreateRequest(
         @Nullable String contentType,
@@ -36,9 +36,9 @@ public record CreateRequest(
     public static final int MAX_CONTENT_TYPE_CHARS = 256;
 
     /**
-     * Checks the content type, which is stored with the document.
+     * Checks the length of the content type, which is stored with the document.
      *
-     * @throws IllegalArgumentException when it is too long
+     * @throws IllegalArgumentException when the content type is too long
      */
     public CreateRequest {
         if (contentType != null && contentType.length() > MAX_CONTENT_TYPE_CHARS) {
@@ -67,12 +67,12 @@ public record CreateRequest(
     /**
      * The state of a document after its creation.
      *
-     * @param result whether this request created it
+     * @param result whether this request created the document
      */
     public record Created(DocumentInfo info, Result result) {}
 
     /**
-     * A value that was read from a document.
+     * A value that was read from the document to fork.
      *
      * @param documentId the document's id
      */

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * once the deletion is archived.
  *
  * <p><b>Locks.</b> The list lock is acquired after the locks of document names, around each write to the list, so that
- * the order of its entries is known; such a write may wait for space. This object's monitor guards the fields in
+ * the order of the entries is known; such a write may wait for space. This object's monitor guards the fields in
  * memory. It is never held during a wait, because store threads also acquire it.
  */
 final class DeletionJournal {
@@ -37,11 +37,11 @@ final class DeletionJournal {
     private final ReentrantLock list = new ReentrantLock();
     /** Durable deletions, oldest first, with their sequences in the list. Guarded by the monitor. */
     private final Map<DeletionRecord, Long> pending = new LinkedHashMap<>();
-    /** The number of deletions by name, durable or not. Guarded by the monitor. */
+    /** The number of unarchived deletions of each name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
-    /** Guarded by the monitor. */
+    /** The first sequence of the list. Guarded by the monitor. */
     private long firstSequence;
-    /** Guarded by the list lock and the monitor. */
+    /** The next sequence of the list. Guarded by the list lock and the monitor. */
     private long nextSequence;
 
     DeletionJournal(ListStore store) {
@@ -69,8 +69,8 @@ final class DeletionJournal {
     }
 
     /**
-     * Commits an edit that deletes documents (at least one) in the journal's shard. If {@link Edit#commit} throws,
-     * nothing has changed.
+     * Commits an edit that deletes one or more documents in the journal's shard. If {@link Edit#commit} throws, nothing
+     * has changed.
      *
      * @param record whether to write an entry for each deletion; if false, because the store has no space, the
      *     deletions are kept only in memory

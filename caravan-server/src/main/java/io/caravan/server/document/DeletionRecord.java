@@ -24,7 +24,7 @@ public record DeletionRecord(long incarnation, long nextSequence, long deletedAt
                 .array();
     }
 
-    /** Decodes a deletion; throws {@link IllegalArgumentException} when the bytes are not one of this version. */
+    /** Decodes a deletion; throws {@link IllegalArgumentException} when the bytes are not in this version. */
     static DeletionRecord decode(ByteBuffer encoded) {
         ByteBuffer bytes = encoded.duplicate();
         if (bytes.remaining() <= NAME || bytes.get() != VERSION) {

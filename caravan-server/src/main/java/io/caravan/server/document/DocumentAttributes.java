@@ -50,15 +50,15 @@ public final class DocumentAttributes {
     /** The sequence of the list's first value, if the document was restored from an archive or imported. */
     static final Attribute<Long> START = Attribute.number("start");
     /**
-     * An attribute that is present while the document is being restored and is invisible: {@link #PRESENT} or {@link
-     * #BY_A_CLIENT}.
+     * An attribute that is present while the document is invisible because it is being restored. The value is {@link
+     * #PRESENT} or {@link #BY_A_CLIENT}.
      */
     static final Attribute<String> RESTORING = Attribute.text("restoring");
 
     static final Attribute<ArchiveMark> ARCHIVED =
             new Attribute<>("archived", ArchiveMark::encode, ArchiveMark::decode);
 
-    /** The arrival times that retention by age uses. */
+    /** The arrival times of the values, for retention by age. */
     static final Attribute<Ages> AGES =
             new Attribute<>("ages", Ages::encode, bytes -> new Ages(Attribute.numbers(bytes)));
 
@@ -102,10 +102,7 @@ public final class DocumentAttributes {
         return raw;
     }
 
-    /**
-     * Returns the value of an attribute, or null. Does not search if the document has no attributes, which is the usual
-     * case.
-     */
+    /** Returns the value of an attribute, or null. Fast for a document without attributes, which is the usual case. */
     <T> @Nullable T get(Attribute<T> attribute) {
         byte[] value = this == NONE ? null : raw.get(attribute.key());
         return value == null ? null : attribute.decoding().apply(ByteBuffer.wrap(value));
@@ -162,7 +159,7 @@ public final class DocumentAttributes {
         return withoutExpiry().with(EXPIRES, millis);
     }
 
-    /** Whether the document may expire. */
+    /** Whether the document has a sliding expiry or a fixed expiry time. */
     public boolean expires() {
         return has(TTL) || has(EXPIRES);
     }
@@ -171,7 +168,7 @@ public final class DocumentAttributes {
         return with(TTL, null).with(EXPIRES, null);
     }
 
-    /** Whether the document is closed: no value can ever be appended again. */
+    /** Whether the document is closed, so that no values can be appended. */
     public boolean closed() {
         return has(CLOSED);
     }
@@ -249,7 +246,7 @@ public final class DocumentAttributes {
         return new Origin(Attribute.text(bytes), copiedTo);
     }
 
-    /** Returns a copy of these attributes that records that the values before this sequence were imported. */
+    /** Returns a copy that records that the values before this sequence were imported. */
     DocumentAttributes withCopied(long nextSequence) {
         Origin origin = origin();
         return origin == null ? this : with(ORIGIN, new Origin(origin.identity(), nextSequence));
@@ -261,7 +258,7 @@ public final class DocumentAttributes {
         return fence == null ? null : fence.to();
     }
 
-    /** Returns the target server of a redirect, or null if this is a document. */
+    /** Returns the target server of a redirect, or null if these are the attributes of a document. */
     @Nullable
     RedirectTarget movedTo() {
         String text = get(MOVED);
@@ -272,7 +269,7 @@ public final class DocumentAttributes {
         return with(MOVED, to == null ? null : to.text());
     }
 
-    /** Whether the document is visible to clients, provided that it has not expired. */
+    /** Whether the document is visible to clients unless it has expired. */
     boolean visible() {
         return this == NONE || !has(DELETED) && !has(RESTORING) && !has(MOVED);
     }
@@ -286,7 +283,7 @@ public final class DocumentAttributes {
         return portable;
     }
 
-    /** Returns these attributes, with the portable ones replaced by those of another store. */
+    /** Returns a copy whose portable attributes are replaced by those of another store. */
     public DocumentAttributes withPortable(Attributes other) {
         Attributes replaced = of(other).portable();
         for (Attribute<?> attribute : OF_THE_STORE) {

@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One atomic write to one or more documents, during which no other write changes them. Used on the thread of {@link
- * DocumentService#write}, and only during the call.
+ * One atomic write to one or more documents, during which no other write changes them. Used only during a call of
+ * {@link DocumentService#write}, on the thread of that call.
  */
 public final class DocumentEdits {
     private final DocumentWrites writes;
@@ -21,8 +21,8 @@ public final class DocumentEdits {
     private final Set<DocumentName> names;
     private final @Nullable Prefetch preparation;
     /**
-     * The documents that the write has used so far. Most writes use only one; any further documents are also in the
-     * map.
+     * The documents that the write has used so far. Most writes use only one document; any further documents are also
+     * in {@code others}.
      */
     private final List<EditedDocument> documents = new ArrayList<>(1);
 
@@ -31,7 +31,7 @@ public final class DocumentEdits {
     private boolean migrates;
 
     /**
-     * Creates a write without changes.
+     * Creates a write that has not changed any document yet.
      *
      * @param names the names of the documents that are locked for {@code edit}
      */
@@ -78,12 +78,12 @@ public final class DocumentEdits {
         return document(writes.replacementName(name));
     }
 
-    /** Records that the write is a step of a migration of a document between servers. */
+    /** Records that the write is a step in the migration of a document between servers. */
     void migrate() {
         migrates = true;
     }
 
-    /** Whether {@link #migrate} was called. */
+    /** Whether the write is a step in a migration, as recorded by {@link #migrate}. */
     boolean migrates() {
         return migrates;
     }

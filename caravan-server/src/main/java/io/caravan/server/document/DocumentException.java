@@ -5,7 +5,7 @@ import io.caravan.catalog.DocumentName;
 
 /**
  * Thrown if the state of a document does not allow a write or a read. Nothing has changed. {@code expected} and {@code
- * actual} help the client to continue; each reason documents which of them it sets, and the other is 0.
+ * actual} help the client to continue; each reason documents the fields that it sets; all others are 0.
  */
 public class DocumentException extends CaravanException {
     private static final long serialVersionUID = 1L;
@@ -20,7 +20,7 @@ public class DocumentException extends CaravanException {
         EXISTS,
         /** The document is closed: {@code actual} is its next sequence. */
         CLOSED,
-        /** The content type does not match that of the document. */
+        /** The content type of the request does not match the document's content type. */
         CONTENT_TYPE_MISMATCH,
         /** A value is not one JSON text, and the document accepts only JSON. */
         NOT_JSON,
@@ -29,7 +29,8 @@ public class DocumentException extends CaravanException {
         /** The document's next sequence is {@code actual}, not {@code expected}. */
         SEQUENCE_CONFLICT,
         /**
-         * The producer's epoch is below {@code actual}, its latest epoch: a newer instance of the producer is writing.
+         * The producer's epoch is below its latest known epoch, {@code actual}: a newer instance of the producer is
+         * writing.
          */
         PRODUCER_FENCED,
         /** The producer's sequence is {@code actual}, but should be {@code expected}: an earlier append is missing. */
@@ -40,7 +41,7 @@ public class DocumentException extends CaravanException {
         SOURCE_NOT_FOUND,
         /** The document to fork is deleted. */
         SOURCE_GONE,
-        /** The document to fork has no such fork point, or the chain of forks would be too long. */
+        /** The fork point does not exist in the document to fork, or the chain of forks would be too long. */
         FORK_POINT,
         /** {@code actual} forks of the document need its values. */
         HAS_FORKS,

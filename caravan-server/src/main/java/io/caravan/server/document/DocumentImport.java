@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Imports documents from other stores, with their original sequences. An import consists of one write or of several
- * parts; the document is invisible until the last part arrives. Each method is part of a write. A method that continues
- * an import checks that the document has not changed since the previous part. If the client disconnects, the unfinished
- * document stays invisible until another import of the name begins, or the server restarts.
+ * parts; the document is invisible until the last part arrives. Each method runs as part of a write. A method that
+ * continues an import checks that the document has not changed since the previous part. If the client disconnects, the
+ * unfinished document stays invisible; it is deleted when another import of the name begins or the server restarts.
  */
 public final class DocumentImport {
     /**
-     * Maximum first sequence of an imported document. It ensures that HTTP offsets have enough digits for all later
-     * appends.
+     * Maximum first sequence of an imported document. This maximum ensures that HTTP offsets have enough digits for all
+     * later appends.
      */
     public static final long MAX_FIRST_SEQUENCE = 1_000_000_000_000_000L;
 
@@ -40,7 +40,7 @@ public final class DocumentImport {
      * @param attributes the portable attributes
      * @param firstSequence sequence of the first value
      * @param replaced the existing document that the new one may replace
-     * @return the sequence after that of the last value
+     * @return the sequence after the last value
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code NOT_JSON}
      * @throws IllegalArgumentException when the sequence is out of range
      */
@@ -117,7 +117,7 @@ public final class DocumentImport {
      * Appends to a document whose import has begun.
      *
      * @param sequence the sequence of the first value
-     * @return the sequence after that of the last value
+     * @return the sequence after the last value
      * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}
      */
     public static long add(EditedDocument document, long id, long sequence, List<byte[]> values) {
@@ -130,7 +130,7 @@ public final class DocumentImport {
     /**
      * Ends the import of a document, and makes the document visible.
      *
-     * @param nextSequence the sequence after that of its last value
+     * @param nextSequence the sequence after the last value
      * @return this sequence
      * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}
      */
@@ -154,7 +154,7 @@ public final class DocumentImport {
      * @param sequence the sequence of the first value
      * @param firstSequence the first sequence to retain; earlier values are trimmed
      * @param portable the source's attributes, of which only the portable ones and the origin are used
-     * @return the sequence after that of the last value
+     * @return the sequence after the last value
      * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code
      *     HAS_FORKS}
      */
@@ -200,7 +200,7 @@ public final class DocumentImport {
         return info != null && info.attributes().importing() && imported.abortRestoring(id);
     }
 
-    /** Returns the document being imported: the one with the name, or its replacement. */
+    /** Returns the document being imported: either this document or its replacement. */
     private static EditedDocument imported(EditedDocument document, long id) {
         DocumentInfo info = document.evenDeleted();
         return info != null && info.id() == id ? document : document.replacement();

@@ -8,7 +8,7 @@ import io.caravan.catalog.DocumentState;
  * @param id unique identifier, which is not reused after a deletion
  * @param firstSequence sequence of the first retained value; equal to {@code nextSequence} if no value is retained
  * @param nextSequence sequence of the next value
- * @param attributes all its attributes
+ * @param attributes all attributes of the document
  */
 public record DocumentInfo(long id, long firstSequence, long nextSequence, DocumentAttributes attributes) {
 

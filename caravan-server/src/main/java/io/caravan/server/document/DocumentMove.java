@@ -8,9 +8,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps on the source server when a document is moved to another server. First, the document is fenced, so that it
- * cannot change. Once the target server has the complete document, a redirect replaces the document on the source
- * server. Each method is part of a write.
+ * The steps that the source server performs when a document is moved to another server. First, the document is fenced,
+ * so that it cannot change. Once the target server has the complete document, a redirect replaces the document on the
+ * source server. Each method runs as part of a write.
  */
 public final class DocumentMove {
     /**
@@ -24,7 +24,7 @@ public final class DocumentMove {
     private DocumentMove() {}
 
     /**
-     * Fences a document: all other writes to it are rejected from now on, from any client and across restarts. Another
+     * Fences a document: from now on, all other writes to it are rejected, even after a restart of the server. Another
      * run of the same move takes over the fence.
      *
      * @param holder identifies the run
@@ -49,7 +49,7 @@ public final class DocumentMove {
      * Removes the fence of a document, so that it accepts writes again.
      *
      * @param holder the run that has fenced the document; empty for any run
-     * @return whether the document had such a fence
+     * @return whether a fence was removed
      */
     public static boolean abandon(EditedDocument document, OptionalLong holder) {
         DocumentInfo info = document.evenDeleted();

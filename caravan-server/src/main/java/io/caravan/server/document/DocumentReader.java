@@ -20,7 +20,7 @@ public interface DocumentReader {
      * Receives the next value and its arrival time.
      *
      * @param millis the server's time on arrival, in milliseconds since 1970
-     * @param value as in {@link #next}
+     * @param value read-only, and valid only during the call
      * @return false to stop reading
      */
     default boolean next(long sequence, long millis, ByteBuffer value) {

@@ -31,7 +31,7 @@ abstract class DocumentReads {
     /** The archive in which to find documents that the store lacks. */
     volatile ColdDocuments cold = ColdDocuments.NONE;
 
-    /** Whether the store may lack documents that only the archive has. */
+    /** Whether the archive may contain documents that the store lacks. */
     volatile boolean incomplete;
 
     private final LongAdder reads = new LongAdder();
@@ -42,7 +42,7 @@ abstract class DocumentReads {
         this.expiry = expiry;
     }
 
-    /** Whether the store may lack documents that only the archive has, as determined by the last {@link #scan}. */
+    /** Whether the archive may contain documents that the store lacks, as determined by the last {@link #scan}. */
     public boolean incomplete() {
         return incomplete;
     }
@@ -80,9 +80,9 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the state of the document that the store has accepted, without checking the archive. This state may not
-     * be durable yet, and the document may have expired. Returns null if it does not exist, is deleted, or is being
-     * restored. Does not wait for writes.
+     * Returns the accepted state of the document, without checking the archive. This state may not be durable yet, and
+     * the document may have expired. Returns null if the document does not exist, is deleted, or is being restored.
+     * Does not wait for writes.
      */
     public @Nullable DocumentInfo peek(DocumentName name) {
         DocumentState state = catalog.peek(name);
@@ -90,15 +90,15 @@ abstract class DocumentReads {
         return info == null || !info.attributes().visible() ? null : info;
     }
 
-    /** Whether the document was moved to another server, according to the writes that the store has accepted. */
+    /** Whether the document was moved to another server, according to the accepted writes. */
     public boolean moved(DocumentName name) {
         DocumentState state = catalog.peek(name);
         return state != null && DocumentAttributes.of(state.attributes()).has(DocumentAttributes.MOVED);
     }
 
     /**
-     * Returns the state of the document, with its durable sequences. If it is deleted between the two lookups, looks it
-     * up again.
+     * Returns the state of the document, with its durable sequences. Starts again if the document is deleted between
+     * the lookup in the catalog and the lookup in the store.
      */
     private @Nullable DocumentInfo durable(DocumentName name) {
         while (true) {
@@ -128,7 +128,7 @@ abstract class DocumentReads {
         read(name, this::find, choice, reader);
     }
 
-    /** Reads as {@link #read} does, but without checking the archive, whose fetches may be waiting for this read. */
+    /** Reads like {@link #read}, but without checking the archive: an archive fetch may be waiting for this read. */
     void readLocal(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
         read(name, here -> seen(here, durable(here)), choice, reader);
     }
@@ -190,7 +190,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Scans all documents, page by page. A document that exists during the entire scan is on exactly one page.
+     * Returns one page of a scan of all documents. A document that exists during the entire scan is on exactly one
+     * page.
      *
      * @param cursor 0 to begin, then {@link ScanPage#next()}
      * @param limit maximum number of documents on the page, at least 1; a page may contain fewer, or none
@@ -198,7 +199,8 @@ abstract class DocumentReads {
      */
     public ScanPage scan(long cursor, int limit) {
         if (incomplete) {
-            // While a store is open, it can only become complete, which happens when it claims an archive of its own.
+            // An open store can become complete, by claiming an archive of its own, but a complete store stays
+            // complete.
             incomplete = StoreIdentity.incomplete(store) || store.info(StoreIdentity.ARCHIVE_LIST_ID) == null;
         }
         Catalog.Page page = catalog.page(cursor, limit);
@@ -209,8 +211,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the documents of one stripe that the store has accepted, in no particular order, without those that are
-     * deleted, expired, or being restored. Their state may not be durable yet.
+     * Returns the accepted state of the documents of one stripe, in no particular order. Omits documents that are
+     * deleted, expired, or being restored. The state may not be durable yet.
      *
      * @param stripe from 0, below {@link DocumentService#STRIPES}
      */
@@ -297,8 +299,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the length of the values that the document's own list retains, in bytes. Excludes the values that a fork
-     * shares with its source.
+     * Returns the total length of the values that the document's own list retains, in bytes. Excludes the values that a
+     * fork shares with its source.
      */
     public long bytes(DocumentName name, DocumentInfo info) {
         ListInfo list = store.info(info.id());
@@ -316,7 +318,7 @@ abstract class DocumentReads {
         return expiry.deadlineMillis(info.id(), info.attributes());
     }
 
-    /** Reads a range. Returns false if the range was trimmed, or the document was deleted, before the read started. */
+    /** Reads a range of values. Returns false if it was trimmed, or the document was deleted, before the read began. */
     private boolean read(DocumentName name, DocumentInfo info, SequenceRange range, DocumentReader reader) {
         RangeStream stream = new RangeStream(range, reader);
         boolean there = true;
@@ -330,7 +332,7 @@ abstract class DocumentReads {
     }
 
     /**
-     * The part of a document that lies in one list.
+     * The part of a document that is stored in a single list.
      *
      * @param listId the list
      * @param shift the difference between the document's sequences and those of the list
@@ -348,7 +350,7 @@ abstract class DocumentReads {
         return now == null || now.id() != info.id() ? info : DocumentInfo.of(now);
     }
 
-    /** Returns the parts that contain the values; none if the document no longer exists. */
+    /** Returns the parts of the document that contain the range; none if the document no longer exists. */
     private Deque<Part> parts(DocumentName name, DocumentInfo info, SequenceRange range) {
         Deque<Part> parts = new ArrayDeque<>();
         DocumentInfo document = asStored(name, info);
@@ -371,8 +373,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Passes a range of a document to a reader. A read sees a list as of one moment, so if the first value of the range
-     * is present, all values of the range are.
+     * Passes a range of a document's values to a reader. A read sees a list as of one moment, so if the first value of
+     * the range is present, all values of the range are.
      */
     private final class RangeStream {
         private final SequenceRange range;
@@ -392,7 +394,7 @@ abstract class DocumentReads {
             return stopped || next == range.to();
         }
 
-        /** Reads one part. Returns false if the read ends with this part. */
+        /** Reads the values of one part. Returns false if the read ends with this part. */
         boolean read(Part part) {
             try {
                 store.get(part.listId(), part.range().from() - part.shift(), (sequence, value) -> {

@@ -42,11 +42,11 @@ import org.slf4j.LoggerFactory;
  * of it.
  *
  * <p><b>Reads</b> wait until the data that they return is durable, so they are for threads that may wait. A read that
- * starts after a write was accepted sees the write.
+ * starts after a write was accepted reflects the write.
  *
- * <p><b>Deleted and expired</b> documents do not exist. A deleted document whose forks need its values is {@link
- * DocumentException.Reason#GONE}: its name stays occupied until its last fork is deleted. Documents that were moved to
- * another server do not exist on this server either: a {@link MovedException} redirects requests for them.
+ * <p><b>Deleted and expired</b> documents count as nonexistent. A deleted document whose forks need its values is
+ * {@link DocumentException.Reason#GONE}: its name stays occupied until its last fork is deleted. Documents that were
+ * moved to another server also count as nonexistent; a {@link MovedException} redirects requests for them.
  */
 public final class DocumentService extends DocumentWrites implements AutoCloseable {
     /** The id of the list that contains the catalog. */
@@ -57,14 +57,14 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     private static final Logger LOG = LoggerFactory.getLogger(DocumentService.class);
 
-    /** The deletion of expired documents; null if no server is using the store. */
+    /** The sweeper that deletes expired documents; null if no server is using the store. */
     private final @Nullable ExpirySweeper sweeper;
 
     private final Map<Executor, LoopTurn> turns = new ConcurrentHashMap<>();
     private final String run = HexFormat.of().toHexDigits(new SecureRandom().nextLong());
     private volatile @Nullable UUID storeIdentity;
 
-    /** Opens the catalog of a store, which assigns documents to shards by their slots. */
+    /** Opens the catalog of a store. The catalog assigns documents to shards by their slots. */
     public static Catalog catalogOf(ListStore store) {
         int groups = store.shards().size();
         return Catalog.open(store, CATALOG_LIST_ID, name -> Slots.group(name.toBytes(), groups));
@@ -145,9 +145,9 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     }
 
     /**
-     * Returns a name for the document that is unique among all stores, and among all earlier and later documents of
-     * this store; null if the store has no identity and cannot get one now. The call may wait like a read; the first
-     * call may wait like a write.
+     * Returns an identifier of the document that is unique among the documents of all stores, including earlier and
+     * later documents of the same name. Returns null if the store has no identity and cannot get one now. The call may
+     * wait like a read; the first call may wait like a write.
      */
     public @Nullable String identity(DocumentInfo document) {
         UUID identity = storeIdentity;
@@ -174,8 +174,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     }
 
     /**
-     * Creates a document, unless it already exists as described. A fork within a value first reads that value, and
-     * requires a thread that may wait; otherwise, this may be called like any write.
+     * Creates a document, unless it already exists as described. To fork a document within a value, this method first
+     * reads the value and requires a thread that may wait; otherwise, it may be called like any write.
      *
      * <p>Rejections are {@link DocumentException}s: {@code EXISTS}, {@code SOURCE_NOT_FOUND}, {@code SOURCE_GONE},
      * {@code FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED}.
@@ -268,14 +268,14 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return catalog.size();
     }
 
-    /** Returns the number of documents for which at least one action waits ({@link #onChange}). */
+    /** Returns the number of documents for which at least one action is registered ({@link #onChange}). */
     public int tailedDocuments() {
         return listeners.documents();
     }
 
     /**
      * Returns the reason why the store rejects writes, or null if it appears to accept them. The reason is a {@link
-     * io.caravan.StoreFailedException}, or an {@link io.caravan.OutOfSpaceException} since which no write has
+     * io.caravan.StoreFailedException}, or an {@link io.caravan.OutOfSpaceException} after which no write has
      * succeeded.
      */
     public @Nullable CaravanException problem() {
@@ -287,8 +287,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     }
 
     /**
-     * Prepares for a write on an event loop; call this before each write, on the loop's thread. The writes of one turn
-     * of the loop, over any protocol, share an fsync in each shard.
+     * Prepares for a write on an event loop; call this before each write, on the loop's thread. In one turn of the
+     * loop, all writes to a shard, over any protocol, share an fsync.
      *
      * @param loop runs tasks on its own thread, after it has read from all connections
      * @param names the documents of the write

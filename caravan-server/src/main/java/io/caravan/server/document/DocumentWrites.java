@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * passes it to the store as one batch, and notifies the caller and the change subscriptions.
  */
 abstract class DocumentWrites extends DocumentReads {
-    /** Maximum number of bytes of a document's name in the name of its replacement. */
+    /** Maximum number of bytes that a replacement's name takes from the name of the document to replace. */
     private static final int MAX_REPLACED_BYTES = DocumentName.MAX_BYTES - 64;
 
     /**
@@ -90,7 +90,7 @@ abstract class DocumentWrites extends DocumentReads {
 
     /**
      * Sets the barrier that reads pass before they access documents; call this once, before any read. A client's write
-     * that changes nothing, or is rejected, is also a read: its outcome waits for the barrier.
+     * that changes nothing, or is rejected, also counts as a read: its outcome waits for the barrier.
      */
     public void readBarrier(ReadBarrier barrier) {
         readBarrier = barrier;
@@ -102,8 +102,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * In a cluster of several Raft groups, restricts this store to documents in the slots of this group; call this
-     * once, before any write. Writes to other documents are rejected with {@code CROSS_SLOT}.
+     * Restricts this store to the documents whose names match, in a cluster of several Raft groups; call this once,
+     * before any write. Writes to other documents are rejected with {@code CROSS_SLOT}.
      */
     public void keepTo(Predicate<DocumentName> names) {
         here = names;
@@ -115,8 +115,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Writes to a document of the store without checking the archive, and without applying the limits of its space.
-     * Used by the code that fetches documents from the archive.
+     * Writes to a document of the store without checking the archive, and without applying the limits of the document's
+     * space. Used by the code that fetches documents from the archive.
      */
     public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         writeLocking(Set.of(name), Write.of(name, change, outcome), false);
@@ -126,15 +126,15 @@ abstract class DocumentWrites extends DocumentReads {
      * Writes to documents atomically, while no other write changes them. All must be in one shard; otherwise, the
      * outcome receives a {@link DocumentException}, {@code CROSS_SLOT}.
      *
-     * @param names all documents that {@code change} uses
+     * @param names the names of all documents that {@code change} uses
      * @param change makes the changes and returns the result for the outcome. It may be called several times, and only
      *     the last call takes effect, so it must have no side effects. If it throws, nothing has changed. The outcome
      *     receives the exception if it is a {@link CaravanException}, or if the write had to wait or passes a {@link
      *     #readBarrier(ReadBarrier)}; otherwise, this method throws the exception
-     * @return false when the write waits for documents from the archive, or for a write that has reserved its names:
-     *     later writes may precede it
-     * @throws NotWritableException if the store has no space now, and this is the thread of an event loop: wait with
-     *     {@link DocumentService#onWritable}, and repeat the write
+     * @return false when the write is waiting for documents from the archive, or for another write that has reserved
+     *     some of the names: later writes may then precede this write
+     * @throws NotWritableException if the store has no space now, and the current thread is that of an event loop: wait
+     *     with {@link DocumentService#onWritable}, and repeat the write
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
         return write(new Write<>(names, change, null, outcome));
@@ -219,8 +219,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Continues an unprepared write; for a thread that may wait. Reads the missing data and tries the write again,
-     * until nothing is missing. After a few tries, other writes to the same documents wait for this one.
+     * Continues an unprepared write; for a thread that may wait. Repeatedly reads the missing data and retries the
+     * write, until no data is missing. After a few tries, other writes to the same documents wait for this one.
      */
     public <T> void writeWaiting(
             Collection<DocumentName> names,
@@ -248,7 +248,7 @@ abstract class DocumentWrites extends DocumentReads {
         }
     }
 
-    /** Prepares the write and runs it; returns false when it needs more data. */
+    /** Prepares the write and runs it; returns false when the write needs more data. */
     private boolean tried(Write<?> write) {
         if (write.preparation() != null) {
             write.preparation().prepare(this);
@@ -263,8 +263,8 @@ abstract class DocumentWrites extends DocumentReads {
 
     /**
      * Returns these documents and their sources, which a deletion of the documents would change. The sources are looked
-     * up before any lock is acquired, because a write must start again if it needs a name that is not locked. For a
-     * single name, this is rarely necessary, and the lookup would cost more than the retries.
+     * up before any lock is acquired, because a write must start again if it needs a name that is not locked. A single
+     * name is returned alone: its source is rarely needed, and the lookup would cost more than the retries.
      */
     private Set<DocumentName> withSources(Collection<DocumentName> names) {
         if (names.size() == 1) {
@@ -340,7 +340,7 @@ abstract class DocumentWrites extends DocumentReads {
     /**
      * Sets the durability of a write to the strongest one of the documents' spaces. Sets the flush delay to the
      * shortest one of these spaces; if a document has no delay of its own, the server's delay applies instead. Not
-     * called for migration steps, because later steps rely on their durability.
+     * called for a step of a migration, because later steps rely on the durability of that step.
      */
     private void setTerms(Edit edit, Set<DocumentName> names) {
         if (spaces.isEmpty()) {
@@ -419,8 +419,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Returns the temporary name that an imported document has until it replaces the existing document. It starts with
-     * the existing document's name, and is therefore usually in the same space.
+     * Returns the temporary name that an imported document has until it replaces the existing document. The temporary
+     * name starts with the existing document's name, and therefore usually belongs to the same space.
      */
     DocumentName replacementName(DocumentName name) {
         byte[] whole = name.toBytes();
@@ -445,8 +445,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Reports a rejection. A rejection that reveals the state of documents is treated like a read: it waits until that
-     * state is durable and known to be current.
+     * Reports the rejection of a write. A rejection that reveals the state of documents is treated like a read: it
+     * waits until that state is durable and known to be current.
      */
     private void reject(Set<DocumentName> names, Write<?> write, RuntimeException rejected, ReadBarrier barrier) {
         if (barrier != ReadBarrier.NONE && revealsState(rejected)) {
@@ -491,7 +491,7 @@ abstract class DocumentWrites extends DocumentReads {
      * Returns a callback that notifies the caller, and then the subscriptions to the documents.
      *
      * @param done reports to the outcome; runs once the state that the write has read or created is durable
-     * @param barrier the barrier that the report passes
+     * @param barrier the barrier that must be passed before the report
      */
     private WriteCallback completion(Set<DocumentName> names, Outcome<?> outcome, Runnable done, ReadBarrier barrier) {
         WriteProblem writeProblem = problems.get(groupOf(names));

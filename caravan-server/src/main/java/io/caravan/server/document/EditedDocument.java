@@ -23,15 +23,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One document within a write: its state after the edits so far, and the operations on it. An expired document does not
- * exist, and any write deletes it.
+ * One document within a write: its state after the edits so far, and the operations on it. An expired document counts
+ * as nonexistent, and any write deletes it.
  */
 public final class EditedDocument {
     private final DocumentEdits edits;
     private final DocumentName name;
     private final DocumentEdit edit;
     private final @Nullable DocumentState before;
-    /** The values that the write has appended, which are the last ones of the document. */
+    /** The values that the write has appended, which are the last values of the document. */
     private List<byte[]> appended = List.of();
 
     /** The effect of the write on the document's size; null if the document belongs to no space. */
@@ -76,8 +76,8 @@ public final class EditedDocument {
     /**
      * Appends values without checks.
      *
-     * @param arriving whether they arrive with this write; if not, they arrived earlier, here or in another store, at
-     *     an unknown time
+     * @param arriving whether the values arrive with this write; if not, they arrived earlier, in this store or another
+     *     one, at an unknown time
      */
     private void add(List<byte[]> values, boolean arriving) {
         if (values.isEmpty()) {
@@ -105,7 +105,7 @@ public final class EditedDocument {
         set(attributes);
     }
 
-    /** Replaces all attributes except the one that describes how the values are stored. */
+    /** Replaces all attributes except {@code TIMESTAMPS}, which describes how the values are stored. */
     void set(DocumentAttributes attributes) {
         edit.attributes(attributes
                 .with(TIMESTAMPS, timestamps.isNone() ? null : timestamps)
@@ -171,7 +171,7 @@ public final class EditedDocument {
         return append(values, false);
     }
 
-    /** Appends values from an archive; otherwise works like {@link #append(List)}. */
+    /** Appends values from an archive, without arrival times. Otherwise works like {@link #append(List)}. */
     public long appendArchived(List<byte[]> values) {
         return append(values, false, false);
     }
@@ -221,7 +221,7 @@ public final class EditedDocument {
      * {@link Prefetch}. The result is empty if the preparation lacks the values; the write is then repeated.
      *
      * @param range within the document
-     * @throws IllegalArgumentException when the write reads more than it may
+     * @throws IllegalArgumentException when the write reads more than its {@link Prefetch} allows
      */
     public List<byte[]> values(SequenceRange range) {
         Prefetch preparation = Objects.requireNonNull(edits.preparation(), "a write that reads needs a preparation");
@@ -406,7 +406,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Creates the document from an archive; it must not exist.
+     * Creates the document, which must not exist yet, from an archive.
      *
      * @param attributes the attributes, of which only the portable ones are used
      * @param mark the document's state in the archive, or null to make it a new document

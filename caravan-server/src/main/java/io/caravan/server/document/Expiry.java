@@ -16,7 +16,7 @@ final class Expiry {
     private final InstantSource clock;
     private final LongSupplier nanoTime;
     private final long startedNanos;
-    /** The last use of documents with a sliding expiry, by id, in nanoseconds of {@code nanoTime}. */
+    /** The time of the last use of documents with a sliding expiry, by id, in nanoseconds of {@code nanoTime}. */
     private final Map<Long, Long> lastUse = new ConcurrentHashMap<>();
 
     Expiry(InstantSource clock, LongSupplier nanoTime) {
@@ -45,7 +45,7 @@ final class Expiry {
 
     /**
      * Whether the document has expired. A document that is being moved does not expire on this server; its copy expires
-     * on the other server.
+     * on the target server.
      */
     boolean expired(long id, DocumentAttributes attributes) {
         if (!attributes.expires() || attributes.has(DocumentAttributes.FENCE)) {
@@ -59,14 +59,14 @@ final class Expiry {
         return deadline.isPresent() && clock.millis() >= deadline.getAsLong();
     }
 
-    /** Records that the document is read or written. */
+    /** Records that the document is being read or written. */
     void use(long id, DocumentAttributes attributes) {
         if (attributes.ttlSeconds().isPresent()) {
             lastUse.put(id, nanoTime.getAsLong());
         }
     }
 
-    /** Discards the last use of a deleted document. */
+    /** Discards the recorded time of a deleted document's last use. */
     void forget(long id) {
         lastUse.remove(id);
     }

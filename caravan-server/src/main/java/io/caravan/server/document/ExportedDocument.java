@@ -5,12 +5,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The description of a document that one server sends to another server.
+ * A description of a document, sent from one server to another.
  *
  * @param first the sequence of the first value
- * @param next the sequence after that of the last value
- * @param bytes the total length of all values; null for a fork, which shares values with its source
- * @param moving whether the document is fenced or has a redirect
+ * @param next the sequence after the last value
+ * @param bytes the total length of all values, in bytes; null for a fork, which shares values with its source
+ * @param moving whether the document is fenced, or a redirect has replaced it
  * @param identity an identifier that is unique among the documents of all servers
  * @param origin the identity of the document of which this is a copy; null if this is not a copy
  * @param copiedTo the sequence up to which the values were copied from the origin; null if there is no origin

@@ -4,7 +4,7 @@ import io.caravan.server.document.DocumentImport.Replaced;
 import java.util.List;
 
 /**
- * A step of the import of a document, as requested by a client over any protocol.
+ * A step in the import of a document, requested by a client over any protocol.
  *
  * @param numbers the numeric arguments of the step, in the order of {@link Kind#numbers()}
  * @param replaced the existing document that a new one may replace
@@ -16,7 +16,7 @@ public record ImportStep(
     private static final String SEQUENCE = "sequence";
     private static final String NEXT = "next";
 
-    /** The kinds of steps. */
+    /** The kinds of import steps. */
     public enum Kind {
         /** Creates a complete document. */
         WHOLE(NEXT, true, true, FIRST),
@@ -45,7 +45,7 @@ public record ImportStep(
             this.numbers = List.of(numbers);
         }
 
-        /** Returns the name of the step's result. */
+        /** Returns the name of the step's result in an HTTP response. */
         public String result() {
             return result;
         }

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of a JSON document. Each message is one value: a JSON text, stored byte for byte as it was sent, with a
- * nesting depth of at most {@value #MAX_DEPTH}. Numbers, names, and strings may be as long as the text, because none is
- * converted here.
+ * nesting depth of at most {@value #MAX_DEPTH}. Numbers, names, and strings may have any length that fits in the text,
+ * because they are not converted here.
  */
 public final class JsonMessages {
     static final int MAX_DEPTH = 512;
@@ -65,7 +65,7 @@ public final class JsonMessages {
      * Passes the messages of a body to an action: the elements of an array, or the single value of any other body. If
      * the body is not valid JSON, the messages before the error have already been passed.
      *
-     * @param action may throw to stop
+     * @param action receives each message; may throw to stop
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
     public static void forEach(DocumentName name, byte[] body, Consumer<byte[]> action) {

@@ -6,14 +6,14 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writes of an event loop in one turn, in which the loop reads from all connections with input. The writes form a
- * write group in each shard, and share an fsync, which the loop performs itself if no other thread writes. Used only on
- * the loop's thread.
+ * The writes that an event loop makes in one turn, in which it reads from all connections with input. The writes form a
+ * write group in each shard, and share an fsync, which the loop performs itself if no other thread is writing. Used
+ * only on the loop's thread.
  */
 final class LoopTurn {
     private final List<ListStore> groups;
     private final Executor loop;
-    /** The open write groups, one for each shard; null if this turn has not written to the shard. */
+    /** The open write group of each shard; null for a shard to which this turn has not written. */
     private final ListStore.@Nullable WriteGroup[] open;
 
     private int opened;
@@ -30,7 +30,7 @@ final class LoopTurn {
         this.open = new ListStore.@Nullable WriteGroup[groups.size()];
     }
 
-    /** Opens a write group, unless one is open; call this before each write to documents of a shard. */
+    /** Opens a write group in a shard, unless one is open; call this before each write to documents of the shard. */
     void willWrite(int group) {
         if (open[group] == null) {
             if (opened == 0) {

@@ -5,14 +5,14 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A step of the migration of a document to another server, as requested by a client over any protocol.
+ * A step in the migration of a document to another server, requested by a client over any protocol.
  *
  * @param holder the number of the run that performs the move, if the step requires one
  * @param to the target of the fence; null for other steps
  */
 public record MoveStep(
         Kind kind, OptionalLong holder, @Nullable RedirectTarget to) {
-    /** The kinds of steps. */
+    /** The kinds of migration steps. */
     public enum Kind {
         FENCE,
         REDIRECT,
@@ -26,8 +26,8 @@ public record MoveStep(
     /**
      * Performs the step as part of a write.
      *
-     * @return for {@code FENCE}, a {@link Fenced}; for {@code REDIRECT}, the target as text; otherwise whether
-     * something was removed
+     * @return for {@code FENCE}, a {@link Fenced}; for {@code REDIRECT}, the target as text; otherwise, whether a fence
+     * or a redirect was removed
      */
     public Object applyTo(EditedDocument document) {
         return switch (kind) {

@@ -15,14 +15,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A document's attributes in a form for other servers, limited to those that are meaningful there: names mapped to
- * numbers or bytes. Input is validated, because any client with write permission can send it. An attribute must not be
- * longer than other writes allow, so that space remains for the attributes that the store and the archive add.
+ * The attributes of a document that are meaningful on any server, as a map from names to numbers or bytes. Input is
+ * validated, because any client with write permission can send it. An attribute must not be longer than other writes
+ * allow, so that space remains for the attributes that the store and the archive add.
  */
 public final class PortableAttributes {
     private static final String BASE64 = "Base64";
     private static final int MAX_NUMBER_DIGITS = 18;
-    /** Maximum length of a writer's sequence: the maximum length that an append over HTTP can set. */
+    /** Maximum length of a writer's sequence, in bytes: the longest sequence that an append over HTTP can set. */
     private static final int MAX_STREAM_SEQ_BYTES = 3 * AppendRequest.MAX_STREAM_SEQ_CHARS;
 
     private PortableAttributes() {}

@@ -13,10 +13,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data that a write needs before its names are locked, because obtaining the data takes time: values that the write
+ * The data that a write needs and that takes too long to obtain while its names are locked: values that the write
  * reads, and whether long values are JSON.
  *
- * <p>If an attempt of the write lacks data, the missing data is recorded, and the attempt is abandoned ({@link
+ * <p>If an attempt at the write lacks data, the missing data is recorded, and the attempt is abandoned ({@link
  * UnpreparedException}). {@link #prepare} obtains the recorded data, on a thread that may wait, and the write is
  * attempted again. The values of a document never change while it has the same id, so copies stay valid, and the next
  * attempt lacks only values that were appended in the meantime. Used by one thread at a time.
@@ -61,20 +61,20 @@ public final class Prefetch {
     /**
      * Creates an empty preparation.
      *
-     * @param maxBytes limit on the length of all values that the write reads, each counted with {@value
+     * @param maxBytes limit on the total length of the values that the write reads, each counted with {@value
      *     #VALUE_OVERHEAD_BYTES} additional bytes
      */
     public Prefetch(long maxBytes) {
         this.maxBytes = maxBytes;
     }
 
-    /** Returns the approximate memory of the copied values, in bytes. */
+    /** Returns the approximate number of bytes of memory that the copied values occupy. */
     public long copiedBytes() {
         return copiedBytes;
     }
 
     /**
-     * Attempts the write.
+     * Attempts the write with the data that has been obtained so far.
      *
      * @throws UnpreparedException when the write needs more data, even if the attempt succeeded
      */
@@ -101,7 +101,7 @@ public final class Prefetch {
     /**
      * Returns values of a document; an empty list if they have not been copied yet.
      *
-     * @throws IllegalArgumentException when the write reads too much
+     * @throws IllegalArgumentException when the write reads more than the limit
      */
     List<byte[]> values(DocumentName name, long documentId, SequenceRange range) {
         List<byte[]> found = List.of();
@@ -141,7 +141,7 @@ public final class Prefetch {
         return joined;
     }
 
-    /** Records a missing range; merges it with the last range if it continues that range. */
+    /** Records a missing range, or extends the last recorded range if the missing range continues it. */
     private void lacks(Range range) {
         int last = missingValues.size() - 1;
         Range before = last < 0 ? null : missingValues.get(last);
@@ -157,7 +157,7 @@ public final class Prefetch {
     }
 
     /**
-     * Counts values that the write reads.
+     * Counts the values that the write reads, and checks the limit.
      *
      * @throws IllegalArgumentException when they exceed the limit
      */

@@ -14,9 +14,9 @@ public record Producer(String id, long epoch, long sequence) {
     public static final int MAX_ID_BYTES = 256;
 
     /**
-     * Checks the ranges of the components.
+     * Checks the length of the id, and that the numbers are not negative.
      *
-     * @throws IllegalArgumentException when one is out of its range
+     * @throws IllegalArgumentException when the id or a number is out of range
      */
     public Producer {
         int bytes = id.getBytes(StandardCharsets.UTF_8).length;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Producers {
     static final Producers NONE = new Producers(List.of());
-    /** Maximum encoded length, in bytes. */
+    /** Maximum length of the encoded producers, in bytes. */
     static final int MAX_BYTES = 8 * 1024;
 
     private final List<Producer> stamps;

@@ -6,9 +6,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A condition that a read must satisfy before it accesses documents, so that it reflects every write acknowledged
- * before the request. A standalone store always satisfies it. A cluster node must check it, because another node may
- * have become the leader without this node's knowledge. Thread-safe.
+ * A check that a read must pass before it accesses documents, so that it reflects every write acknowledged before the
+ * request. In a standalone store, every read passes. A cluster node must make the check, because another node may have
+ * become the leader without this node's knowledge. Thread-safe.
  */
 @FunctionalInterface
 public interface ReadBarrier {
@@ -16,7 +16,7 @@ public interface ReadBarrier {
     ReadBarrier NONE = (read, rejected) -> read.run();
 
     /**
-     * Runs one of the two arguments, once: immediately, or later on a thread that must not be blocked.
+     * Calls one of the arguments, once: immediately, or later on a thread that must not be blocked.
      *
      * @param read starts the read
      * @param rejected receives the reason why a read might be stale
@@ -50,7 +50,7 @@ public interface ReadBarrier {
         };
     }
 
-    /** Reports that a read was rejected because its result might have been stale. */
+    /** Thrown when a read is rejected because its result might be stale. */
     final class UnconfirmedReadException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -43,7 +43,7 @@ public record RedirectTarget(
         return new RedirectTarget(resp, http);
     }
 
-    /** Returns the address for a client that speaks RESP, or the one for HTTP if no other is known. */
+    /** Returns the RESP address, or the HTTP address if no RESP address is known. */
     public String forResp() {
         return resp == null ? text() : resp;
     }

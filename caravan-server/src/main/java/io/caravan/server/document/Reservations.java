@@ -24,7 +24,7 @@ final class Reservations {
     /** Whether any names are reserved. If none are, writes need not acquire the lock. */
     private volatile boolean any;
 
-    /** Defers a write if one of its names is reserved, and returns whether it did. */
+    /** Defers a write if any of its names is reserved. Returns whether the write was deferred. */
     boolean defer(Collection<DocumentName> names, Supplier<Runnable> change) {
         if (!any) {
             return false;
@@ -44,7 +44,7 @@ final class Reservations {
         }
     }
 
-    /** Reserves names; waits while other writes have reserved some of them. */
+    /** Reserves names, after waiting until no other write has reserved any of them. */
     void reserve(Set<DocumentName> names) {
         lock.lock();
         try {

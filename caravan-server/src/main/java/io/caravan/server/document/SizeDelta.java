@@ -13,9 +13,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The effect of a write on the size of a document in a space. Sequences are those of the document's own list. The size
- * of the list is looked up in the store only if values were removed or a limit requires the size. Used under the lock
- * of the document's name, until the write is committed.
+ * The effect of a write on the size of a document in a space. Sequences refer to the document's own list. The size of
+ * the list is looked up in the store only if values were removed or a limit requires the size. Used under the lock of
+ * the document's name, until the write is committed.
  */
 final class SizeDelta {
     private final ListStore store;
@@ -25,13 +25,13 @@ final class SizeDelta {
     private final @Nullable DocumentState before;
     /** The document that has replaced the original document in this write, or null. */
     private @Nullable DocumentState taken;
-    /** The values that the write has appended, which are the last ones of the list. */
+    /** The values that the write has appended, which are the last values of the list. */
     private final List<byte[]> appended = new ArrayList<>(1);
 
     private long appendedBytes;
     private int longestBytes;
     private boolean everAppended;
-    /** The reserved changes in the numbers of documents and bytes of the space, which may be negative. */
+    /** The reserved changes to the space's numbers of documents and bytes; may be negative. */
     private int documents;
 
     private long bytes;
@@ -77,21 +77,22 @@ final class SizeDelta {
         taken = other;
     }
 
-    /** Whether the write creates the document or has appended values, even if it has deleted these values again. */
+    /** Whether the write creates the document or has appended values, even if it has deleted these values since. */
     boolean grows() {
         return everAppended || before == null && edit.state() != null;
     }
 
     /**
-     * Whether the write has appended values and has not deleted their document again. Appended values that it has
-     * trimmed are included.
+     * Whether the write has appended values and has not deleted the document since. Appended values count even if the
+     * write has trimmed them.
      */
     boolean appends() {
         return !appended.isEmpty();
     }
 
     /**
-     * Returns the length of all values that the write has appended, including those that it deleted again, in bytes.
+     * Returns the total length of the values that the write has appended, including those that it has deleted since, in
+     * bytes.
      */
     long appendedBytes() {
         return appendedBytes;
@@ -139,13 +140,13 @@ final class SizeDelta {
         return quota == SpaceSetting.QUOTA_DOCUMENTS ? documents : bytes;
     }
 
-    /** Returns the length of the values in the list after the write, in bytes. */
+    /** Returns the total length of the values in the list after the write, in bytes. */
     long bytes() {
         DocumentState after = edit.state();
         return after == null ? 0 : kept(after) + appendedFrom(after);
     }
 
-    /** Returns the change in the length of the list's values that the write causes, in bytes. */
+    /** Returns by how many bytes the write changes the total length of the values in the list. */
     private long moreBytes() {
         DocumentState after = edit.state();
         if (before == null || after != null && keeps(after) && after.firstSequence() == before.firstSequence()) {
@@ -205,7 +206,7 @@ final class SizeDelta {
         return bytes;
     }
 
-    /** Returns the index of the first appended value that the write has not trimmed again. */
+    /** Returns the index of the first appended value that the write has not trimmed. */
     private int firstKept(DocumentState after) {
         return (int) Math.max(0, after.firstSequence() - firstAppended(after));
     }
@@ -234,7 +235,7 @@ final class SizeDelta {
         return cut.sequence;
     }
 
-    /** Advances over values until the excess bytes are skipped. */
+    /** Finds the first value to keep: advances over the oldest values until no bytes are in excess. */
     private static final class Cut {
         private long sequence;
         private long excessBytes;

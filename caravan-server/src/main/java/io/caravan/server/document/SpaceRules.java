@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
 /**
  * Applies the settings of spaces to a write from any protocol, between its edits and its commit. The rules first trim
  * values that are no longer retained, in the same batch. They then check the remaining sizes, the quotas, and finally
- * the rates. A write that appends nothing and creates nothing is never rejected.
+ * the rates. They never reject a write that neither appends values nor creates a document.
  *
  * <p>A document that has forks cannot be trimmed, so it grows without limit. After its last fork has been deleted, the
  * next append trims the document.
@@ -47,7 +47,7 @@ final class SpaceRules {
         return TimeUnit.SECONDS.toMillis(space.settings().get(SpaceSetting.RETAINED_SECONDS));
     }
 
-    /** Records the arrival of the document's values, and trims those that are too old. Returns the number trimmed. */
+    /** Records the values' arrival time, and trims values that are too old. Returns the number of trimmed values. */
     long age(EditedDocument document) {
         DocumentInfo info = document.evenDeleted();
         SizeDelta size = document.size();
@@ -107,7 +107,7 @@ final class SpaceRules {
         }
     }
 
-    /** Trims values that are no longer retained, and checks the remaining sizes. Returns the number trimmed. */
+    /** Trims values that are not retained, and checks the remaining sizes. Returns the number of trimmed values. */
     private long trim(EditedDocument document, SizeDelta size) {
         long trimmed = age(document) + retire(document, size);
         DocumentInfo info = document.evenDeleted();
@@ -123,7 +123,7 @@ final class SpaceRules {
 
     /**
      * Trims the oldest values, so that the document does not exceed the number of values or bytes that the space
-     * retains. Returns the number trimmed.
+     * retains. Returns the number of trimmed values.
      */
     private static long retire(EditedDocument document, SizeDelta size) {
         long most = size.space().settings().get(SpaceSetting.RETAINED_VALUES);
@@ -159,8 +159,8 @@ final class SpaceRules {
     }
 
     /**
-     * Takes the amounts of the write from the rates of each space in one step. A write can therefore exceed the amount
-     * of one second, as a single large value can.
+     * Charges the write to the rate limits of each space in one step. A write can therefore exceed the limit for one
+     * second, as a single large value can.
      */
     private void takeRates(List<SizeDelta> sizes, Reservation reserved) {
         Map<Space, List<SizeDelta>> growing = new LinkedHashMap<>();
@@ -200,7 +200,7 @@ final class SpaceRules {
 
         /** The documents of the write that are in spaces. */
         private final List<SizeDelta> sizes;
-        /** Actions that refund the amounts taken from rates. */
+        /** Actions that refund the amounts charged to rate limits. */
         private final List<Runnable> refunds = new ArrayList<>(1);
 
         private boolean accepted;
@@ -210,8 +210,8 @@ final class SpaceRules {
         }
 
         /**
-         * Checks that no space exceeds its quotas. Space that the write frees in one document is available to its other
-         * documents.
+         * Checks that no space exceeds its quotas. Space that the write frees in one document is available to the other
+         * documents of the write.
          *
          * @throws DocumentException {@code OVER_QUOTA}
          */
@@ -241,7 +241,7 @@ final class SpaceRules {
                     .sum();
         }
 
-        /** Records an amount taken from the space's rates. */
+        /** Records an amount charged to the rate limits of a space. */
         void took(Space space, long writes, long appendedBytes) {
             refunds.add(() -> space.refund(writes, appendedBytes));
         }

@@ -14,12 +14,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The identity of a store, which the store shares only with stores restored from its archive, and a note that records
- * whether the store is complete.
+ * The identity of a store, and a note that records whether the store is complete. Only stores restored from the archive
+ * of a store share its identity.
  *
  * <p>Stored in a list of the store. The first value is the identity: a version (1) in one byte, and 16 bytes. Any
- * number of notes follow; only the last one counts. A note is a version (1) in one byte, and one byte that is 1 while
- * documents are still only in the archive, otherwise 0.
+ * number of notes follow; only the last one counts. A note is a version (1) in one byte, and one byte, which is 1 while
+ * some documents are only in the archive, otherwise 0.
  */
 public final class StoreIdentity {
     /** The id of the list that contains the identity. */
@@ -66,7 +66,7 @@ public final class StoreIdentity {
      * Sets the store's identity to that of the archived store, and records that the store is incomplete; durable on
      * return. Does nothing if the store already has this identity.
      *
-     * @throws IllegalStateException when it has another identity
+     * @throws IllegalStateException when the store has another identity
      */
     public static void adopt(ListStore store, UUID identity) {
         UUID present = find(store);

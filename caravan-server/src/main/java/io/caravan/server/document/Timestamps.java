@@ -6,7 +6,7 @@ import java.util.Arrays;
 /**
  * The ranges of a document's values that are stored with their arrival time. In the store, such a value is followed by
  * {@value #BYTES} more bytes: milliseconds since 1970, big-endian. The time is therefore written, trimmed, shared with
- * forks, and replicated with the value, and costs no lookup. Immutable.
+ * forks, and replicated with the value, and reading it requires no additional lookup. Immutable.
  *
  * <p>Encoded as the sequences at which timestamps were turned on or off, oldest first, 8 bytes each, big-endian. For
  * example, 10 and 20 mean that the values with sequences 10 to 19 have a time.
@@ -38,7 +38,7 @@ final class Timestamps {
         return changes.length == 0;
     }
 
-    /** Whether appended values have a time. */
+    /** Whether new values are stored with their arrival time. */
     boolean on() {
         return changes.length % 2 == 1;
     }
@@ -75,7 +75,7 @@ final class Timestamps {
         return count;
     }
 
-    /** Returns the value as it is stored with its time. */
+    /** Returns the stored form of a value: the value followed by its time. */
     static byte[] stored(byte[] value, long millis) {
         byte[] stored = Arrays.copyOf(value, value.length + BYTES);
         ByteBuffer.wrap(stored).putLong(value.length, millis);

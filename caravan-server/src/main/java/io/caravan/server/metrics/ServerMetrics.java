@@ -181,7 +181,7 @@ public final class ServerMetrics implements AutoCloseable {
     /**
      * The number of requests with the same protocol, operation, and outcome.
      *
-     * @param seconds their total duration
+     * @param seconds the total duration of these requests
      */
     public record RequestCount(String protocol, String operation, String outcome, long count, double seconds) {}
 

@@ -77,7 +77,7 @@ public record Statistic<T>(
         return new Statistic<>(type, name, unit, text, label, values, factor, field);
     }
 
-    /** Adds a field of {@code INFO} for administrators that shows the value as an integer. */
+    /** Adds a field of {@code INFO} that shows the value as an integer to administrators. */
     Statistic<T> field(String section, String fieldName) {
         return field(section, fieldName, Number::longValue);
     }
@@ -86,7 +86,7 @@ public record Statistic<T>(
         return with(new Field(section, fieldName, false, shown));
     }
 
-    /** Adds a field of {@code INFO} for all clients that shows the value unchanged. */
+    /** Adds a field of {@code INFO} that shows the unchanged value to all clients. */
     Statistic<T> openField(String section, String fieldName) {
         return with(new Field(section, fieldName, true, number -> number));
     }
@@ -99,7 +99,7 @@ public record Statistic<T>(
         return !name.isEmpty();
     }
 
-    /** Returns the name in Prometheus. */
+    /** Returns the name of the metric in Prometheus. */
     String prometheusName() {
         return name.replace('.', '_') + (type == Type.COUNTER ? "_total" : "");
     }

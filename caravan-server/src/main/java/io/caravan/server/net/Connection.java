@@ -2,7 +2,7 @@ package io.caravan.server.net;
 
 /** The protocol state of one connection. Used only on the event loop. */
 public interface Connection {
-    /** Whether nothing is in progress: no request is arriving or waiting for its reply, and no document is tailed. */
+    /** Whether the connection is idle: no request is arriving or waiting for a reply, and no document is tailed. */
     boolean idle();
 
     /**

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Limits the number of open connections, in total and for each address. Thread-safe. */
+/** Limits the number of open connections, in total and per address. Thread-safe. */
 final class ConnectionLimiter {
     private final int max;
     private final int maxPerAddress;

@@ -28,11 +28,11 @@ import org.slf4j.LoggerFactory;
 public final class ConnectionMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionMemory.class);
     private static final LogRateLimiter LINES = new LogRateLimiter();
-    /** A client that sends fewer bytes within {@link NetworkLimits#fullIdleTimeout} counts as idle. */
+    /** A client counts as idle if it sends fewer bytes than this within {@link NetworkLimits#fullIdleTimeout}. */
     private static final int PROGRESS_BYTES = 8 * 1024;
     /**
-     * A connection that holds fewer reply bytes than this may create small replies even when there is no space, so that
-     * its client can continue to write.
+     * The number of held reply bytes below which a connection may create small replies even when there is no space, so
+     * that its client can continue to write.
      */
     private static final int LITTLE_REPLY_BYTES = 4 * 1024;
     /** Approximate memory of a connection's replies at which the connection stops running requests. */
@@ -59,7 +59,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private boolean cameWhole;
 
     private boolean paused;
-    /** Whether the connection waits for the client to send the rest of a request. Read by other threads. */
+    /** Whether the connection is waiting for the client to send the rest of a request. Read by other threads. */
     private volatile boolean clientsTurn;
     /** The time of the client's last progress. Read by other threads. */
     private volatile long progressNanos;
@@ -108,9 +108,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets the function that returns, in nanoseconds, how long a blocking pop, or another request whose client chooses
-     * the waiting time, has waited. Later requests of the connection wait for that request. The function is called on
-     * any thread, and returns 0 if there is no such request.
+     * Sets the function that returns for how many nanoseconds a request whose client chooses the waiting time, such as
+     * a blocking pop, has been waiting. Later requests of the connection wait for that request. The function is called
+     * on any thread, and returns 0 if no such request is waiting.
      */
     public void waitingFor(LongSupplier nanos) {
         waitingNanos = nanos;
@@ -266,12 +266,12 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return !paused;
     }
 
-    /** Returns the bytes held for requests. Callable on any thread. */
+    /** Returns the number of bytes held for requests. Callable on any thread. */
     long requestBytes() {
         return requestBytes;
     }
 
-    /** Counts the bytes of a part of a reply; a negative number releases bytes. */
+    /** Counts bytes of a reply; a negative number releases bytes. */
     public synchronized void holdReply(long bytes) {
         if (!closed) {
             if (replyBytes == 0 || bytes < 0) {
@@ -285,15 +285,15 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /**
      * Counts the bytes of a message that is not part of a reply; a negative number releases bytes. Such a message may
-     * have to wait until an earlier request has its reply. It therefore does not count toward {@link #full}, which
-     * could prevent that reply.
+     * have to wait until an earlier request has its reply. The message therefore does not count toward {@link #full},
+     * which could prevent this reply.
      */
     public synchronized void holdPush(long bytes) {
         pushedBytes += bytes;
         holdReply(bytes);
     }
 
-    /** Returns the bytes held for replies and messages. */
+    /** Returns the number of bytes held for replies and messages. */
     public synchronized long replyBytes() {
         return replyBytes;
     }
@@ -331,8 +331,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Reserves memory for a registration of a waiting client, such as a subscription. Returns false if the limit of the
-     * connection, of its address, or of all connections would be exceeded.
+     * Reserves memory for a registration of a waiting client, such as a subscription. Returns false if this would
+     * exceed the limit for the connection, for its address, or for all connections.
      */
     public synchronized boolean reserveWait(long bytes) {
         if (!closed) {
@@ -352,9 +352,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Whether the connection waits for the rest of a request, and the client has made no progress since the given time.
-     * A connection whose complete request waits, or whose client receives no replies, is considered idle only if it
-     * holds more than {@code littleBytes}. Callable on any thread.
+     * Whether the connection is waiting for the rest of a request, and the client has made no progress since the given
+     * time. A connection whose complete request is waiting, or whose client receives no replies, is considered idle
+     * only if the connection holds more than {@code littleBytes}. Callable on any thread.
      */
     boolean idleSince(long nanos, long littleBytes) {
         long held = requestBytes;
@@ -364,13 +364,13 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                 || much && !channel.isWritable() && stalledSince(nanos);
     }
 
-    /** Whether the connection holds at most {@code littleBytes} and does not wait for the rest of a request. */
+    /** Whether the connection holds at most {@code littleBytes} and is not waiting for the rest of a request. */
     boolean waitsWithLittle(long littleBytes) {
         return !clientsTurn && requestBytes <= littleBytes;
     }
 
     /**
-     * Whether a request whose client chooses the waiting time has waited for at least {@link
+     * Whether a request whose client chooses the waiting time has been waiting for at least {@link
      * NetworkLimits#fullIdleTimeout}.
      */
     private boolean waitsLong() {
@@ -430,13 +430,13 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Resumes the work that waits for memory, because memory may be free now. Callable on any thread, even on a thread
-     * that holds the lock of another connection.
+     * Resumes the work that is waiting for memory, because memory may be free now. Callable on any thread, even on a
+     * thread that holds the lock of another connection.
      */
     void wake() {
         if (channel.isActive()) {
             channel.eventLoop().execute(onRoom);
-            // An action for which there is still no space waits again.
+            // An action for which there is still no space is queued again.
             for (Runnable next = whenRoom.poll(); next != null; next = whenRoom.poll()) {
                 channel.eventLoop().execute(next);
             }

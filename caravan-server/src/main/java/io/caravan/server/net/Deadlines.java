@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Closes connections that are idle for too long, whose request does not arrive in time, or whose client stops receiving
- * a reply. One task of each event loop checks all connections of the loop, {@value #CHECKS} times within the shortest
- * timeout. A timeout may therefore be detected late by up to a quarter of the shortest timeout.
+ * a reply. One task per event loop checks all connections of the loop, {@value #CHECKS} times within the shortest
+ * timeout. A timeout may therefore be detected too late, by up to a quarter of the shortest timeout.
  */
 final class Deadlines {
     private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
@@ -68,7 +68,7 @@ final class Deadlines {
             long unfinished = connection.unfinishedRequest();
             ChannelOutboundBuffer output = channel.unsafe().outboundBuffer();
             boolean unsent = output != null && output.totalPendingWriteBytes() > 0;
-            // Time during which the server does not read from the connection is not counted.
+            // Time during which the server is not reading from the connection is not counted.
             if (request.over(unfinished, unfinished != 0, channel.config().isAutoRead())) {
                 LOG.debug("closing {}: no complete request arrived in time", channel.remoteAddress());
                 connection.requestTimedOut();
@@ -86,14 +86,14 @@ final class Deadlines {
             }
         }
 
-        /** Returns a number that changes only when the client receives something, even if it is a single byte. */
+        /** Returns a number that changes whenever the client receives data, even a single byte. */
         private long progress(ChannelOutboundBuffer output) {
             long message = System.identityHashCode(output.current());
             return 31 * (31 * message + output.currentProgress()) + memory.sent();
         }
     }
 
-    /** Measures how long a state has lasted, by counting checks. The measured time is never too long. */
+    /** Measures how long a state has lasted, by counting checks. Never measures more than the actual time. */
     private final class Clock {
         private final Duration limit;
         private long state = Long.MIN_VALUE;
@@ -104,7 +104,8 @@ final class Deadlines {
         }
 
         /**
-         * Adds the time since the last check if that time {@code counts}; returns whether the limit has been reached.
+         * Restarts the measurement if the state has changed or does not apply; otherwise, adds the time since the last
+         * check if that time {@code counts}. Returns whether the limit has been reached.
          */
         boolean over(long now, boolean applies, boolean counts) {
             if (!applies || now != state) {

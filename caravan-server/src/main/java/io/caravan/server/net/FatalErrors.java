@@ -6,8 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Errors after which a server cannot continue: the JVM heap is exhausted, the JVM is broken, or an event loop has
- * ended. A process that continued would keep its ports open without sending replies, so it must exit and be restarted.
+ * Handles errors after which a server cannot continue: the JVM heap is exhausted, the JVM is broken, or an event loop
+ * has ended. If the process continued, it would keep its ports open without sending replies, so it must exit and be
+ * restarted.
  */
 public final class FatalErrors {
     /** The exit status, which is the same as that of {@code -XX:+ExitOnOutOfMemoryError}. */

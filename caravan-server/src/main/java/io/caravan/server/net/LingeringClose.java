@@ -56,7 +56,7 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
-        // The event is not passed on, because the messages were not either.
+        // This event is not passed on, because the messages that it follows were not passed on.
     }
 
     @Override

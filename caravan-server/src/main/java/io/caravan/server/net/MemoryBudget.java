@@ -22,15 +22,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Limits the total memory of all connections. Thread-safe.
  *
- * <p><b>Requests.</b> Connections that hold much memory may read until three quarters of the limit are used;
- * connections that hold little, until seven eighths are used. The last eighth is reserved for connections that hold
- * nothing, so that the server can read small requests while large ones fill the memory. A connection that finds no
- * space stops reading.
+ * <p><b>Requests.</b> Connections that hold much memory may read until three quarters of the limit for requests are
+ * used; connections that hold little memory, until seven eighths are used. The last eighth is reserved for connections
+ * that hold nothing, so that the server can read small requests while large ones fill the memory. A connection for
+ * which there is no space stops reading.
  *
- * <p>One connection at a time is the exception: it may read the rest of the request that it has begun. Otherwise,
- * connections that each hold part of a request would wait for each other. A connection remains the exception until its
- * request has a reply, or until the request has arrived, is small, and has waited for some time. Connections become the
- * exception in the order in which they began to wait.
+ * <p>One connection at a time is the exception to these limits: it may read the rest of the request that it has begun.
+ * Otherwise, connections that each hold part of a request would wait for each other. A connection remains the exception
+ * until its request has a reply, or until the request has arrived, is small, and has waited for some time. Connections
+ * become the exception in the order in which they began to wait.
  *
  * <p><b>Replies.</b> When the replies reach their limit, the budget is spent, and commands that read data wait until an
  * eighth of the limit is free.
@@ -39,14 +39,15 @@ import org.jspecify.annotations.Nullable;
  * queues for values, and documents that are tailed. A connection may use a quarter of the limit. An address other than
  * a loopback address may use half of the limit.
  *
- * <p>While large requests or replies have no space, the budget closes connections whose clients have made no progress
- * for a time, starting with the connections that hold the most.
+ * <p>While there is no space for large requests or replies, the budget closes connections whose clients have made no
+ * progress for some time, starting with the connections that hold the most bytes.
  */
 final class MemoryBudget {
     /** The maximum time for which a client may receive nothing while replies are at their limit. */
     static final Duration FULL_STALL_TIMEOUT = Duration.ofSeconds(5);
     /**
-     * The maximum number of request bytes of a connection that counts as holding little; lower if the limit is small.
+     * The maximum number of request bytes of a connection that counts as holding little memory; lower if the limit is
+     * small.
      */
     private static final int LITTLE_BYTES = 16 * 1024;
     /** The ratio of the reply limit to the wait limit. */
@@ -78,9 +79,9 @@ final class MemoryBudget {
     private final Map<ConnectionMemory, Boolean> readers = new LinkedHashMap<>();
     /** The connections that wait for space for replies. Guarded by this. */
     private final Set<ConnectionMemory> replyingConnections = new HashSet<>();
-    /** The connection that is the exception. Changed under the lock. */
+    /** The connection that is the exception to the limits. Changed under the lock. */
     private volatile @Nullable ConnectionMemory excepted;
-    /** Whether replies have no space. Changed under the lock. */
+    /** Whether there is no space for replies. Changed under the lock. */
     private volatile boolean spent;
 
     private final AtomicBoolean watching = new AtomicBoolean();
@@ -112,7 +113,7 @@ final class MemoryBudget {
         settled(connection);
     }
 
-    /** Adds bytes of requests. A negative number releases bytes, and wakes the connections that wait for space. */
+    /** Counts bytes of requests. A negative number releases bytes, and wakes the connections that wait for space. */
     void addRequests(long bytes) {
         long held = requestBytes.addAndGet(bytes);
         if (bytes > 0 && held >= limitForMuchBytes) {
@@ -150,14 +151,15 @@ final class MemoryBudget {
     }
 
     /**
-     * Whether the connection may continue to read. A connection that may not continue is woken when there may be space.
-     * A connection that has {@code begun}, that is, holds part of a request and nothing else, may become the exception.
+     * Whether the connection may continue to read. A connection that may not continue is woken when there may be space
+     * again. A connection that has {@code begun}, that is, holds part of a request and nothing else, may become the
+     * exception.
      */
     boolean admits(ConnectionMemory connection, boolean begun) {
         return hasRoom(connection.requestBytes()) || admitsOrWakes(connection, begun);
     }
 
-    /** Checks under the lock, so that memory cannot become free between the check and the wait. */
+    /** Checks again under the lock, so that no memory can become free between the check and the wait. */
     private synchronized boolean admitsOrWakes(ConnectionMemory connection, boolean begun) {
         if (hasRoom(connection.requestBytes())) {
             return true;
@@ -172,7 +174,7 @@ final class MemoryBudget {
     }
 
     /**
-     * Called when all requests of a connection have replies. If the connection is the exception, the next waiting
+     * Records that all requests of a connection have replies. If the connection is the exception, the next waiting
      * connection becomes the exception.
      */
     void settled(ConnectionMemory connection) {
@@ -194,7 +196,7 @@ final class MemoryBudget {
         }
     }
 
-    /** Adds bytes of replies. A negative number releases bytes, and wakes the connections that wait for space. */
+    /** Counts bytes of replies. A negative number releases bytes, and wakes the connections that wait for space. */
     void addReplies(long bytes) {
         long held = replyBytes.addAndGet(bytes);
         if (spent ? held <= repliesFreeBytes : held >= limits.totalReplyBytes()) {
@@ -209,7 +211,7 @@ final class MemoryBudget {
                 spent = true;
                 watch();
             }
-            // Bytes may have been released before the budget was known to be spent.
+            // Other threads may have released bytes before this thread marked the budget as spent.
             freed = spent && replyBytes.get() <= repliesFreeBytes;
             if (freed) {
                 spent = false;
@@ -305,7 +307,7 @@ final class MemoryBudget {
             ToLongFunction<ConnectionMemory> bytes,
             LongAdder closed,
             Consumer<ConnectionMemory> close) {
-        // The bytes change during sorting, so those of each connection are read only once.
+        // The numbers of bytes change during sorting, so the number of each connection is read only once.
         record Holder(ConnectionMemory connection, long bytes) {}
         var greatest = connections.stream()
                 .filter(inactive)
@@ -316,7 +318,7 @@ final class MemoryBudget {
         while (left > 0 && greatest.hasNext()) {
             Holder next = greatest.next();
             left -= next.bytes();
-            // A connection may take longer to close than the time between two checks.
+            // A connection may still be closing at the next check, and must not be closed or counted twice.
             if (next.connection().condemn()) {
                 closed.increment();
                 close.accept(next.connection());

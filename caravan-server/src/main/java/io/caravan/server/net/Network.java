@@ -138,8 +138,8 @@ public final class Network implements AutoCloseable {
 
     /**
      * Returns a socket that occupies the address until the caller closes the socket. Throws {@link IOException} like
-     * {@link #listen} if another socket listens on the address. A server that occupies all of its addresses first can
-     * thus fail before it creates a store or takes ownership of an archive.
+     * {@link #listen} if another socket listens on the address. By occupying all of its addresses first, a server can
+     * fail before it creates a store or takes ownership of an archive.
      */
     public static ServerSocket occupy(InetSocketAddress address, String option) throws IOException {
         ServerSocket trial = new ServerSocket();
@@ -243,7 +243,7 @@ public final class Network implements AutoCloseable {
         return memory.closedForReplies.sum();
     }
 
-    /** Returns the number of connections rejected because of the limit on the total number. */
+    /** Returns the number of connections rejected because of the limit on the total number of connections. */
     public long rejectedConnections() {
         return slots.rejected();
     }

@@ -3,7 +3,7 @@ package io.caravan.server.net;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The configuration of sockets.
+ * The configuration of the network layer.
  *
  * @param transport the system interface for sockets
  * @param loops the number of event loops, one or more

@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param maxConnectionsPerAddress maximum number of open connections from one address; loopback addresses are exempt
  * @param connectionInFlightBytes maximum memory of a connection's requests without replies; at this limit, the server
  *     stops reading from the connection
- * @param totalInFlightBytes maximum memory of all requests without replies; large requests may use three quarters of it
- * @param totalReplyBytes maximum bytes of replies that clients have not received, for all connections together; at this
- *     limit, commands that read data wait
+ * @param totalInFlightBytes maximum memory of all requests without replies; large requests may use three quarters of
+ *     this memory
+ * @param totalReplyBytes maximum number of bytes of replies that clients have not received, for all connections
+ *     together; at this limit, commands that read data wait
  * @param requestTimeout maximum time from the first byte of a request until the request has arrived; for a connection's
  *     first request, from when the connection was accepted
  * @param stallTimeout maximum time for which a client may receive no byte of a pending reply
@@ -34,7 +35,7 @@ public record NetworkLimits(
     private static final int FULL_IDLE_PART = 15;
 
     /**
-     * Returns the default limits. One address may have half of the connections. Requests and replies may each take a
+     * Returns the default limits. One address may open half of the connections. Requests and replies may each take a
      * quarter of the JVM heap, but at least 64 MiB.
      */
     public static NetworkLimits defaults() {

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 
 /**
  * A certificate and its private key, read from PEM files and checked to belong together. During a renewal, one file may
- * be new while the other is still old; every handshake would fail with such a pair.
+ * be new while the other is still old; with such a pair, every handshake would fail.
  */
 public final class PemPair {
     private static final Pattern KEY =
@@ -37,7 +37,7 @@ public final class PemPair {
     }
 
     /**
-     * Reads both files.
+     * Reads a certificate and its key, and checks that they belong together.
      *
      * @param certificate the certificate, followed by the intermediate certificates
      * @param key the key, in PKCS #8, without a password

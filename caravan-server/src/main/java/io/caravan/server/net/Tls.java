@@ -33,7 +33,7 @@ public final class Tls implements FileWatch.Reloadable {
     private volatile SslContext context;
 
     /**
-     * Reads the files. Throws {@link IOException} if a file cannot be read or is invalid.
+     * Reads the certificate and key files. Throws {@link IOException} if a file cannot be read or is invalid.
      *
      * @param certificate the server's certificate, followed by the intermediate certificates
      * @param key the private key of the certificate, in PKCS #8, without a password
@@ -77,16 +77,16 @@ public final class Tls implements FileWatch.Reloadable {
     }
 
     /**
-     * Creates a TLS handler. The threads of {@code signers} compute its signatures, because computing a signature takes
-     * as long as processing many requests.
+     * Creates a TLS handler. The threads of {@code signers} compute the signatures, because one signature takes as long
+     * as many requests.
      */
     SslHandler newHandler(ByteBufAllocator allocator, Executor signers) {
         return context.newHandler(allocator, signers);
     }
 
     /**
-     * Closes a connection on a TLS failure, and logs a line. If the client sends plain text, the line does not contain
-     * the exception, which includes the client's input and may thus reveal a secret.
+     * Closes a connection on a TLS failure, and logs the failure. If the client sends plain text, the log line does not
+     * contain the exception, which includes the client's input and may thus reveal a secret.
      */
     static final class Failures extends ChannelInboundHandlerAdapter {
         private static final LogRateLimiter LINES = new LogRateLimiter();

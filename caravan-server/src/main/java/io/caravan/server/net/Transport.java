@@ -138,7 +138,7 @@ public enum Transport {
         return found.size() == 3 ? List.copyOf(found) : List.of();
     }
 
-    /** Returns the name that settings and logs use. */
+    /** Returns the name of the transport in settings and logs. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

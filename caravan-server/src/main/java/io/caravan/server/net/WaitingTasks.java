@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tasks of one client that wait for a resource which all clients share, such as a reading thread or space in the
- * store. The tasks are dropped when the client disconnects, so that the shared queues do not retain memory that no
+ * The tasks of one client that are waiting for a resource that all clients share, such as a reading thread or space in
+ * the store. The tasks are dropped when the client disconnects, so that the shared queues do not retain memory that no
  * budget counts any more. Thread-safe.
  */
 public final class WaitingTasks {
@@ -38,7 +38,7 @@ public final class WaitingTasks {
 
     private static final class Task implements Runnable {
         private final WaitingTasks owner;
-        /** Guarded by the owner. */
+        /** The work of this task; null after the task has started or was dropped. Guarded by the owner. */
         private @Nullable Runnable work;
 
         Task(WaitingTasks owner, @Nullable Runnable work) {

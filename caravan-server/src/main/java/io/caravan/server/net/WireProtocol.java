@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import java.time.Duration;
 
-/** The protocol of a listener. */
+/** A protocol that the clients of a listener use. */
 public interface WireProtocol {
 
     /**

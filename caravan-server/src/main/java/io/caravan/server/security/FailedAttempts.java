@@ -21,8 +21,8 @@ import javax.crypto.spec.SecretKeySpec;
  * with a stale token is not guessing, and must not lock out others with the same address. A secret that has succeeded
  * from an address is accepted even when the address has no attempts left.
  *
- * <p>Stores only keyed hashes of secrets, under a key that exists only in this process. It stores the last
- * {@value #SECRETS} correct and the last {@value #SECRETS} wrong ones of each address, for the last {@value #ADDRESSES}
+ * <p>Stores only keyed hashes of secrets, under a key that exists only in this process. It stores the last {@value
+ * #SECRETS} correct and the last {@value #SECRETS} wrong secrets of each address, for the last {@value #ADDRESSES}
  * addresses. Thread-safe.
  */
 final class FailedAttempts {

@@ -4,8 +4,8 @@ import io.caravan.CaravanException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when an archive's content does not permit a call. The message names the object and the document. Errors of the
- * object store are {@link io.caravan.server.archive.object.ObjectStoreException}s.
+ * Thrown when the content of an archive does not permit an operation. The message names the object and the document.
+ * Errors of the object store are {@link io.caravan.server.archive.object.ObjectStoreException}s.
  */
 public final class ArchiveException extends CaravanException {
     private static final long serialVersionUID = 1L;

@@ -33,7 +33,7 @@ public final class ArchiveKeys {
 
     /** Maximum length of a form that contains the entire name. */
     public static final int MAX_NAME_CHARS = 160;
-    /** The number of characters of the name that a longer form contains. */
+    /** The number of characters to which a longer form is cut. */
     public static final int KEPT_CHARS = 96;
 
     private static final char ESCAPE = '!';
@@ -49,7 +49,7 @@ public final class ArchiveKeys {
      *
      * @param generation number of the snapshot
      * @param nextSequence sequence of the document's next value
-     * @param epoch number of the archive's owner that wrote it
+     * @param epoch number of the archive's owner that wrote the snapshot
      */
     public record SnapshotKey(long generation, long nextSequence, long epoch) {}
 

@@ -6,10 +6,10 @@ import java.util.UUID;
  * The object that marks a location as an archive, and names its owner. For its bytes, see {@link SealedJson} and {@code
  * docs/internals/archive-format.md}.
  *
- * @param store identity of the store whose documents are in it
+ * @param store identity of the store whose documents are in the archive
  * @param epoch number of the owner, which increases by one with each claim
- * @param owner the owner's host and process, for people
- * @param sinceMillis when it took over, by its clock, in milliseconds since 1970
+ * @param owner the owner's host and process, in human-readable form
+ * @param sinceMillis when the owner took over, by its own clock, in milliseconds since 1970
  */
 public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis) {
     /** The format name at the start of a root. */
@@ -24,9 +24,9 @@ public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis
     record RootJson(String format, int version, String store, long epoch, String owner, long sinceMillis) {}
 
     /**
-     * Checks the numbers.
+     * Checks that no number is negative.
      *
-     * @throws IllegalArgumentException when one is below 0
+     * @throws IllegalArgumentException when a number is below 0
      */
     public ArchiveRoot {
         if (epoch < 0 || sinceMillis < 0) {
@@ -39,7 +39,7 @@ public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis
     }
 
     /**
-     * Reads a root.
+     * Decodes a root.
      *
      * @param object its key or address, for messages
      * @throws ArchiveException {@code CORRUPT} or {@code VERSION}

@@ -26,7 +26,7 @@ public record Manifest(
         List<Generation> generations,
         @Nullable Tombstone tombstone) {
 
-    /** Maximum number of generations that a message describes. It only counts older ones. */
+    /** Maximum number of generations that a message describes. The message only counts older generations. */
     private static final int DESCRIBED = 10;
 
     public Manifest {
@@ -58,8 +58,8 @@ public record Manifest(
      * The record of a document's deletion. The field names and their order are those of the manifest's JSON.
      *
      * @param incarnation identifies the document
-     * @param nextSequence the sequence that its next value would have had
-     * @param deletedAtMillis when it was deleted, by the server's clock, in milliseconds since 1970
+     * @param nextSequence the sequence that the document's next value would have had
+     * @param deletedAtMillis when the document was deleted, by the server's clock, in milliseconds since 1970
      */
     public record Tombstone(@Hex long incarnation, long nextSequence, long deletedAtMillis) {}
 }

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>The generations' numbers increase. They are at least 1 and at most {@code lastGeneration}.
  *   <li>Each generation has the key that {@link ArchiveKeys} defines for the name and its numbers. The key's next
  *   sequence may be lower, because the document may advance between the choice of the key and the snapshot.
- *   <li>Its first sequence is not above its next sequence.
- *   <li>Its hash is a SHA-256.
+ *   <li>The first sequence of a generation is not above its next sequence.
+ *   <li>The hash of a generation is a SHA-256.
  * </ol>
  */
 public final class ManifestCodec {
@@ -31,7 +31,7 @@ public final class ManifestCodec {
     public static final String FORMAT = "caravan-manifest";
     /** The version that this release reads and writes. */
     public static final int VERSION = 1;
-    /** Maximum length of a manifest: tens of thousands of generations. */
+    /** Maximum length of a manifest, which suffices for tens of thousands of generations. */
     public static final int MAX_BYTES = 16 << 20;
 
     private static final SealedJson<ManifestJson> JSON =

@@ -63,7 +63,7 @@ final class SealedJson<T> {
     private final int version;
     private final int maxBytes;
 
-    /** Creates a codec of one version, which reads objects up to this size. */
+    /** Creates a codec of one version that reads objects up to this size. */
     SealedJson(Class<T> type, String format, int version, int maxBytes) {
         this.type = type;
         this.format = format;

@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  * @param name the document
  * @param incarnation distinguishes this document from earlier and later ones of the same name
  * @param generation number of this snapshot among those of the name, counted from 1
- * @param epoch number of the archive's owner that wrote it
+ * @param epoch number of the archive's owner that wrote the snapshot
  * @param firstSequence sequence of the first value; equal to {@code nextSequence} when there is none
  * @param nextSequence sequence of the document's next value
- * @param takenAtMillis when it was taken, by the server's clock, in milliseconds since 1970
+ * @param takenAtMillis when the snapshot was taken, by the server's clock, in milliseconds since 1970
  * @param attributes the document's attributes, without those that are meaningful only in its store
  */
 public record SnapshotHeader(

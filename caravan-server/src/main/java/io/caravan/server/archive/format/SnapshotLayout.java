@@ -95,7 +95,7 @@ public final class SnapshotLayout {
     /** Codec of a block that is a Zstandard frame. */
     public static final int ZSTD = 1;
 
-    /** Maximum number of raw bytes of a block. It limits the allocation of a reader. */
+    /** Maximum number of raw bytes of a block. It limits the memory that a reader allocates. */
     public static final int MAX_BLOCK_BYTES = 1 << 18;
     /** Maximum length of a value. */
     public static final int MAX_VALUE_BYTES = (1 << 26) - 1;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads a snapshot from a stream and checks every byte of it. A value is checked before it is returned. The entire
  * snapshot is verified only once {@link #next} has returned false. Memory is limited to two blocks and the longest
- * value so far, regardless of the lengths in the bytes. Not thread-safe.
+ * value so far, regardless of the lengths that the snapshot states. Not thread-safe.
  *
  * <p>Errors are the {@link ObjectStoreException}s of the stream, and {@link ArchiveException}s, {@code CORRUPT} and
  * {@code VERSION}, which name object, byte, document and sequence.
@@ -52,7 +52,7 @@ public final class SnapshotReader implements AutoCloseable {
     /**
      * Reads a snapshot's header.
      *
-     * @param in the object; the reader closes it, or this method if it throws
+     * @param in the object; closed by the reader, or by this method if it throws
      * @param object its key or address, for messages
      */
     public static SnapshotReader open(InputStream in, String object) {
@@ -67,8 +67,8 @@ public final class SnapshotReader implements AutoCloseable {
     }
 
     /**
-     * Requires the snapshot to be the one that a manifest names. Compares its header now, and its size and hash at its
-     * end.
+     * Requires the snapshot to be the one that a manifest names. Compares its header now, and its size and hash when
+     * the end is reached.
      *
      * @throws ArchiveException {@code CORRUPT} when it is not; the reader stays open
      */

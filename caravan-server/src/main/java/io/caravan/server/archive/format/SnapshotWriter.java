@@ -60,7 +60,7 @@ public final class SnapshotWriter {
     /**
      * Adds the next value.
      *
-     * @param value its remaining bytes, which are not consumed
+     * @param value the buffer whose remaining bytes are the value; they are not consumed
      * @throws IllegalArgumentException when the sequence is not the next, or the value is too long
      */
     public void add(long sequence, ByteBuffer value) throws IOException {
@@ -159,11 +159,11 @@ public final class SnapshotWriter {
     }
 
     /**
-     * Compresses blocks if that saves at least a tenth. After consecutive attempts that do not, the next 1, 3, 7, then
-     * 15 blocks are stored uncompressed: incompressible data is seldom followed by compressible data.
+     * Compresses blocks if that saves at least a tenth. After each consecutive attempt that saves less, the next 1, 3,
+     * 7, then 15 blocks are stored uncompressed: incompressible data is seldom followed by compressible data.
      */
     private static final class Compressor {
-        /** The fastest of the usual levels. Higher levels take several times as long to save another tenth. */
+        /** The fastest usual compression level. Higher levels take several times as long to save another tenth. */
         private static final int LEVEL = 1;
         /** Minimum size of a block that is worth compressing. */
         private static final int MIN_BYTES = 64;

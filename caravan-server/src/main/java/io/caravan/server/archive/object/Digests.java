@@ -39,7 +39,7 @@ public final class Digests {
         return HexFormat.of().formatHex(hash);
     }
 
-    /** Whether this is a SHA-256 in the form of {@link #hex}. */
+    /** Whether the text is a SHA-256 in the form of {@link #hex}. */
     public static boolean isSha256(String text) {
         return SHA256_HEX.matcher(text).matches();
     }

@@ -14,11 +14,11 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * Lists a directory's files in the order of their keys. A directory is sorted by its name and a slash, because all keys
- * in it start with that.
+ * Lists a directory's files in the order of their keys. A directory sorts as its name followed by a slash, because all
+ * keys in it start with these characters.
  *
  * <p>A file system returns names in no particular order. To limit memory, this class keeps only the lowest names of a
- * directory that were not listed yet, up to a limit. It therefore reads a larger directory several times. Files that
+ * directory that it has not listed yet, up to a limit. It therefore reads a larger directory several times. Files that
  * are added or removed during the listing may be omitted.
  */
 final class DirectoryListing {

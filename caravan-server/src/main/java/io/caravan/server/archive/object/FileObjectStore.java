@@ -27,12 +27,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An object store in a directory. Each object is a file whose path is its key. Names with a {@code ~}, which no key
- * has, are used for auxiliary files: locks, and incomplete files.
+ * contains, are used for auxiliary files: locks, and incomplete files.
  *
  * <p>A file is written elsewhere, fsynced, and moved to its place, and then its directories are fsynced. Partial files
- * are never visible. Conditional puts and deletions exclude each other in all processes that use this class. They do
- * not exclude other programs, or {@link #put}, which has no condition. A tag is the hash of the content. Deletions are
- * not fsynced.
+ * are never visible. Conditional puts and deletions exclude each other across all processes that use this class. They
+ * do not exclude other programs, or {@link #put}, which has no condition. A tag is the hash of the content. Deletions
+ * are not fsynced.
  *
  * <p>A directory that does not exist is empty, and is created by the first put.
  */
@@ -211,9 +211,9 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     /**
-     * Runs an action that depends on a condition. Only one thread of all processes runs such an action at a time. A
-     * file lock excludes other processes. A lock in memory excludes other threads of this process, which the operating
-     * system's locks do not exclude.
+     * Runs an action that depends on a condition. Across all processes, only one thread at a time runs such an action.
+     * A file lock excludes other processes. A lock in memory excludes other threads of this process, which the
+     * operating system's locks do not exclude.
      *
      * <p>The file is opened for each action. An interrupt closes the channel on which the caller waits, so it affects
      * only that call. A process opens the file at most once at a time, because closing any channel of a file releases
@@ -295,7 +295,7 @@ public final class FileObjectStore implements ObjectStore {
         return message == null ? cause.toString() : message;
     }
 
-    /** The bytes of an object; errors are {@link ObjectStoreException}s. */
+    /** Reads the bytes of an object, and reports errors as {@link ObjectStoreException}s. */
     private final class ObjectInput extends FilterInputStream {
         private final String key;
 

@@ -11,7 +11,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 
-/** Directories that are created with their first file, and removed after their last. */
+/** Creates a directory when it receives its first file, and removes it when its last file is deleted. */
 final class ObjectDirectories {
     /** Maximum number of times a directory may be removed between its creation and its first file. */
     private static final int TRIES = 100;

@@ -96,7 +96,7 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Deletes an object if it has not changed since it was read. As with {@link #delete}, a power failure may undo it.
      *
-     * @return false when the store cannot delete on a condition; the object is then unchanged
+     * @return false when the store does not support conditional deletions; the object is then unchanged
      * @throws ObjectStoreException {@code CONFLICT} when it has changed, and possibly when it has been deleted
      */
     boolean deleteIf(String key, String tag);

@@ -14,7 +14,7 @@ public final class ObjectStoreException extends CaravanException {
         CONFLICT,
         /** The credentials are wrong, or do not permit this call. */
         DENIED,
-        /** There is no space left. */
+        /** The object store has no space left. */
         FULL,
         /** There was no response in time, or the store is temporarily unavailable: retry later. */
         UNAVAILABLE,
@@ -35,7 +35,7 @@ public final class ObjectStoreException extends CaravanException {
 
     /**
      * Whether a put that ended with this error may have taken place: its response was lost, or a retry conflicted with
-     * the first attempt. The caller must then read the object. Any other kind is a rejection.
+     * the first attempt. The caller must then read the object. Any other kind of error is a rejection.
      */
     public boolean leavesOutcomeOpen() {
         return kind == Kind.CONFLICT || kind == Kind.UNAVAILABLE;

@@ -34,15 +34,15 @@ public final class ObjectStores {
     /**
      * The location that a URL names.
      *
-     * @param atHand whether it responds at once: true for a directory
-     * @param opener opens it
+     * @param atHand whether the location responds at once: true for a directory
+     * @param opener opens the location
      */
     public record Place(boolean atHand, Function<S3Options, ObjectStore> opener) {
 
         /**
-         * Opens the location. Only the first call of the store determines whether the location exists.
+         * Opens the location. Only the first call to the store determines whether the location exists.
          *
-         * @param options for buckets
+         * @param options the options for a bucket
          * @throws ObjectStoreException when it cannot be opened
          */
         public ObjectStore open(S3Options options) {

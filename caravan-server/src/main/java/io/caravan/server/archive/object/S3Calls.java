@@ -75,7 +75,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
                 .build();
     }
 
-    /** Limits a call with all its attempts to the time of one attempt, for callers that must not wait long. */
+    /** Limits a call, including its retries, to the time of one attempt, for callers that must not wait long. */
     AwsRequestOverrideConfiguration once() {
         return AwsRequestOverrideConfiguration.builder()
                 .apiCallTimeout(timeouts.attempt(0))
@@ -105,8 +105,8 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
     }
 
     /**
-     * The time limits of calls. {@code idle} detects stalls. The time for bytes only ensures that every call ends; it
-     * is enough for several parts at a time on a slow line.
+     * The time limits of calls. {@code idle} detects stalls. {@code bytesPerSecond} only ensures that every call ends;
+     * it is low enough to send several parts at a time over a slow line.
      *
      * @param connect time until a connection is established
      * @param idle time without a byte in either direction, within a request or a response

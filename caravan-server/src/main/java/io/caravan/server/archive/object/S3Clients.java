@@ -32,8 +32,8 @@ final class S3Clients {
     private S3Clients() {}
 
     /**
-     * Creates the threads of a client. Close the client, then end them. The SDK's own threads would take two seconds to
-     * end.
+     * Creates the threads of a client. Close the client before you end its threads. The SDK's own threads would take
+     * two seconds to end.
      */
     @SuppressWarnings("deprecation") // the SDK supports no newer kind
     static EventLoopGroup threads() {

@@ -13,8 +13,8 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
  * Streams the bytes of an object. When a connection breaks, the stream continues on another connection, provided that
- * the object has not changed. A connection also breaks when the reader pauses for longer than an idle connection may be
- * open.
+ * the object has not changed. A connection also breaks when the reader pauses for longer than an idle connection may
+ * stay open.
  *
  * <p>Not thread-safe. Errors are {@link ObjectStoreException}s.
  */
@@ -127,7 +127,7 @@ final class S3Input extends InputStream {
     @Override
     public void close() {
         if (position != length) {
-            // The rest is not needed.
+            // The remaining bytes are not needed.
             in.abort();
         }
     }

@@ -44,7 +44,7 @@ public final class S3ObjectStore implements ObjectStore {
      */
     private static final int PARTS_ON_THEIR_WAY = 4;
 
-    /** The time for which the threads still run tasks after the client is closed, to close its connections. */
+    /** The time for which the threads keep running tasks after the client is closed, to close its connections. */
     private static final int QUIET_MILLIS = 500;
 
     private static final int END_MILLIS = 5_000;
@@ -60,9 +60,9 @@ public final class S3ObjectStore implements ObjectStore {
     private volatile @Nullable Conditions conditions;
 
     /**
-     * The server's support for conditions. A server that does not support conditions of puts is not used.
+     * The server's support for conditions. A server that does not support conditional puts is rejected.
      *
-     * @param ofDeletions whether it also supports conditions of deletions
+     * @param ofDeletions whether the server also supports conditional deletions
      */
     private record Conditions(boolean ofDeletions) {}
 
@@ -191,7 +191,10 @@ public final class S3ObjectStore implements ObjectStore {
         }
     }
 
-    /** Puts content that meets its condition. A conflict may be due to the client's retry of a put that took place. */
+    /**
+     * Puts content whose condition holds, and checks that the server accepts it. A conflict may be due to the client's
+     * retry of a put that took place.
+     */
     private String checkAccepted(String key, byte[] content, @Nullable String tag, String condition, String although) {
         try {
             return tryPutIf(key, content, tag);
@@ -260,7 +263,7 @@ public final class S3ObjectStore implements ObjectStore {
         throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, null);
     }
 
-    /** Returns a tag of the same form that the object does not have. */
+    /** Returns a different tag of the same form. */
     private static String otherThan(String tag) {
         String zeros = "\"" + "0".repeat(32) + "\"";
         return tag.equals(zeros) ? zeros.replace('0', '1') : zeros;

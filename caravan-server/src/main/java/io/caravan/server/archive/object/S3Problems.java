@@ -61,7 +61,7 @@ final class S3Problems {
 
     private final String where;
 
-    /** @param where the location, with its server */
+    /** @param where the location and its server, for messages */
     S3Problems(String where) {
         this.where = where;
     }

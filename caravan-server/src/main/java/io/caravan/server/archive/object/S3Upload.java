@@ -14,8 +14,8 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
  * Receives an object's bytes and puts them: in one call when they fit one part, otherwise in parts, several at a time.
- * The part that is being filled and those in flight are in memory. All uploads of a store share a limit for the parts
- * in flight.
+ * The part that is being filled and those in flight are in memory. All uploads of a store share a limit on the parts in
+ * flight.
  *
  * <p>The SDK's multipart client (as of 2.56) cannot replace this class. It omits the {@code Content-MD5} with which a
  * server rejects a part that was damaged in transit. It also limits the memory of each upload instead of all uploads
@@ -41,8 +41,8 @@ final class S3Upload extends OutputStream {
     /**
      * A part that is or was in flight.
      *
-     * @param call the future to cancel; canceling a dependent one would not stop the call
-     * @param arrived done when its permits are released
+     * @param call the future to cancel; canceling a dependent future would not stop the call
+     * @param arrived completes when the permits of the part are released
      */
     private record Sent(CompletableFuture<UploadPartResponse> call, CompletableFuture<CompletedPart> arrived) {}
 
@@ -85,7 +85,8 @@ final class S3Upload extends OutputStream {
     }
 
     /**
-     * Sends the part. Waits for earlier parts while too much data is in flight, and throws if one of them has failed.
+     * Sends the current part. Waits for earlier parts while too much data is in flight, and throws if one of them has
+     * failed.
      */
     private void send() {
         int number = sent.size() + 1;
@@ -205,7 +206,7 @@ final class S3Upload extends OutputStream {
         }
     }
 
-    /** Calls {@link #abort} after a failure, and adds an error of the abort to it. */
+    /** Calls {@link #abort} after a failure, and adds any error of the abort to that failure. */
     void abortAfter(Throwable failed) {
         try {
             abort();

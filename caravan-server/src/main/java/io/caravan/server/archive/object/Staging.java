@@ -15,8 +15,9 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * The directory in which files are written before they are moved to their places. It is next to them, and no key has
- * its name. A process that begins to write while no other process writes removes the files of killed processes.
+ * The directory in which files are written before they are moved to their places. The directory is next to these
+ * places, and no key has its name. A process that begins to write while no other process writes removes the files of
+ * killed processes.
  *
  * <p>To detect each other, all writing processes share a lock on a file for as long as they may write. The stores of a
  * directory in one process share one such lock, because closing any channel of a file releases all of the process's
@@ -24,7 +25,7 @@ import java.util.UUID;
  */
 final class Staging implements AutoCloseable {
     private static final String DIRECTORY = "~tmp";
-    /** A name that refers to the same directory if the file system ignores case. */
+    /** A name that refers to the staging directory if the file system ignores case. */
     private static final String IN_CAPITALS = "~TMP";
 
     private static final String LOCK_NAME = "~writers";
@@ -138,7 +139,7 @@ final class Staging implements AutoCloseable {
         }
     }
 
-    /** Thrown for a case-insensitive file system. */
+    /** Thrown when the directory is on a case-insensitive file system. */
     static final class CaseIgnoredException extends IOException {
         private static final long serialVersionUID = 1L;
 

@@ -26,9 +26,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A store's record of its archive. It identifies the archive to which the documents' marks refer. An archive at another
- * location, or one that was created again, does not contain the generations that the marks record. It also contains the
- * owner name with which the store claimed the archive, so that the store can detect a later claim by another copy of
- * the store.
+ * location, or one that was created again, does not contain the generations that the marks record. The record also
+ * contains the owner name with which the store claimed the archive, so that the store can detect a later claim by
+ * another copy of the store.
  *
  * <p>The documents' marks are trusted only if the last server of the store has stopped cleanly, and the archive has not
  * been missing or damaged since. Otherwise the store or the archive may be an older copy, or the store may have lost
@@ -39,11 +39,11 @@ import org.slf4j.LoggerFactory;
  * <ul>
  *   <li>a version, 2, in one byte;
  *   <li>one byte: 2 if all marks are trusted, otherwise 0; earlier releases wrote 1 while the server was running;
- *   <li>the epoch of its owner in 8 bytes, big-endian;
- *   <li>its location;
+ *   <li>the epoch of the archive's owner in 8 bytes, big-endian;
+ *   <li>the location of the archive;
  *   <li>to the end of the record, the owners that the store expects in the root, oldest first: the names with which it
- *   has tried to claim the archive, with unknown result. The owner that it found precedes the last of them. An empty
- *   owner stands for no root.
+ *   has tried to claim the archive, with an unknown result. The owner that the store found precedes the last of these
+ *   names. An empty owner stands for no root.
  * </ul>
  *
  * <p>Texts are in UTF-8, each preceded by its length in 4 bytes.
@@ -210,8 +210,8 @@ final class ArchiveBinding implements ClaimMemory {
     }
 
     /**
-     * Records that the marks are trusted, because the server stops cleanly. If that fails, or the archive was claimed
-     * again in the meantime, all documents are checked after the next start.
+     * Records that the marks are trusted, because the server is stopping cleanly. If recording this fails, or the
+     * archive was claimed again in the meantime, all documents are checked after the next start.
      */
     void stopped(ArchiveRoot root) {
         try {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The archive settings of a server.
  *
- * @param location the location, for people
+ * @param location the location, in human-readable form
  * @param place opens the object store; may be called again after it has thrown
  * @param atHand whether the object store responds at once, as a directory does; if so, the server checks before it
  *     serves clients whether the archive belongs to this store

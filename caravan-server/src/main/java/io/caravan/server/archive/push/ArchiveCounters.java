@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Counts successes and failures of archiving, and logs failures. It also logs when all archiving is interrupted, and
- * when it resumes. It logs each document that cannot be archived at most every 10 minutes, and limits the number of
- * such documents. Thread-safe.
+ * when it resumes. For each document that cannot be archived, it logs at most one message every 10 minutes. The number
+ * of documents that it logs is limited. Thread-safe.
  */
 final class ArchiveCounters {
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveCounters.class);
@@ -37,7 +37,7 @@ final class ArchiveCounters {
     private final AtomicBoolean interrupted = new AtomicBoolean();
     /** The time when each failing document was last logged; guarded by the monitor. */
     private final Map<DocumentName, Long> loggedNanos = new HashMap<>();
-    /** Whether the log already says that it names no further documents; guarded by the monitor. */
+    /** Whether the log already states that further documents are not named; guarded by the monitor. */
     private boolean loggedMore;
 
     ArchiveCounters(InstantSource clock) {
@@ -59,7 +59,7 @@ final class ArchiveCounters {
         bytes.add(count);
     }
 
-    /** Records that all work for a name is done. */
+    /** Records that all archiving work for a document name is done. */
     void succeeded(DocumentName name) {
         if (interrupted.get() && interrupted.compareAndSet(true, false)) {
             LOG.info("archiving continues");

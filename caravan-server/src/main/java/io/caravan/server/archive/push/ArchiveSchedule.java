@@ -32,9 +32,9 @@ import org.jspecify.annotations.Nullable;
  * precedence and does not wait for the {@link BackOff}. While the schedule is closed, no job is taken, and requests
  * fail at once.
  *
- * <p>The number of waiting jobs is limited. A change for which there is no space, or whose job has failed, is only
+ * <p>The number of waiting jobs is limited. A change for which there is no space, or whose job has failed, is merely
  * counted in its slot until the next scan of the slot finds it again. If there was no space, that scan takes place as
- * soon as there is space. A slot is a stripe of the documents; the last slot has the deletions.
+ * soon as there is space. A slot is a stripe of the documents; the last slot contains the deletions.
  *
  * <p>When the archive may lack generations that the documents' marks record, a slot is unverified until the jobs of all
  * its documents have succeeded.
@@ -91,10 +91,10 @@ final class ArchiveSchedule {
                 Stream.generate(() -> new ArchiveSlot(startMillis)).limit(SLOTS).toArray(ArchiveSlot[]::new);
     }
 
-    /** The work for one name. */
+    /** The archiving work for one document name. */
     static final class Job {
         final DocumentName name;
-        /** The request that the current run completes; its worker owns this field and the next three. */
+        /** The request that the current run completes; the job's worker owns this field and the next three. */
         private @Nullable CompletableFuture<Archived> current;
 
         private int failures;
@@ -148,11 +148,11 @@ final class ArchiveSchedule {
         }
 
         /**
-         * Counts a failure.
+         * Counts a failure of this job.
          *
          * @param successes number of successes of all jobs so far
          * @param maxFailures number of failures after which this returns true
-         * @return whether it has failed several times while others succeeded
+         * @return whether this job has failed several times while other jobs succeeded
          */
         boolean failedAlone(long successes, int maxFailures) {
             if (failures == 0) {
@@ -206,7 +206,8 @@ final class ArchiveSchedule {
      * @param nowMillis when the scan began, in milliseconds since 1970
      * @param nextMillis the latest time when the slot is scanned again
      * @param changed each change that cannot wait for the next scan
-     * @param unchanged the other documents, to verify the slot if there is space; null when it needs no verification
+     * @param unchanged the other documents, to verify the slot if there is space; null when the slot needs no
+     *     verification
      */
     synchronized void scanned(
             int number, long nowMillis, long nextMillis, List<Change> changed, @Nullable List<Change> unchanged) {
@@ -370,7 +371,7 @@ final class ArchiveSchedule {
         return again;
     }
 
-    /** Removes a job that has not been done, and counts its changes in their slots. */
+    /** Removes a job that is not done, and counts its changes in their slots. */
     private void remove(Job job) {
         jobs.remove(job.name);
         Backlog left = job.backlog;
@@ -440,7 +441,7 @@ final class ArchiveSchedule {
         return -1;
     }
 
-    /** Whether there was space for the changes of all slots. */
+    /** Whether the schedule had space for the changes of all slots. */
     synchronized boolean isComplete() {
         return nextLackingSpace() < 0;
     }

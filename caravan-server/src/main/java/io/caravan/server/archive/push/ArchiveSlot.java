@@ -33,7 +33,7 @@ final class ArchiveSlot {
      * A document or a deletion that a scan has found.
      *
      * @param deletion null for a document
-     * @param lastMillis the last time at which it is known to have needed no archiving; 0 if there is none
+     * @param lastMillis the last time at which no archiving is known to have been necessary; 0 if there is none
      * @param afterMillis maximum age of a change
      */
     record Change(DocumentName name, @Nullable DeletionRecord deletion, long lastMillis, long afterMillis) {
@@ -77,9 +77,9 @@ final class ArchiveSlot {
     }
 
     /**
-     * Adds a change that a scan has just found. The change was made after the document was last archived and, unless
-     * the previous scan left it for later, after that scan. A never archived document that the first scan finds counts
-     * as changed at the start.
+     * Adds a change that a scan has just found. The change was made after the document was last archived. Unless the
+     * previous scan left the change for later, it was also made after that scan. A document that was never archived and
+     * that the first scan finds counts as changed at the start.
      */
     void add(Change change, Backlog to) {
         long since = scanned || change.lastMillis() != 0 ? change.lastMillis() : startMillis;
@@ -96,7 +96,7 @@ final class ArchiveSlot {
     /**
      * Records a scan.
      *
-     * @param nowMillis when it began
+     * @param nowMillis when the scan began
      * @param next the latest time when the slot is scanned again
      * @param rest the changes for which there was no space
      */

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The status of archiving at one moment.
  *
  * @param location the archive's location
- * @param state whether this server writes to it
+ * @param state whether this server writes to the archive
  * @param epoch number of this server among the archive's owners; 0 while it does not own the archive
  * @param backlog number of changes and deletions that the archive lacks, as found by the last round through all
  *     documents; excludes changes that may wait for the next round
@@ -40,11 +40,11 @@ public record ArchiveStatus(
         double backOffSeconds) {
 
     /**
-     * A failure.
+     * The last failure to archive.
      *
      * @param kind one word, as in {@link #failures()}
      * @param message names the object, the document, and what to do
-     * @param atMillis when it occurred, in milliseconds since 1970
+     * @param atMillis when the failure occurred, in milliseconds since 1970
      */
     public record LastError(String kind, String message, long atMillis) {}
 
@@ -61,7 +61,7 @@ public record ArchiveStatus(
         /** The server is stopping. */
         STOPPED;
 
-        /** The name in metrics and pages. */
+        /** Returns the name of the state in metrics and on web pages. */
         public String label() {
             return name().toLowerCase(Locale.ROOT);
         }

@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the archive of a server's documents up to date in the background, with its own threads. One scans the
- * documents, one maintains the ownership of the archive, and the workers archive documents. An unreachable archive only
- * causes lag.
+ * documents, one maintains the ownership of the archive, and the workers archive documents. If the archive is
+ * unreachable, the only effect is lag.
  *
  * <p><b>Threading.</b> Any thread may call any method; only {@link #finish} and {@link #close} wait.
  */
@@ -269,7 +269,8 @@ public final class Archiver implements AutoCloseable {
      * Archives a document now, if it has changed since it was archived. The archived state is the one at the time of
      * this call, or a later one.
      *
-     * @return fails with a {@link CaravanException} that gives the reason; the document is then archived when possible
+     * @return a future that fails with a {@link CaravanException} that gives the reason; the document is then archived
+     *     when possible
      */
     public CompletableFuture<Archived> archiveNow(DocumentName name) {
         return schedule.request(name);
@@ -337,8 +338,8 @@ public final class Archiver implements AutoCloseable {
     }
 
     /**
-     * Stops archiving. Abandons work that takes longer than a moment; the first scan after the next start finds it
-     * again.
+     * Stops archiving. Abandons work that is not done after a short time; the first scan after the next start finds the
+     * work again.
      */
     @Override
     public void close() {
@@ -353,7 +354,7 @@ public final class Archiver implements AutoCloseable {
             threads.forEach(Thread::interrupt);
             join(CLOSE_TIMEOUT);
             if (verified != null) {
-                // On a thread, because the store may not accept the write any more.
+                // On a separate thread, because the store may no longer complete the write.
                 thread("stop", () -> ownership.trustMarks(verified));
                 join(CLOSE_TIMEOUT);
             }

@@ -34,7 +34,7 @@ final class DirtyScanner implements Runnable {
      */
     private static final int DELETIONS_EVERY = DocumentService.STRIPES / 8;
 
-    /** The maximum delay until a changed duration of rounds takes effect. */
+    /** The maximum delay until a change of the round duration takes effect. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final DocumentService documents;
@@ -130,13 +130,13 @@ final class DirtyScanner implements Runnable {
         }
         long nanos = maxRoundNanos();
         if (nanos != roundNanos) {
-            // If rounds get longer, changes left to the next round would wait too long.
+            // If rounds became longer, changes that were left to the next round would wait too long.
             roundNanos = nanos;
             startRound();
         }
     }
 
-    /** Returns the maximum duration of a round with which no change exceeds its maximum age. */
+    /** Returns the longest duration of a round for which no change exceeds its maximum age. */
     private long maxRoundNanos() {
         Duration shortest = documents.spaces().all().stream()
                 .map(space -> Duration.ofSeconds(space.settings().get(SpaceSetting.ARCHIVE_AFTER)))
@@ -146,7 +146,9 @@ final class DirtyScanner implements Runnable {
         return shortest.multipliedBy(4).dividedBy(5).toNanos();
     }
 
-    /** Returns the maximum age of a change of this document: the limit of its space, otherwise the server's. */
+    /**
+     * Returns the maximum age of a change to this document: the limit of its space or, if none is set, the server's.
+     */
     private long afterMillis(DocumentName name) {
         Space space = documents.spaces().find(name);
         long seconds = space == null ? 0 : space.settings().get(SpaceSetting.ARCHIVE_AFTER);
@@ -197,7 +199,7 @@ final class DirtyScanner implements Runnable {
         schedule.scanned(stripe, now, next, changed, all ? unchanged : null);
     }
 
-    /** Returns the latest time of the next scan of a slot that is scanned now. */
+    /** Returns the latest time at which a slot that is scanned now will be scanned again. */
     private long nextMillis(long nowMillis) {
         return nowMillis + TimeUnit.NANOSECONDS.toMillis(roundNanos);
     }

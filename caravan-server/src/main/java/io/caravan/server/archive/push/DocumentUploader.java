@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 final class DocumentUploader {
     /** Maximum number of attempts. Each conflict means that another process has just changed the manifest. */
     private static final int ATTEMPTS = 5;
-    /** Maximum size of a never archived document that is assumed to have no manifest. A wrong guess costs little. */
+    /** A document up to this size, if never archived, is assumed to have no manifest. A wrong guess costs little. */
     private static final long GUESS_BYTES = 64 * 1024;
 
     private final DocumentService documents;
@@ -66,8 +66,8 @@ final class DocumentUploader {
     /**
      * Archives a document if it has changed since it was archived, or if the archive lacks its state.
      *
-     * @param trusted whether the archive is known to have the generation in the document's mark; otherwise, this is
-     * checked
+     * @param trusted whether the archive is known to have the generation in the document's mark; otherwise, the
+     *     uploader checks this
      * @return null when the document does not exist or no longer exists
      */
     @Nullable
@@ -112,7 +112,7 @@ final class DocumentUploader {
                         && document.reason() == DocumentException.Reason.CHANGED;
     }
 
-    /** Returns the document's mark, and creates it if there is none. Returns null if the document is gone. */
+    /** Returns the document's mark, and creates it if there is none. Returns null if the document no longer exists. */
     private @Nullable ArchiveMark marked(DocumentName name, DocumentInfo info) {
         ArchiveMark mark = info.attributes().archived();
         if (mark != null) {
@@ -136,8 +136,8 @@ final class DocumentUploader {
     }
 
     /**
-     * Returns the latest generation if this server has committed it, but could not write its mark. A generation of an
-     * earlier owner does not count: that owner may have been another server with other values.
+     * Returns the latest generation if this server has committed it, but could not write the mark for it. A generation
+     * of an earlier owner does not count: that owner may have been another server with other values.
      */
     private @Nullable Generation unmarked(Manifest manifest, ArchiveMark mark) {
         Generation latest = manifest.latest();
@@ -164,7 +164,8 @@ final class DocumentUploader {
     private @Nullable Archived put(
             DocumentName name, DocumentInfo info, ArchiveMark mark, @Nullable KeptManifest before) {
         long last = before == null ? 0 : before.manifest().lastGeneration();
-        // Numbers must also increase if the archive has lost the manifest, or the mark refers to another archive.
+        // Generation numbers must increase even if the archive has lost the manifest, or the mark refers to another
+        // archive.
         SnapshotHeader expected = header(name, info, mark.incarnation(), 1 + Math.max(last, mark.generation()));
         Values values = new Values(info.id(), expected);
         Generation put;
@@ -209,7 +210,7 @@ final class DocumentUploader {
                 info.attributes().portableHash());
     }
 
-    /** Waits until the mark is durable; returns false when the document is gone. */
+    /** Writes a mark, and waits until it is durable; returns false when the document no longer exists. */
     private boolean mark(DocumentName name, long id, ArchiveMark mark) {
         return BlockingOutcome.to(outcome -> documents.mark(name, id, mark, outcome));
     }
@@ -258,7 +259,7 @@ final class DocumentUploader {
         return true;
     }
 
-    /** Whether a new document of the name exists, and the archive already has it. */
+    /** Whether a new document with the same name exists and is already in the archive. */
     private boolean isSucceeded(Manifest manifest) {
         DocumentInfo local = documents.peek(manifest.name());
         ArchiveMark mark = local == null ? null : local.attributes().archived();
@@ -279,7 +280,7 @@ final class DocumentUploader {
     private final class Values implements SnapshotSource {
         private final long id;
         private final SnapshotHeader expected;
-        /** The document as of the last time its values were written. */
+        /** The state of the document when its values were last written. */
         private volatile @Nullable DocumentInfo taken;
 
         Values(long id, SnapshotHeader expected) {

@@ -98,7 +98,7 @@ final class Ownership implements Runnable, AutoCloseable {
 
     /**
      * Takes ownership of the archive now if it can be reached; otherwise, the thread retries. If the archive is lost,
-     * or another copy of this store has taken it over, the server serves anyway.
+     * or another copy of this store has taken it over, the server serves its documents anyway.
      *
      * @throws ArchiveException when the archive is damaged or belongs to another store
      */
@@ -121,13 +121,14 @@ final class Ownership implements Runnable, AutoCloseable {
     }
 
     /**
-     * Records that the server stops cleanly, and that the archive has the generations that the documents' marks record.
+     * Records that the server is stopping cleanly, and that the archive has the generations that the documents' marks
+     * record.
      */
     void trustMarks(Archive last) {
         binding.stopped(last.root());
     }
 
-    /** Claims the archive and checks the ownership, until it ends or the server stops. */
+    /** Claims the archive and checks the ownership, until the ownership ends or the server stops. */
     @Override
     public void run() {
         boolean interrupted = false;
@@ -140,7 +141,7 @@ final class Ownership implements Runnable, AutoCloseable {
                                 .toNanos();
                 suspicions.tryAcquire(wait, TimeUnit.NANOSECONDS);
                 suspicions.drainPermits();
-                // A suspicion does not shorten the delay after a failed request.
+                // A requested check does not shorten the delay after a failed request.
                 TimeUnit.NANOSECONDS.sleep(backOff.remainingNanos());
             } catch (InterruptedException perhapsNotMeant) {
                 // A client library may leave the flag set. This thread ends only with the archiver.
@@ -260,7 +261,7 @@ final class Ownership implements Runnable, AutoCloseable {
     /**
      * Ends the ownership, because another server owns the archive.
      *
-     * @param last {@code FENCED} when that server has the same store, {@code REJECTED} when it has another store
+     * @param last {@code FENCED} when that server serves the same store, {@code REJECTED} when it serves another store
      */
     synchronized void lost(Failure failure, ArchiveState last) {
         if (!state.ended()) {
@@ -270,7 +271,7 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Ends the ownership, because the server stops. Returns the archive that it owned until now, or null. */
+    /** Ends the ownership, because the server is stopping. Returns the archive that it owned until now, or null. */
     synchronized @Nullable Archive stop() {
         Archive last = archive;
         become(ArchiveState.STOPPED, null);

@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * An object store that limits the bytes written to it per second, and reports their number. Each write reserves the
- * time that its bytes take, and the next write waits until that time has passed. Up to a tenth of a second may be used
- * in advance, so that small objects do not wait for each other.
+ * time that its bytes take, and the next write waits until that time has passed. Writes may use up to a tenth of a
+ * second in advance, so that small objects do not wait for each other.
  */
 final class PacedObjectStore implements ObjectStore {
     /** The number of bytes for which a large write reserves time at once. */

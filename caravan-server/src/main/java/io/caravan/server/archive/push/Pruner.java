@@ -126,8 +126,8 @@ final class Pruner implements AutoCloseable {
     }
 
     /**
-     * Returns the time from which ages are counted. Ignores that the clock was set ahead since the start: otherwise,
-     * the age of all deleted documents would suddenly exceed their limit.
+     * Returns the time from which ages are counted. Ignores any forward adjustment of the clock since the start:
+     * otherwise, the age of all deleted documents would suddenly exceed their limit.
      */
     private long nowMillis(long nanos) {
         long now = clock.millis();

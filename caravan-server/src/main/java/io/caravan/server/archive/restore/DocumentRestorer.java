@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Creates documents that a store lacks, from their generations in an archive. A document becomes visible only when its
  * snapshot has been read to the end and verified. A document that fits a batch stays in memory until then; a longer one
- * is hidden while it is written. In both cases, about 1 MiB of it, or one value, is in memory. Thread-safe.
+ * is hidden while it is written. In both cases, about 1 MiB of the document, or one value, is in memory. Thread-safe.
  */
 final class DocumentRestorer {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -30,7 +30,7 @@ final class DocumentRestorer {
     private final DocumentService documents;
     private final LongConsumer moved;
 
-    /** @param moved receives the number of bytes whenever values were passed to the store */
+    /** @param moved receives the number of bytes whenever values are passed to the store */
     DocumentRestorer(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;

@@ -42,7 +42,7 @@ final class Drill {
     private long documents;
     private long values;
 
-    /** @param live the documents that are archived in this archive */
+    /** @param live the live documents, which are archived in this archive */
     Drill(Archive archive, DocumentService live, RandomGenerator random) {
         this.archive = archive;
         this.live = live;

@@ -47,7 +47,7 @@ public final class Drills implements AutoCloseable {
     private volatile @Nullable DrillReport last;
     private volatile long failures;
 
-    /** @param archive returns the archive; throws the reason when it is not available */
+    /** @param archive returns the archive; throws an exception with the reason when it is not available */
     Drills(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, InstantSource clock) {
         this.archive = archive;
         this.documents = documents;
@@ -159,7 +159,7 @@ public final class Drills implements AutoCloseable {
      * @param documents documents that were restored and compared
      * @param values values that were restored and compared
      * @param failures the faults, one sentence each, with document and object
-     * @param finishedMillis when it ended, in milliseconds since 1970
+     * @param finishedMillis when the drill ended, in milliseconds since 1970
      */
     public record DrillReport(long documents, long values, List<String> failures, long finishedMillis) {
         public DrillReport {

@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Fetches documents that the store lacks from the archive when they are first needed. All callers that need the same
  * document share one fetch. Names that the archive lacks are cached while there is space. This is safe: no other server
- * archives here, and every document that this server archives is in its store or was deleted.
+ * writes to this archive, and every document that this server archives is in its store or was deleted.
  *
  * <p><b>Threading.</b> A few threads fetch one document each at a time, and notify its callers. The number of waiting
  * documents is bounded. A fetch is rejected in these cases:
@@ -82,9 +82,9 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     }
 
     /**
-     * Begins to fetch documents.
+     * Creates an instance that fetches documents on demand.
      *
-     * @param archive returns the archive; throws the reason when it is not available
+     * @param archive returns the archive; throws an exception with the reason when it is not available
      * @param restores restores documents of the same archive to the same store on demand
      * @param maxWaitingReads maximum number of reading threads that may wait for documents at a time
      */
@@ -243,7 +243,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                     outcome.failure(problem);
                 }
             } catch (RuntimeException | Error bug) {
-                // If this method rethrew it, the remaining callers would wait forever.
+                // If this method rethrew the exception, the remaining callers would wait forever.
                 LOG.error("a request that waited for document '{}' has failed", name, bug);
             }
         }
@@ -260,7 +260,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** Restores the document to the store if only the archive has it; returns whether it did. */
+    /** Restores the document to the store if only the archive has it; returns whether it was restored. */
     private boolean restore(DocumentName name) {
         if (documents.peek(name) != null || !mayHave(name)) {
             return false;
@@ -299,11 +299,11 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     }
 
     /**
-     * The names that the archive was last found to lack, as many as fit into a limited space. When new names fill half
-     * of the space, the older half is discarded. Thread-safe.
+     * The names that the archive was most recently found to lack, as many as fit into a limited space. When new names
+     * fill half of the space, the older half is discarded. Thread-safe.
      */
     private static final class AbsentNames {
-        /** Approximate memory of a name in addition to its bytes. */
+        /** The approximate memory overhead of a name, in addition to its bytes. */
         private static final int OVERHEAD_BYTES = 100;
 
         /** The size of each half of the space. Both halves together have space for about 150,000 short names. */
@@ -329,12 +329,12 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** The documents that were last found damaged or missing in the archive. Thread-safe. */
+    /** The documents that were most recently found damaged or missing in the archive. Thread-safe. */
     private static final class DamagedNames {
         private static final int MAX_NAMES = 1024;
         private static final long MEMORY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-        /** Oldest first. */
+        /** The documents and their problems, oldest first. */
         private final Map<DocumentName, Problem> names = new LinkedHashMap<>();
 
         /** Returns the recent fault of the document, or null. */

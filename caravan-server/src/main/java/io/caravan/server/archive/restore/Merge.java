@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * missing values, in one write if they fit.
  *
  * <p>Each write requires that the document still ends where the previous write ended. Therefore, no value appears twice
- * or out of order, regardless of concurrent appends. If an append or the end of the process intervenes between two
- * writes, the document has received only some of the missing values, starting with the first.
+ * or out of order, regardless of concurrent appends. If a client appends or the process ends between two writes, the
+ * document has received only some of the missing values, starting with the first.
  */
 final class Merge {
     private final Supplier<Archive> archive;
@@ -36,7 +36,7 @@ final class Merge {
     private final Source source;
     private final DocumentInfo before;
 
-    /** @param before the document, to which {@link MergePlan} permits appending */
+    /** @param before the document before the merge; {@link MergePlan} permits appending to it */
     Merge(Supplier<Archive> archive, DocumentService documents, Source source, DocumentInfo before) {
         this.archive = archive;
         this.documents = documents;
@@ -48,7 +48,8 @@ final class Merge {
      * Appends the values, and returns when they are durable.
      *
      * @throws DocumentException {@code CHANGED}
-     * @throws ArchiveException {@code DIVERGED} when the values that both have differ, and the errors of reading
+     * @throws ArchiveException {@code DIVERGED} when values that both the document and the snapshot have differ; also
+     *     the errors of reading the snapshot
      */
     Restored run() {
         compare();

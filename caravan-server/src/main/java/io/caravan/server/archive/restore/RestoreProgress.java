@@ -23,13 +23,13 @@ public class RestoreProgress {
     private final LongAdder movedBytes = new LongAdder();
 
     /**
-     * The counts so far.
+     * The counts of a restore so far.
      *
      * @param total number of manifests in the archive, or -1 while it is not known
      * @param restored documents that were restored, or to which values were appended
      * @param present documents that the store already had
      * @param deleted documents that were deleted, and are not restored
-     * @param faults documents that could not be restored, or not from their latest generation
+     * @param faults documents that could not be restored, or only from an older generation
      * @param values values that were restored
      * @param valueBytes total length of these values
      * @param movedBytes total length of values, including those of incomplete and abandoned documents
@@ -50,11 +50,11 @@ public class RestoreProgress {
     }
 
     /**
-     * A document of an archive that was not restored, or not from its latest generation.
+     * A document of an archive that was not restored, or only from an older generation.
      *
-     * @param document its name, or null when the object that contains the name cannot be read
+     * @param document the document's name, or null when the object that contains the name cannot be read
      * @param object key of the faulty object, or of the document's manifest
-     * @param why the fault, for people
+     * @param why the fault, in human-readable form
      * @param instead the older generation that was restored instead, or null when none was
      */
     public record RestoreFault(

@@ -63,12 +63,12 @@ public final class RestoreService implements AutoCloseable {
             new ArrayBlockingQueue<>(MAX_WAITING),
             new DefaultThreadFactory("caravan-restore-one", true));
 
-    /** @param archive returns the archive; throws the reason when it is not available */
+    /** @param archive returns the archive; throws an exception with the reason when it is not available */
     public RestoreService(Supplier<Archive> archive, DocumentService documents) {
         this(archive, documents, bytes -> {});
     }
 
-    /** @param moved receives the number of bytes whenever values were passed to the store */
+    /** @param moved receives the number of bytes whenever values are passed to the store */
     RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
@@ -194,8 +194,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Returns the generation of this number, or the latest. If there is none, throws a DocumentException that lists the
-     * generations.
+     * Returns the generation with this number, or the latest. If there is none, throws a DocumentException that lists
+     * the generations.
      */
     private static Generation choose(Manifest manifest, OptionalLong number) {
         Generation chosen = number.isEmpty()
@@ -251,7 +251,7 @@ public final class RestoreService implements AutoCloseable {
         }
     }
 
-    /** Prevents further restores; a running one ends when the store or the archive is closed. */
+    /** Prevents further restores; a running restore ends when the store or the archive is closed. */
     @Override
     public void close() {
         threads.shutdownNow();

@@ -24,7 +24,7 @@ final class SequenceHash implements DocumentSnapshotVisitor {
     /**
      * Creates a hash of the values with sequences from {@code from}, inclusive, to {@code to}, exclusive.
      *
-     * @param reads whether to read a document, as it is when the read begins
+     * @param reads decides, from the document's state when the read begins, whether to read it
      */
     SequenceHash(long from, long to, Predicate<DocumentInfo> reads) {
         this.from = from;
@@ -48,12 +48,12 @@ final class SequenceHash implements DocumentSnapshotVisitor {
         }
     }
 
-    /** Returns the number of all values. */
+    /** Returns the number of all values so far, in any range. */
     long count() {
         return count;
     }
 
-    /** Returns the total length of all values. */
+    /** Returns the total length of all values so far, in any range. */
     long bytes() {
         return bytes;
     }

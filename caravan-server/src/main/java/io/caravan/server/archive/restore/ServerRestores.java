@@ -34,10 +34,10 @@ public record ServerRestores(
     }
 
     /**
-     * Starts the restores of a configuration.
+     * Starts the automatic restores that a configuration enables.
      *
-     * @param archive returns the archive; throws the reason when it is not available
-     * @param documents the server's documents; hydration is set on them
+     * @param archive returns the archive; throws an exception with the reason when it is not available
+     * @param documents the server's documents; hydration, if configured, is registered with them
      * @param readers number of threads that read documents; half of them may wait for the archive
      */
     public static ServerRestores start(

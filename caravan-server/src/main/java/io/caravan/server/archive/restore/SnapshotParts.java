@@ -7,14 +7,14 @@ import java.util.List;
 
 /** Iterates over a snapshot's values in parts of bounded size, each small enough for one write. Not thread-safe. */
 final class SnapshotParts {
-    /** Maximum total size of the values of a part, unless it is a single value. A store's log buffer is larger. */
+    /** Maximum total size of the values of a part, unless it has only one value. A store's log buffer is larger. */
     static final int MAX_BYTES = 1024 * 1024;
 
     /** The approximate overhead of each value: a frame and an array. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final SnapshotReader reader;
-    /** Whether the reader is at a value that no part has returned yet. */
+    /** Whether the reader is at a value that has not been returned yet. */
     private boolean more;
 
     SnapshotParts(SnapshotReader reader) {
@@ -22,7 +22,7 @@ final class SnapshotParts {
         this.more = reader.next();
     }
 
-    /** Returns the approximate memory of this number of values. */
+    /** Returns the approximate memory use of this number of values. */
     static long bytes(long count, long valueBytes) {
         return valueBytes + count * OVERHEAD_BYTES;
     }

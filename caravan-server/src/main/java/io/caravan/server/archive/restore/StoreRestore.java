@@ -19,7 +19,8 @@ public final class StoreRestore {
      * closed. Until all documents are restored, the store is marked as incomplete, so that no server serves it as a
      * complete one. A document that was restored from an older generation does not count as missing.
      *
-     * @param config of the store, which is created if it is missing and must accept the longest value in the archive
+     * @param config the configuration of the store, which is created if it is missing. It must accept the longest value
+     *     in the archive
      * @param groups number of the store's shards, which may differ from that of the archived store
      * @param jobs number of documents to read at a time
      * @param allowOlder whether a document whose latest generation is damaged is restored from an older one

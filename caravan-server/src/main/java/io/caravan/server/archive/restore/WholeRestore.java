@@ -35,8 +35,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores all documents of an archive that are not deleted. A failure of one document is reported as its fault, and
- * the other documents are restored. A failure of the store, or an archive that no longer responds, ends the restore.
+ * Restores all documents of an archive that are not deleted. Reports a document that cannot be restored as a fault, and
+ * restores the other documents. A failure of the store, or an archive that no longer responds, ends the restore.
  * Another restore to the same store then continues with the remaining documents.
  *
  * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and reports the outcomes. The
@@ -48,7 +48,7 @@ public final class WholeRestore {
     private static final int MAX_IN_PROGRESS = 2048;
     /** Approximate maximum number of bytes of values that wait in memory. */
     private static final int MAX_WAITING_BYTES = 64 * 1024 * 1024;
-    /** Number of consecutive documents whose failure, because the archive is unreachable, ends the restore. */
+    /** Number of consecutive documents that fail because the archive is unreachable, after which the restore ends. */
     private static final int MAX_UNREACHABLE = 20;
 
     /** Exceptions after which restores of other documents would also fail. */
@@ -88,7 +88,7 @@ public final class WholeRestore {
     }
 
     /**
-     * Restores all documents. Reported documents are durable. Call this once.
+     * Restores all documents. A document is durable when it is reported. Call this once.
      *
      * @throws CaravanException the error that ended the restore before all documents were tried
      */
@@ -314,7 +314,7 @@ public final class WholeRestore {
         return () -> {};
     }
 
-    /** Returns the report of a document that was not restored, or not from its latest generation. */
+    /** Returns the report of a document that was not restored, or only from an older generation. */
     private Runnable fault(
             @Nullable DocumentName document, String object, RuntimeException problem, @Nullable Restored instead) {
         if (problem instanceof ObjectStoreException rejected

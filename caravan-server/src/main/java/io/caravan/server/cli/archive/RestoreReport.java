@@ -19,7 +19,7 @@ import java.util.function.Consumer;
  * the end.
  */
 final class RestoreReport extends RestoreProgress {
-    /** The maximum number of faults that are repeated at the end. The list contains all faults. */
+    /** The maximum number of faults that are repeated at the end. The list of documents contains all faults. */
     private static final int MAX_FAULTS = 1_000;
 
     private static final double MEGABYTE = 1e6;
@@ -137,7 +137,7 @@ final class RestoreReport extends RestoreProgress {
      * Prints the faults and the totals.
      *
      * @param allowMissing whether the store is marked as complete although it lacks documents
-     * @param messages receives lines for people
+     * @param messages receives messages for the user
      * @throws ClientException if there were faults
      */
     void finish(boolean allowMissing, Output output, Consumer<String> messages) throws IOException {

@@ -123,12 +123,12 @@ public abstract class ClientCommand extends CliCommand {
         return streams.link(connectionOptions);
     }
 
-    /** Returns access to the server's HTTP pages, at this port of the server's host. */
+    /** Returns a client for the server's HTTP pages, at this port of the server's host. */
     protected final StatusClient pages(int port) throws IOException {
         return connectionOptions.pages(port);
     }
 
-    /** Returns access to the server's documents over RESP. */
+    /** Returns a client for the server's documents over RESP. */
     protected final RespDocumentClient documents() throws IOException {
         return new RespDocumentClient(this::connect);
     }

@@ -238,7 +238,7 @@ final class ConnectionOptions {
     }
 
     /**
-     * Returns access to the server's HTTP pages, on the same host and for the same user. Sends nothing yet.
+     * Returns a client for the server's HTTP pages, on the same host and for the same user. Sends nothing yet.
      *
      * @throws IOException if a file cannot be read
      */
@@ -265,7 +265,7 @@ final class ConnectionOptions {
     }
 
     /**
-     * Returns access to a server's documents over HTTP, with the same timeout; sends nothing yet.
+     * Returns a client for a server's documents over HTTP, with the same timeout; sends nothing yet.
      *
      * @param url {@code http://HOST:PORT} or {@code https://HOST:PORT}
      * @throws IllegalArgumentException if the address has another form; the message does not quote it

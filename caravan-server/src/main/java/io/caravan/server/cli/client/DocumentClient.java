@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and writes documents with their sequences and attributes at one server. Methods whose names start with {@code
- * request} send a request without waiting for its reply. They may be called many times before the replies are received,
- * which must happen in the same order. An exception in place of a reply concerns only that request; the next reply can
- * still be received. Not thread-safe.
+ * request} send a request without waiting for its reply. These methods may be called many times before the replies are
+ * received. Replies must be received in the order of the requests. An exception in place of a reply concerns only that
+ * request; the next reply can still be received. Not thread-safe.
  */
 public interface DocumentClient extends AutoCloseable {
     /**
@@ -116,16 +116,16 @@ public interface DocumentClient extends AutoCloseable {
      */
     record About(String run, boolean incomplete) {}
 
-    /** Returns the server's state; no reply may be pending. */
+    /** Returns the server's state. Must not be called while a reply is pending. */
     About about();
 
     /**
-     * Returns the next names with this prefix; no reply may be pending. A document that exists during the entire scan
-     * is returned exactly once.
+     * Returns the next names with this prefix. Must not be called while a reply is pending. A document that exists
+     * during the entire scan is returned exactly once.
      */
     Names scan(Names before, byte[] prefix);
 
-    /** Requests the {@link #description}. */
+    /** Requests the {@link #description} of a document. */
     void requestDescription(byte[] name);
 
     /** Returns the document's description, or null if it does not exist. */
@@ -133,7 +133,7 @@ public interface DocumentClient extends AutoCloseable {
     Description description();
 
     /**
-     * Returns the document's description like {@link #description}, but returns null also if the document is not
+     * Returns the document's description like {@link #description}, but also returns null if the document is not
      * visible.
      */
     default @Nullable Description visible() {
@@ -171,7 +171,7 @@ public interface DocumentClient extends AutoCloseable {
     /**
      * Waits until a document that {@link #requestImport} has sent is durable.
      *
-     * @throws ClientException if the server rejects it
+     * @throws ClientException if the server rejects the document
      */
     void taken();
 
@@ -207,8 +207,8 @@ public interface DocumentClient extends AutoCloseable {
     void read(byte[] name, Description document, Sink sink) throws IOException;
 
     /**
-     * Fences a document, so that the server rejects all other writes to it. Like the other steps of a move, this is
-     * durable on return.
+     * Fences a document, so that the server rejects all other writes to it. Like the other steps of a move, the fence
+     * is durable on return.
      *
      * @param holder identifies this run of the move command
      * @throws ClientException if the document does not exist or cannot be moved
@@ -228,7 +228,7 @@ public interface DocumentClient extends AutoCloseable {
     /** Removes a redirect; returns whether it existed. */
     boolean forget(byte[] name);
 
-    /** Disconnects; callable from any thread. A thread that waits for a reply gets an exception. */
+    /** Disconnects; callable from any thread. A thread that is waiting for a reply gets an exception. */
     void cut();
 
     @Override

@@ -56,7 +56,7 @@ public final class HttpDocumentClient implements DocumentClient {
     private static final int OK = 200;
     private static final int UNAUTHORIZED = 401;
     private static final int NOT_FOUND = 404;
-    /** A mapper with a higher limit than Jackson's default, which the longest value in Base64 exceeds. */
+    /** A JSON mapper whose limit on string lengths is above Jackson's default: the longest value in Base64 must fit. */
     private static final ObjectMapper JSON = new ObjectMapper(JsonFactory.builder()
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxStringLength(MAX_RESPONSE_BYTES)
@@ -98,7 +98,7 @@ public final class HttpDocumentClient implements DocumentClient {
         return new ServerConnection.LostException("the connection to " + link.base() + " was cut", cut);
     }
 
-    /** Waits for the response to the oldest request. */
+    /** Waits for the response to the oldest pending request. */
     private @Nullable Object response() {
         try {
             return pending.remove().get();

@@ -20,7 +20,7 @@ public final class RespDocumentClient implements DocumentClient {
     /** The approximate number of value bytes in one reply, and therefore in memory. */
     private static final int PAGE_BYTES = 1024 * 1024;
 
-    /** The maximum number of values in a reply, even if they are short, because longer values may follow. */
+    /** The maximum number of values in a reply, even if their mean length is short: single values may be long. */
     private static final int MAX_PAGE_VALUES = 16;
 
     private static final int PAGES_AHEAD = 16;
@@ -47,7 +47,7 @@ public final class RespDocumentClient implements DocumentClient {
     public record Sequences(long first, long next) {}
 
     /**
-     * Consecutive values.
+     * A page of consecutive values.
      *
      * @param next the sequence to continue from
      * @param end whether the document is closed, so that no values will follow
@@ -72,7 +72,7 @@ public final class RespDocumentClient implements DocumentClient {
         return new About(info.text("run_id"), info.numberOrZero("store_incomplete") != 0);
     }
 
-    /** Returns the connection, on which no reply may be pending. */
+    /** Returns the connection. Must not be called while a reply is pending. */
     public ServerConnection connection() {
         return connection;
     }
@@ -340,7 +340,8 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     /**
-     * Reads a range of values like {@link #read}, over the connection of the other requests. No reply may be pending.
+     * Reads a range of values like {@link #read}, over the connection of the other requests. Must not be called while a
+     * reply is pending.
      */
     public void read(byte[] name, Description document, long first, long next, Sink sink) throws IOException {
         read(connection, name, document, first, next, sink);

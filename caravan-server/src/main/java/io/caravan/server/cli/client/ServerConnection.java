@@ -63,7 +63,7 @@ public final class ServerConnection implements AutoCloseable {
             "set the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
                     + " and the user with --user NAME if the server has several";
 
-    /** The maximum wait for a reply. Its sum with the maximum {@code --timeout} fits into an int. */
+    /** The maximum wait for a reply. The sum of this wait and the maximum {@code --timeout} fits into an int. */
     private static final int LONGEST_MILLIS = (int) TimeUnit.DAYS.toMillis(24);
 
     private static final int BUFFER_BYTES = 64 * 1024;
@@ -108,7 +108,7 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     /**
-     * A byte string.
+     * A byte string in a reply.
      *
      * @param length the length of the string
      * @param bytes the entire string, or its start if it exceeds the requested maximum
@@ -287,7 +287,7 @@ public final class ServerConnection implements AutoCloseable {
         return receive();
     }
 
-    /** Sends a request like {@link #call}, and waits this much longer for its reply. */
+    /** Sends a request like {@link #call}, and waits longer for its reply, by {@code blockMillis}. */
     @Nullable
     Object callBlocking(int blockMillis, Object... words) {
         send(words);
@@ -508,7 +508,7 @@ public final class ServerConnection implements AutoCloseable {
         }
     }
 
-    /** Disconnects; callable from any thread. A thread that waits for a reply gets an exception. */
+    /** Disconnects; callable from any thread. A thread that is waiting for a reply gets an exception. */
     public void cut() {
         close(raw);
     }

@@ -53,7 +53,7 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
     }
 
     /**
-     * Returns the address of the leader of each Raft group of the server's cluster; empty for a single server.
+     * Returns the leader's address for each Raft group of the server's cluster; empty for a single server.
      *
      * @throws ClientException if a group has no leader
      */
@@ -72,13 +72,13 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
         return leaders;
     }
 
-    /** Returns an integer; empty if it is absent. */
+    /** Returns an integer statistic; empty if it is absent. */
     public OptionalLong number(String name) {
         String value = text(name);
         return value.matches("-?[0-9]{1,18}") ? OptionalLong.of(Long.parseLong(value)) : OptionalLong.empty();
     }
 
-    /** Returns an integer, or 0 if it is absent. */
+    /** Returns an integer statistic; 0 if it is absent. */
     public long numberOrZero(String name) {
         return number(name).orElse(0);
     }
@@ -88,7 +88,7 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
         return Math.max(0, numberOrZero(counter) - before.numberOrZero(counter));
     }
 
-    /** Returns a time in seconds, possibly with a fraction; zero if it is absent. */
+    /** Returns a statistic that is a time in seconds, possibly with a fraction; zero if it is absent. */
     public Duration seconds(String name) {
         String value = text(name);
         return NUMBER.matcher(value).matches()

@@ -44,7 +44,7 @@ public final class SourceServer {
         return url != null;
     }
 
-    /** Returns access to the server's documents, or null if the command line names no such server. */
+    /** Returns a client for the server's documents, or null if the command line names no such server. */
     @Nullable
     DocumentClient documents(ConnectionOptions options) throws IOException {
         if (url == null) {

@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of an HTTP response as a stream. Requests each part only after the previous part was read. Unlike the client
- * library's own stream, it limits the wait for each part. Must be read by one thread.
+ * The body of an HTTP response as a stream. Requests each part only after the previous part has been read. Unlike the
+ * client library's own stream, it limits the wait for each part. Must be read by one thread.
  */
 final class TimedBody extends InputStream implements BodySubscriber<InputStream> {
     private static final int UNSIGNED = 0xFF;

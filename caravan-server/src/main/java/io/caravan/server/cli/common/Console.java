@@ -8,7 +8,7 @@ import java.io.OutputStream;
 import java.util.Map;
 
 /**
- * The input, output, and environment of a command. Messages for people go to picocli's error stream instead.
+ * The input, output, and environment of a command. Messages for the user go to picocli's error stream instead.
  *
  * @param in the values to append
  * @param out the unbuffered stream for results; must throw if a write fails

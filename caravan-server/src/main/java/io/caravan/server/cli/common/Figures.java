@@ -3,7 +3,7 @@ package io.caravan.server.cli.common;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Formats sizes and ages for people. */
+/** Formats sizes and ages in human-readable form. */
 public final class Figures {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
     private static final int UNIT = 1024;

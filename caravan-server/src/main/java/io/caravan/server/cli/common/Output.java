@@ -32,7 +32,7 @@ public final class Output implements Closeable {
     }
 
     public enum Format {
-        /** Text for people, and for programs that need the original bytes. */
+        /** Text for users, and for programs that need the original bytes. */
         TEXT,
         /** One JSON object per line, for programs. */
         JSON;

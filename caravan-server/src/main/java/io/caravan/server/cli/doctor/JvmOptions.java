@@ -41,7 +41,7 @@ public final class JvmOptions {
             Pattern.DOTALL);
 
     /**
-     * Options whose value is the next word. An option that names the program, a JAR file or a module, ends the JVM
+     * Options whose value is the next word. An option that names the program (a JAR file or a module) ends the JVM
      * options, so it is not listed here.
      */
     private static final Set<String> CLASS_PATH = Set.of("-cp", "-classpath", "--class-path", "-p", "--module-path");

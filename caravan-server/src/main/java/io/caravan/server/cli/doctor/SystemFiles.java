@@ -14,8 +14,9 @@ public final class SystemFiles {
     private SystemFiles() {}
 
     /**
-     * Reads the first {@value #MOST_BYTES} bytes of a file, in large reads. Such files report the length 0, so {@link
-     * Files#readString} would read one byte first, after which files in {@code /proc/sys} return nothing more.
+     * Reads the first {@value #MOST_BYTES} bytes of a file, in large reads. The kernel reports a length of 0 for these
+     * files, so {@link Files#readString} would read one byte first, after which files in {@code /proc/sys} return
+     * nothing more.
      */
     public static String read(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {

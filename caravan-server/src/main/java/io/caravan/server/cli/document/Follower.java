@@ -37,7 +37,7 @@ final class Follower {
     private final CountDownLatch stop = new CountDownLatch(1);
     private volatile @Nullable RespDocumentClient current;
 
-    /** The next sequence; empty while it is unknown. */
+    /** The sequence of the next value to receive; empty while it is unknown. */
     private OptionalLong next;
 
     /** The document's id; empty while there is no document. */
@@ -70,7 +70,7 @@ final class Follower {
     }
 
     /**
-     * Follows until the document is closed, {@code count} values have been received, or {@link #stop} is called.
+     * Follows the document until it is closed, {@code count} values have been received, or {@link #stop} is called.
      *
      * @param output the output, which is flushed before each wait
      * @throws ServerConnection.LostException if the first connection attempt fails
@@ -171,7 +171,7 @@ final class Follower {
         left--;
     }
 
-    /** Stops following, from any thread. */
+    /** Stops following; callable from any thread. */
     void stop() {
         stop.countDown();
         RespDocumentClient documents = current;

@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
             "  caravan get pictures --from 7 --count 1 --raw > picture.png"
         })
 public final class GetCommand extends ClientCommand {
-    /** Stands for the first sequence that the document retains. */
+    /** Represents the first sequence that the document retains. */
     private static final long FIRST = -1;
 
     @Parameters(paramLabel = "NAME", description = "The document.")

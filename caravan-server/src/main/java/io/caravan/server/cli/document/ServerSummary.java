@@ -19,7 +19,7 @@ public record ServerSummary(ServerInfo info) {
     /**
      * Returns the lines of {@code stat}, with the most important statistics.
      *
-     * @param before the statistics some seconds ago, for rates
+     * @param before the statistics of some seconds earlier, to compute rates
      */
     public List<String> lines(ServerInfo before, double seconds) {
         List<String> lines = new ArrayList<>();
@@ -84,22 +84,22 @@ public record ServerSummary(ServerInfo info) {
         return String.format(Locale.ROOT, "%,d", info.numberOrZero(name));
     }
 
-    /** Returns the size of the values. It may exceed the size of the heap, because new values are only in the log. */
+    /** Returns the size of the values. It may exceed the size of the heap, because new values exist only in the log. */
     public String values() {
         return bytes("heap_used_bytes") + " in the log and the heap";
     }
 
-    /** Returns the free part of the heap. */
+    /** Returns the free space of the heap. */
     public String heap() {
         return part("heap_free_bytes", "heap_total_bytes") + " free, largest hole " + bytes("heap_largest_hole_bytes");
     }
 
-    /** Returns the free part of the disk. */
+    /** Returns the free space of the disk. */
     public String disk() {
         return part("disk_free_bytes", "disk_total_bytes") + " free";
     }
 
-    /** Returns the used part of the JVM heap. */
+    /** Returns the used memory of the JVM heap. */
     public String memory() {
         return part("memory_used_bytes", "memory_max_bytes") + " used";
     }

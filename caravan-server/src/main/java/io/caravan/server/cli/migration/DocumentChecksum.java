@@ -20,7 +20,8 @@ final class DocumentChecksum {
     /**
      * Starts the checksum of values.
      *
-     * @param bounded whether the boundaries between the values count; otherwise, only their concatenation counts
+     * @param bounded whether the boundaries between the values count; otherwise, only the concatenation of the values
+     *     counts
      */
     DocumentChecksum(boolean bounded) {
         this.bounded = bounded;

@@ -47,7 +47,7 @@ final class DocumentFollower {
     /** The rejected documents, and the time of each rejection. */
     private final Map<DocumentName, Long> rejected = new HashMap<>();
 
-    /** The run of the source server in which documents were last copied; empty before the first round. */
+    /** The id of the source server's run in which documents were last copied; empty before the first round. */
     private String run = "";
     /** Whether the source server has restarted since the last round that checked all documents. */
     private boolean restarted;

@@ -66,7 +66,7 @@ final class DocumentMigration {
         });
     }
 
-    /** Moves all documents with this prefix, until a pass moves none. */
+    /** Moves all documents with this prefix, in passes, until a pass moves none. */
     void all(byte[] prefix) throws IOException {
         servers.run(follower::round);
         long before = -1;
@@ -208,7 +208,7 @@ final class DocumentMigration {
         }
     }
 
-    /** Copies the rest of a fenced document; returns the reason if that is impossible, otherwise null. */
+    /** Completes the copy of a fenced document; returns the reason if that is impossible, otherwise null. */
     private @Nullable String drained(DocumentName name, boolean found) throws IOException {
         try {
             for (int i = 0; i < DRAINS; i++) {

@@ -195,7 +195,7 @@ final class DocumentSync {
                 && Upload.isAlike(one.attributes(), other.attributes(), 0);
     }
 
-    /** The synchronization of one document. */
+    /** Synchronizes one document. */
     private final class Step {
         private final DocumentClient source;
         private final DocumentClient target;
@@ -270,7 +270,8 @@ final class DocumentSync {
         }
 
         /**
-         * Handles a document that has lost values: its store was replaced by a backup, or has lost acknowledged writes.
+         * Handles a document that has lost values, because its store was replaced by a backup or has lost acknowledged
+         * writes.
          */
         private void replaceLonger(Description now, Copy copy) throws IOException {
             if (existing != Existing.REPLACE) {
@@ -405,7 +406,7 @@ final class DocumentSync {
             return sum;
         }
 
-        /** Sends a chunk that ends before a sequence, and the first sequence and the attributes of {@code state}. */
+        /** Sends a chunk that ends before {@code next}, with the first sequence and the attributes of {@code state}. */
         private void send(Description now, Description there, Description state, long next, Chunk chunk) {
             Description document = new Description(
                     there.id(), state.first(), now.next(), -1, state.attributes(), false, now.identity(), null);

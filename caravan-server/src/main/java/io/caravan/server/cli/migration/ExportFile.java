@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An export in a file, which gets its final name when it is complete and durable; until then, its name ends in {@code
  * .partial}. To resume an interrupted export, a new export renames that file to {@code .resumed}, copies the intact
- * documents, and continues after them. The file is locked, so that two exports do not write to it. Not thread-safe.
+ * documents, and continues after them. The file is locked, so that no other export writes to it. Not thread-safe.
  */
 final class ExportFile implements AutoCloseable {
     private final Path file;

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Passes a server's documents to a receiver, each as of one moment. Short documents are requested many at a time. Long
- * documents are read in pages, and read again from the start if they are trimmed in the meantime. Not thread-safe.
+ * Passes a server's documents to a receiver, each in a consistent state. Short documents are requested many at a time.
+ * Long documents are read in pages, and read again from the start if they are trimmed in the meantime. Not thread-safe.
  */
 final class Exporter implements AutoCloseable {
     /** The size, in bytes, above which a document is read in pages. */

@@ -56,7 +56,7 @@ final class RateLimitRetries {
         waitedMillis = 0;
     }
 
-    /** Waits if a rejected request may be sent again; returns whether this is the case. */
+    /** Waits if a rejected request may be sent again; returns false if it may not. */
     boolean waits(ClientException rejection) {
         long millis = rejection.waitMillis();
         if (millis == 0 || waitedMillis + millis > MAX_MILLIS) {

@@ -27,7 +27,7 @@ import java.util.function.Consumer;
 
 /**
  * Imports Redis lists into a server in passes. Each pass reads all lists, copies those that the server lacks, and
- * compares the rest. The import ends after a pass that copies nothing, and during which nothing is written to Redis.
+ * compares the others. The import ends after a pass that copies nothing, and during which nothing is written to Redis.
  * Holds a few MiB of values, and about 30 bytes for each list, in memory. Not thread-safe, except {@link #progress}.
  */
 final class RedisImport implements RedisLists.Findings, AutoCloseable {
@@ -37,7 +37,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
     /** The pause before a pass that may be unnecessary, because the last write to Redis may not have been to a list. */
     private static final long QUIET_PAUSE_MILLIS = 200;
 
-    /** Keys of one type other than list. */
+    /** The keys in Redis of one type other than list. */
     private static final class Others {
         final List<String> first = new ArrayList<>();
         long count;
@@ -52,8 +52,8 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
     private final Importer replacing;
     private final Importer comparing;
     /**
-     * The last pass that settled each list, by a hash of the list's name: copied it, found it identical, or reported
-     * that it cannot be imported. In the last case, the number of the pass is negated.
+     * The number of the last pass that settled each list, by a hash of the list's name. Such a pass copied the list,
+     * found it identical, or reported that it cannot be imported. In the last case, the number is negated.
      */
     private final LongObjectHashMap<Integer> known = new LongObjectHashMap<>();
 
@@ -103,7 +103,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
         return ByteBuffer.wrap(digest.digest(name)).getLong();
     }
 
-    /** Returns the last pass that has settled the list, negated if the list was rejected; 0 if there was none. */
+    /** Returns the number of the last pass that settled the list, negated if it was rejected; 0 if there was none. */
     private int settledIn(byte[] name) {
         Integer settled = known.get(hash(name));
         return settled == null ? 0 : settled;
@@ -239,7 +239,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
         replacing.finish();
     }
 
-    /** Reports documents of this import whose lists no longer exist, although they have not expired. */
+    /** Reports documents of this import that have not expired, but whose lists no longer exist. */
     private void findLost() throws IOException {
         if (known.values().stream().noneMatch(this::isLost)) {
             return;

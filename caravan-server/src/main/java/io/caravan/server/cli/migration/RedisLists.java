@@ -20,9 +20,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes on Redis lists as documents whose sequences start at 0. Short lists are requested many at a time, each as of
- * one moment. Long lists are read in slices, which are valid if no client has changed the list between them, except at
- * its end. Redis has no empty lists. Not thread-safe.
+ * Passes on Redis lists as documents whose sequences start at 0. Short lists are requested many at a time, each in a
+ * consistent state. Long lists are read in slices, which are valid if no client has changed the list between them,
+ * except at its end. Redis has no empty lists. Not thread-safe.
  */
 final class RedisLists implements AutoCloseable {
     private static final byte[] START = {'0'};
@@ -44,7 +44,7 @@ final class RedisLists implements AutoCloseable {
 
     private static final int MAX_INFO_BYTES = 64 * 1024;
     private static final String CHANGES = "rdb_changes_since_last_save:";
-    /** The fields that change with writes. One field is not enough, because a save resets the number of changes. */
+    /** The {@code INFO} fields that change with writes. One is not enough: a save resets the number of changes. */
     private static final List<String> WRITE_COUNTS = List.of(CHANGES, "rdb_last_save_time:", "rdb_saves:");
 
     /** The factor by which an estimate shrinks while smaller lists follow. */

@@ -83,7 +83,7 @@ final class ServerPair implements AutoCloseable {
     }
 
     /**
-     * Closes the connections, and pauses unless this pair is stopped; returns false if the servers were lost for too
+     * Closes the connections, and pauses unless this pair is stopped; returns false if a server was unreachable for too
      * long.
      */
     private boolean waitToReconnect(Exception problem) {

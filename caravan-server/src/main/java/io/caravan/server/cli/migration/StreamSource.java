@@ -155,7 +155,7 @@ final class StreamSource {
         int empty = 0;
         while (true) {
             Page page = page(name, head, offset, sink);
-            // A cached response may not show yet that the stream is closed.
+            // A cached response might not show yet that the stream is closed.
             if (page.closed() || (page.upToDate() && !head.closed())) {
                 return page.closed();
             }

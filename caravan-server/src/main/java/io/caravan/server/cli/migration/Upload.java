@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A document that is being sent to a server, and the server's document of that name after the upload. A short document
- * is sent in one write. A longer one is sent in chunks, and becomes visible at its end. Not thread-safe.
+ * is sent in one write. A longer one is sent in chunks, and becomes visible after its last chunk. Not thread-safe.
  */
 final class Upload {
     /** The maximum difference between two measured expiry times of the same document. */
@@ -149,7 +149,7 @@ final class Upload {
         }
     }
 
-    /** Sends the rest of a long document, and makes it visible. */
+    /** Sends the last chunk of a long document, and makes the document visible. */
     void finish(Replaced replaced, RateLimitRetries retries) {
         sendChunk(replaced, retries);
         try {

@@ -104,7 +104,7 @@ record CheckResult(List<Problem> problems, List<Figure> figures, String summary)
      * One metric that was checked.
      *
      * @param name the name for programs
-     * @param text a short text for people
+     * @param text a short human-readable text
      * @param value in {@code unit}
      * @param unit the unit as in Nagios plugins: {@code s}, {@code B}, {@code %}, or empty for a number
      */

@@ -33,7 +33,7 @@ final class LiveScreen implements AutoCloseable {
     private @Nullable Rates rates;
 
     /**
-     * Takes over a terminal, until {@link #close}.
+     * Takes control of a terminal, until {@link #close} is called.
      *
      * @param clients the number of clients to show
      */

@@ -7,9 +7,10 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The two limits of a value: beyond one, it causes a warning; beyond the other, it is critical.
+ * The limits beyond which a value causes a warning, or is critical.
  *
- * @param lowIsBad whether values below the limits are bad, for example for free space; otherwise, values above them
+ * @param lowIsBad whether values below the limits are bad, for example for free space; otherwise, values above them are
+ *     bad
  */
 record Thresholds(double warning, double critical, boolean lowIsBad) {
     private static final String OFF = "off";

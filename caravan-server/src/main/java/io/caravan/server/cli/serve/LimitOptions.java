@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options for the limits of clients, except the maximum length of a value. */
+/** Options for the limits on clients, except the maximum length of a value. */
 final class LimitOptions {
     private static final Duration LEAST_HEARTBEAT = Duration.ofSeconds(1);
     private static final long AUTO = 0;

@@ -195,8 +195,8 @@ public final class ServeCommand extends SettingsCommand {
     }
 
     /**
-     * Lowers the connection limit to reserve the files that the store needs. Excess clients are then rejected, instead
-     * of using up these files.
+     * Lowers the connection limit to reserve the open files that the store needs. Excess clients are then rejected,
+     * instead of using up these files.
      */
     static NetworkLimits withinOpenFiles(NetworkLimits limits, long openFiles) {
         Quantities.check(
@@ -284,7 +284,7 @@ public final class ServeCommand extends SettingsCommand {
                 () -> WarmUp.run(config.network().transport(), Path.of(System.getProperty("java.io.tmpdir"))));
     }
 
-    /** Opens the store, while the server already reports its status, and then starts to serve the store. */
+    /** Opens the store while the server already responds to status requests, then starts to serve the store. */
     private Shards open(StoreConfig config, Server server, ServerConfig serverConfig) throws IOException {
         StartSteps steps = startSteps("opens the store in " + config.directory() + ", and warms up");
         CompletableFuture<Void> warmUp = warmUp(serverConfig);

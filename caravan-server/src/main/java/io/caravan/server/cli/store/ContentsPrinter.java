@@ -98,8 +98,8 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     }
 
     /**
-     * Writes attributes as text, or in Base64 if they are not UTF-8. Eight bytes that start with a zero byte are
-     * written as a number.
+     * Writes attributes as text, or in Base64 if they are not UTF-8. A value of eight bytes that starts with a zero
+     * byte is written as a number.
      */
     private static void attributes(JsonGenerator json, Attributes attributes) throws IOException {
         json.writeObjectFieldStart("attributes");
@@ -121,7 +121,7 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         });
     }
 
-    /** Prints the last line, which contains the number of faults and whether data was moved during the dump. */
+    /** Prints the last line, which states the number of faults and whether data was moved during the dump. */
     void end() {
         print("end", json -> {
             json.writeNumberField("damage", faults());

@@ -26,7 +26,7 @@ final class AllowList {
         this.fields = Map.copyOf(fields);
     }
 
-    /** Creates a list of numeric fields, and of fields with other forms. */
+    /** Creates an allow list of numeric fields, and of fields with other forms. */
     static AllowList of(List<String> numbers, Map<String, Predicate<String>> others) {
         Map<String, Predicate<String>> fields = new LinkedHashMap<>(others);
         numbers.forEach(name -> fields.put(name, NUMBER));

@@ -16,7 +16,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The templates of the program's log messages, by logger. Only their words, and numbers in messages, may be disclosed.
+ * The templates of the program's log messages, by logger. Only the words of templates, and numbers in messages, may be
+ * disclosed.
  */
 final class KnownMessages {
     private static final String LIST = "log-messages.txt";
@@ -70,7 +71,7 @@ final class KnownMessages {
         }
     }
 
-    /** Returns the lines of the list, which have the form {@code LOGGER: MESSAGE}. */
+    /** Returns the templates as lines of the form {@code LOGGER: MESSAGE}. */
     static List<String> lines() {
         try (BufferedReader in = new BufferedReader(
                 new InputStreamReader(Objects.requireNonNull(KnownMessages.class.getResourceAsStream(LIST)), UTF_8))) {

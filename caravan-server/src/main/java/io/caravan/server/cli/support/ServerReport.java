@@ -209,7 +209,7 @@ final class ServerReport {
         messages.accept(String.valueOf(problem.getMessage()));
     }
 
-    /** Returns the server's limit of connections; empty if it is unknown. */
+    /** Returns the server's connection limit; empty if it is unknown. */
     OptionalLong maxConnections() {
         return info.number("maxclients");
     }

@@ -41,7 +41,7 @@ final class SupportFile {
     /**
      * A file in the ZIP file.
      *
-     * @param about a description of the contents, for people
+     * @param about a human-readable description of the contents
      */
     record Part(String name, String about, byte[] bytes) {}
 

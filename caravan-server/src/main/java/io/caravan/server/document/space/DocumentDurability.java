@@ -3,7 +3,7 @@ package io.caravan.server.document.space;
 import io.caravan.Durability;
 import java.util.Locale;
 
-/** The durability of an acknowledged write, in ascending order of strength. */
+/** The durability levels of an acknowledged write, from weakest to strongest. */
 public enum DocumentDurability {
     /** In the memory of the process: the write may be lost if the process is killed. */
     MEMORY(Durability.MEMORY),
@@ -39,7 +39,7 @@ public enum DocumentDurability {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Whether a server with this durability can offer the other one for some of its documents. */
+    /** Whether a server with this durability can offer the other durability for some documents. */
     boolean allows(DocumentDurability other) {
         return this == REPLICATED ? other == REPLICATED : other.compareTo(this) <= 0;
     }

@@ -9,7 +9,7 @@ import java.util.Locale;
 
 /** The prefix of the document names that belong to a space: 1 to {@value #MAX_BYTES} bytes of any value. Immutable. */
 public final class Prefix implements Comparable<Prefix> {
-    /** Maximum length, in bytes. */
+    /** Maximum length of a prefix, in bytes. */
     public static final int MAX_BYTES = 256;
 
     private final byte[] bytes;
@@ -23,7 +23,7 @@ public final class Prefix implements Comparable<Prefix> {
     /**
      * Creates a prefix from these bytes, which are not copied and must not change.
      *
-     * @throws IllegalArgumentException when there are not 1 to {@value #MAX_BYTES} of them
+     * @throws IllegalArgumentException when the number of bytes is not from 1 to {@value #MAX_BYTES}
      */
     public static Prefix of(byte[] bytes) {
         if (bytes.length < 1 || bytes.length > MAX_BYTES) {
@@ -33,7 +33,7 @@ public final class Prefix implements Comparable<Prefix> {
         return new Prefix(bytes);
     }
 
-    /** Returns a copy of the bytes. */
+    /** Returns a copy of the prefix's bytes. */
     public byte[] toBytes() {
         return bytes.clone();
     }
@@ -51,7 +51,7 @@ public final class Prefix implements Comparable<Prefix> {
         return name.startsWith(bytes);
     }
 
-    /** Whether the name sorts before this prefix, byte by byte. */
+    /** Whether this prefix sorts after the document name, byte by byte. */
     boolean isAfter(DocumentName name) {
         return name.compareTo(bytes) < 0;
     }

@@ -5,8 +5,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A token bucket that holds one second's worth of tokens. If at least one token is available, a caller may take as many
- * tokens as it needs, and later callers wait until the debt is repaid. An amount larger than the bucket is therefore
- * possible, and the long-term rate is not exceeded. Thread-safe; allocates no memory and takes no lock for a request.
+ * tokens as it needs, and later callers must wait until the debt is repaid. A single request can therefore exceed the
+ * size of the bucket, but the long-term rate is not exceeded. Thread-safe; a request allocates no memory and takes no
+ * lock.
  *
  * <p>The state of the bucket is stored as the time at which it will be full. The bucket is empty if that time is one
  * second ahead.
@@ -14,14 +15,14 @@ import java.util.concurrent.atomic.AtomicLong;
 final class RateLimit {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** The time at which the bucket is full again, on the clock that callers use. */
+    /** The time at which the bucket is full again, according to the clock of the callers. */
     private final AtomicLong fullNanos;
 
     RateLimit(long nowNanos) {
         fullNanos = new AtomicLong(nowNanos);
     }
 
-    /** Returns the time in which the bucket gains an amount, in nanoseconds; at most a century. */
+    /** Returns the nanoseconds in which the bucket gains an amount of tokens; at most a century. */
     private static long nanos(long amount, long perSecond) {
         return (long) Math.min((double) amount * SECOND / perSecond, TimeUnit.DAYS.toNanos(36_500));
     }

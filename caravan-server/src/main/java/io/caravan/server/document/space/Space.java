@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A space with its settings. The object is replaced whenever any space is created, modified, or removed. Each write to
+ * A space with its settings. This object is replaced whenever any space is created, modified, or removed. Each write to
  * a document updates the counts of the space, so that quotas are exact; a write reserves its share of the quotas before
  * the store accepts it. Thread-safe.
  */
@@ -103,7 +103,7 @@ public final class Space {
     }
 
     /**
-     * Counts a write to a document, under the lock of its name.
+     * Counts a write to a document; called under the lock of the document's name.
      *
      * @param stripe the stripe of the document's name; if the stripe is not counted yet, its later count will include
      *     the write
@@ -125,10 +125,10 @@ public final class Space {
     }
 
     /**
-     * Takes writes, and the bytes that they append, from the space's rates.
+     * Charges writes, and the bytes that they append, to the rate limits of the space.
      *
      * @param writes the number of documents written to
-     * @return 0, or, when nothing was taken, the nanoseconds until the next try
+     * @return 0, or, when nothing was charged, the nanoseconds to wait before the next try
      */
     public long take(long nowNanos, long writes, long appendedBytes) {
         long writesPerSecond = settings.get(SpaceSetting.WRITES_PER_SECOND);
@@ -144,7 +144,7 @@ public final class Space {
         return wait;
     }
 
-    /** Refunds the amounts that {@link #take} took, because the write did not happen. */
+    /** Refunds the amounts that {@link #take} charged, because the write did not happen. */
     public void refund(long writes, long appendedBytes) {
         if (settings.has(SpaceSetting.WRITES_PER_SECOND)) {
             counters.writeRate().refund(writes, settings.get(SpaceSetting.WRITES_PER_SECOND));
@@ -200,7 +200,7 @@ public final class Space {
      * The contents of a space, and its activity since the server started.
      *
      * @param writes the number of accepted appends and creations
-     * @param writtenBytes the bytes that they appended
+     * @param writtenBytes the number of bytes that these writes appended
      * @param effectiveDurability the durability of acknowledged writes
      */
     public record Status(

@@ -107,7 +107,7 @@ final class SpaceJournal {
     }
 
     /**
-     * Writes the new settings of a space. If this throws, nothing has changed.
+     * Writes the new settings of a space. If this method throws an exception, nothing has changed.
      *
      * @param now null to remove the space
      * @return a future that completes when the entry is durable

@@ -45,9 +45,9 @@ public enum SpaceSetting {
     ARCHIVE_AFTER("archive-after", Unit.SECONDS),
     /** Number of generations of a document, counted from the newest, that the archive keeps regardless of their age. */
     ARCHIVE_KEEP("archive-keep", Unit.COUNT, SpaceSetting.MOST_KEPT),
-    /** Number of days for which the archive also keeps all generations. */
+    /** Number of days for which the archive keeps all generations, in addition to {@link #ARCHIVE_KEEP}. */
     ARCHIVE_KEEP_DAYS("archive-keep-days", Unit.COUNT, SpaceSetting.MOST_KEPT),
-    /** Number of days for which the archive also keeps the newest generation of each day. */
+    /** Number of days for which the archive also keeps each day's newest generation. */
     ARCHIVE_KEEP_DAILY("archive-keep-daily", Unit.COUNT, SpaceSetting.MOST_KEPT);
 
     /** The text that clears a setting. */

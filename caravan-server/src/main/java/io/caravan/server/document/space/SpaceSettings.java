@@ -69,7 +69,7 @@ public final class SpaceSettings {
         return map;
     }
 
-    /** Returns the durability that is set, or null. */
+    /** Returns the durability that is set, or null if none is set. */
     @Nullable
     DocumentDurability durability() {
         return has(SpaceSetting.DURABILITY)
@@ -88,7 +88,7 @@ public final class SpaceSettings {
     }
 
     /**
-     * Decodes settings.
+     * Decodes the settings of a space.
      *
      * @return the settings, or null if a setting or the word of a setting is unknown, because a later release added it
      * @throws IllegalArgumentException when the bytes are not settings in the format of this version

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All spaces, in the order of their prefixes, and the progress of counting their documents. The set of spaces never
- * changes.
+ * All spaces, in the order of their prefixes, and the progress of counting their documents. The set of spaces in a
+ * table never changes.
  *
  * <p>If a name starts with a prefix, every string that sorts between the two also starts with that prefix. Therefore,
  * the last prefix that does not sort after a name is either a prefix of the name or lies within the space that contains

@@ -52,7 +52,7 @@ public final class Spaces {
      * documents.
      *
      * @param nanoTime a clock like {@link System#nanoTime()}, for rates
-     * @param server the durability of documents in no space, and the maximum in any space
+     * @param server the durability of documents in no space, which is also the maximum durability in any space
      */
     public Spaces(ListStore store, Catalog catalog, LongSupplier nanoTime, DocumentDurability server) {
         this.store = store;
@@ -75,7 +75,7 @@ public final class Spaces {
         return table.find(name);
     }
 
-    /** Returns the durability of documents in no space, which is the maximum in any space. */
+    /** Returns the durability of documents in no space, which is also the maximum durability in any space. */
     public DocumentDurability server() {
         return server;
     }
@@ -111,7 +111,7 @@ public final class Spaces {
 
     /**
      * Creates a space, or changes its settings. The settings apply to every write that begins after this method
-     * returns, and may apply earlier. The quotas of all spaces apply on return.
+     * returns, and may apply to earlier writes. The quotas of all spaces apply on return.
      *
      * <p>The settings are durable on return. Earlier writes have then reached the durability of the server, and thus at
      * least the new durability of their document.

@@ -40,8 +40,8 @@ public final class HttpProtocol implements WireProtocol {
             + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
 
     /**
-     * The default idle timeout. Longer than the minute for which proxies keep idle connections, so that proxies close
-     * them first.
+     * The default idle timeout. Longer than the minute after which proxies usually close idle connections, so that the
+     * proxy closes a connection first.
      */
     private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(2);
 
@@ -51,7 +51,7 @@ public final class HttpProtocol implements WireProtocol {
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     /**
-     * Creates the protocol; it serves no documents yet.
+     * Creates the protocol, which serves no documents until {@link #serve} is called.
      *
      * @param readers runs reads, which may block
      * @param transport creates connections to the leader

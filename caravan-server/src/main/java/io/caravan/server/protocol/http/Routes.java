@@ -39,7 +39,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** The table of all routes. New endpoints must be added here and in {@code openapi.json}. */
+/** The table of all HTTP routes. New endpoints must be added here and in {@code openapi.json}. */
 final class Routes {
     private static final String STREAM = StreamName.PREFIX + Route.REST;
     private static final String VALUES = "/v1/values/" + Route.REST;

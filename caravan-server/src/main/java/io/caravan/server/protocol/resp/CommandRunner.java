@@ -29,12 +29,12 @@ import org.jspecify.annotations.Nullable;
  * Runs one connection's requests in order.
  *
  * <p>A write is submitted to the store immediately and acknowledged later. Consecutive reads run together on a reading
- * thread, and later requests wait until these reads are done. A read therefore sees every earlier write, because the
- * store has already accepted it, and no later write.
+ * thread, and later requests wait until these reads are done. A read therefore reflects every earlier write, which the
+ * store has already accepted, and no later write.
  *
- * <p>No request runs while the store has no space, a write waits for its documents, too many replies are pending, the
- * client does not read its replies, or the turn is over. {@link #full()} then reports that the connection must stop
- * reading. Used only on the event loop.
+ * <p>No request runs while the store has no space, a write is waiting for its documents, too many replies are pending,
+ * the client is not reading its replies, or the turn is over. {@link #full()} then reports that the connection must
+ * stop reading. Used only on the event loop.
  */
 final class CommandRunner {
     /** Number of waiting requests at which the connection stops decoding further requests. */
@@ -120,14 +120,15 @@ final class CommandRunner {
         return rejectedLast;
     }
 
-    /** Returns the nanoseconds for which a blocking request has waited, or 0 if none waits. Callable on any thread. */
+    /** Returns for how many nanoseconds a blocking request has been waiting; 0 if none is. Callable on any thread. */
     long waitingNanos() {
         ReadBatch current = batch;
         return current == null ? 0 : current.waitingNanos();
     }
 
     /**
-     * Ends the turn. Returns whether the time of the turn was used up, so that requests may remain for the next turn.
+     * Ends the connection's turn. Returns whether the time of the turn was used up, so that requests may remain for the
+     * next turn.
      */
     boolean endTurn() {
         boolean wasOver = turnOver;
@@ -280,7 +281,7 @@ final class CommandRunner {
         }
     }
 
-    /** Applies a write on a reading thread. Returns false if it must wait for space in the store. */
+    /** Applies a write on a reading thread. Returns false if the write must wait for space in the store. */
     private boolean finishWrite(Change change, Prefetch preparation, ResumableRead.Context context) {
         context.checkStillKnown();
         if (!documents.writable()) {
@@ -307,7 +308,8 @@ final class CommandRunner {
     }
 
     /**
-     * Whether a write waits for a document from the archive or for another write. No request may overtake this write.
+     * Whether a write is waiting for a document from the archive or for another write. No request may overtake this
+     * write.
      */
     private boolean awaitingDocument() {
         return undecided != null && !undecided.done();

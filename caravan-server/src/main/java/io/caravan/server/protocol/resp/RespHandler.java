@@ -39,7 +39,7 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
 
     /** Time for which a stopping server still replies to requests that were in transit. */
     private static final Duration STOP_GRACE = Duration.ofMillis(100);
-    /** Number of the unfinished request of a client that must still authenticate. */
+    /** The value of {@link #unfinishedRequest} for a client that must still authenticate. */
     private static final long AUTHENTICATION = -1;
 
     private final Channel channel;
@@ -177,7 +177,7 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
             while (moreProgress) {
                 moreProgress = false;
                 runner.run();
-                // Callbacks may set moreProgress, so calls that run callbacks must not be part of an assignment to it.
+                // Callbacks may set moreProgress, so no assignment to this field may contain calls that run callbacks.
                 boolean more = replies.flush();
                 more |= decodeMore();
                 if (more || moreProgress || readOnOrClose()) {

@@ -149,7 +149,7 @@ public final class RespProtocol implements WireProtocol {
         return documents;
     }
 
-    /** Returns the executor of reads, which may wait. */
+    /** Returns the executor that runs reads, which may wait. */
     Executor readers() {
         return readers;
     }
@@ -170,7 +170,7 @@ public final class RespProtocol implements WireProtocol {
 
     /**
      * Whether this node redirects requests to the leader, or rejects them if there is no leader, even while the server
-     * stops.
+     * is stopping.
      */
     boolean redirects() {
         return placement.elsewhere();

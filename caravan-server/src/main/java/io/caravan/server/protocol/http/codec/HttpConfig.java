@@ -10,7 +10,8 @@ import java.util.Set;
  *
  * @param address address to listen on; port 0 picks a free port
  * @param maxBodyBytes maximum length of a request body
- * @param maxBatchBytes maximum size of the messages of one body in the log, including an overhead for each message
+ * @param maxBatchBytes maximum size in the log of the messages of one request body, including an overhead for each
+ *     message
  * @param longPoll maximum time for which a long poll waits for a value
  * @param eventStream time after which the client of an event stream must reconnect
  * @param heartbeat time between the comments that prevent proxies from closing an idle event stream; zero for no
@@ -29,12 +30,12 @@ public record HttpConfig(
         Duration heartbeat,
         Set<String> allowedOrigins,
         Set<String> allowedHosts) {
-    /** The space that a write needs for the attributes of the document and for frames. */
+    /** The space in a log buffer that a write needs for the attributes of the document and for frames. */
     private static final int BATCH_ROOM_BYTES = 64 * 1024;
 
     /**
-     * Returns a configuration with the default times, for a store with these limits. A write must fit into a log
-     * buffer.
+     * Returns a configuration with the default times, for a store with these limits. Limits the size of a batch,
+     * because a write must fit into a log buffer.
      */
     public static HttpConfig of(InetSocketAddress address, int maxValueBytes, int logBufferBytes) {
         return new HttpConfig(

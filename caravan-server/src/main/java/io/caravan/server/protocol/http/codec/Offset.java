@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A position in a stream, specified by a client: a value, the first retained value, or the end.
  *
- * <p>As text, the offset of a value is sixteen digits of its sequence, {@code _}, and sixteen digits of a byte position
- * within the value. The texts sort in the order of the positions. The server issues only offsets with byte position
- * zero. Like the reference server of the protocol, it accepts and ignores other byte positions, because gateways add 1
- * to continue after an offset.
+ * <p>As text, the offset of a value consists of its sequence in sixteen digits, {@code _}, and a byte position within
+ * the value in sixteen digits. The texts sort in the order of the positions. The server issues only offsets with byte
+ * position zero. Like the reference server of the protocol, it accepts and ignores other byte positions, because
+ * gateways add 1 to continue after an offset.
  */
 public final class Offset {
     private static final String DIGITS = "[0-9]{16}";
@@ -27,7 +27,7 @@ public final class Offset {
         this.sequence = sequence;
     }
 
-    /** Returns the text of the offset of the value with this sequence. The value need not exist yet. */
+    /** Returns the offset of the value with this sequence, as text. The value need not exist yet. */
     public static String of(long sequence) {
         return String.format(Locale.ROOT, "%016d_%016d", sequence, 0);
     }

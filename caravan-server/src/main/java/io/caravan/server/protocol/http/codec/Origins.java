@@ -28,8 +28,8 @@ import java.util.stream.Collectors;
  *   <li>any IP address, if the server does not listen on a loopback address.
  * </ul>
  *
- * <p>These rules do not affect programs other than browsers, which send no {@code Origin} and whose {@code Host} is the
- * address to which they connect.
+ * <p>These rules do not affect programs other than browsers: such programs send no {@code Origin}, and their {@code
+ * Host} is the address to which they connect.
  */
 public final class Origins {
     private static final String ANY = "*";
@@ -79,7 +79,7 @@ public final class Origins {
         anyAddress = !address.getAddress().isLoopbackAddress();
     }
 
-    /** Whether this is an origin as sent by browsers, such as {@code https://app.example:8443}, or {@code *}. */
+    /** Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *}. */
     static boolean valid(String origin) {
         return origin.equals(ANY) || ORIGIN.matcher(origin).matches();
     }

@@ -6,7 +6,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** Percent-encoding in URLs, such as {@code %41}. */
+/** Converts bytes and text to and from percent-encoding in URLs, such as {@code %41}. */
 public final class PercentCode {
     private static final String UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     private static final HexFormat HEX = HexFormat.of().withUpperCase();

@@ -66,7 +66,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return new Request(head.method(), parts[0], query, head.headers(), new byte[0]);
     }
 
-    /** Returns the problem for bytes that are not a request. */
+    /** Returns the problem for bytes that are not a valid request. */
     public static Problem malformed(Throwable cause) {
         if (cause instanceof TooLongHttpLineException) {
             return new Problem(414, "url_too_long", "the request's first line is too long");
@@ -122,7 +122,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return rest.startsWith("/") ? rest : "/" + rest;
     }
 
-    /** Returns the path and query as sent. */
+    /** Returns the path and the query of the URL as sent. */
     public String target() {
         return query.toString().isEmpty() ? path : path + "?" + query;
     }

@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Decodes requests, and rejects ambiguous ones. Used only on the event loop.
  *
  * <p>Bytes that arrive while a request is being handled are held back: they are counted but not decoded, and the socket
- * is not read until the request ends. If small requests were decoded, they would take many times the memory of their
- * bytes.
+ * is not read until the request ends. Small requests, once decoded, would take many times the memory of their bytes.
  */
 public final class RequestDecoder extends HttpRequestDecoder {
     /**
@@ -99,7 +98,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         try {
             channelRead(context, Unpooled.EMPTY_BUFFER);
         } catch (Exception | Error broken) {
-            // Netty pipelines handle exceptions of their handlers in the same way.
+            // A Netty pipeline handles an exception from a handler in the same way.
             context.fireExceptionCaught(broken);
         }
     }
@@ -139,7 +138,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Creates headers with a limit on their number. A header over the limit is rejected before it takes memory. */
+    /** Limits the number of headers. A header over the limit is rejected before it takes memory. */
     private static final class FewHeaders implements HttpHeadersFactory {
         private final DefaultHttpHeadersFactory usual;
         /** The number of headers in the last head or trailer. */

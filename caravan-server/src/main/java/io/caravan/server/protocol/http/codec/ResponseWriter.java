@@ -41,8 +41,8 @@ public final class ResponseWriter {
     private static final long MILLIS_PER_SECOND = 1_000;
 
     /**
-     * The {@code Date} header for one second, cached because formatting it takes longer than the rest of a small
-     * response.
+     * The {@code Date} header for one second, cached because formatting the date takes longer than writing the rest of
+     * a small response.
      */
     private record FormattedDate(long second, String text) {
         static FormattedDate of(long second) {
@@ -62,8 +62,8 @@ public final class ResponseWriter {
     private boolean keepAlive;
 
     /**
-     * Creates a writer for the response to a request. The connection closes after the response if {@code ending}
-     * returns true when the response is written.
+     * Creates a writer for the response to a request. If {@code ending} returns true when the response is written, the
+     * connection closes after the response.
      */
     public ResponseWriter(
             Channel channel, ConnectionMemory memory, HttpRequest head, Origins origins, BooleanSupplier ending) {
@@ -103,7 +103,7 @@ public final class ResponseWriter {
         return keepAlive;
     }
 
-    /** Requests that the connection closes after this response. */
+    /** Makes the connection close after this response. */
     public void close() {
         keepAlive = false;
     }

@@ -3,13 +3,13 @@ package io.caravan.server.protocol.http.codec;
 /** The headers of the Durable Streams protocol and of its extensions. */
 public final class StreamHeaders {
     public static final String NEXT_OFFSET = "Stream-Next-Offset";
-    /** An extension: the offset of the first retained value. */
+    /** An extension of the protocol: the offset of the first retained value. */
     public static final String FIRST_OFFSET = "Stream-First-Offset";
 
-    /** An extension: the offset that the first value of an append must get. */
+    /** An extension of the protocol: the offset that the first value of an append must get. */
     public static final String IF_OFFSET = "Stream-If-Offset";
 
-    /** An extension: the durability of a stream's writes, if it is lower than that of the server. */
+    /** An extension of the protocol: the durability of a stream's writes, if it is lower than the server's. */
     public static final String DURABILITY = "Stream-Durability";
 
     public static final String UP_TO_DATE = "Stream-Up-To-Date";

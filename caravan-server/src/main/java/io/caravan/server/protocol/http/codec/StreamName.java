@@ -11,8 +11,9 @@ import java.util.regex.Pattern;
  *
  * <p>Clients and proxies rewrite some paths: {@code rooms/../payroll} becomes {@code payroll}, and {@code a//b} may
  * become {@code a/b}. A name with such segments, or with a reserved first segment, therefore has an escaped path, which
- * is not rewritten. It consists of {@value #ESCAPED} and the escaped name. In the escaped name, every byte except
- * letters, digits, {@code -}, and {@code _} is written as {@code ~} and two uppercase hexadecimal digits.
+ * clients and proxies do not rewrite. This path consists of {@value #ESCAPED} and the escaped name. In the escaped
+ * name, every byte except letters, digits, {@code -}, and {@code _} is written as {@code ~} and two uppercase
+ * hexadecimal digits.
  *
  * <p>A path with a {@code .} or {@code ..} segment is rejected. An encoded dot counts as a dot in this check, but an
  * encoded slash does not separate segments: {@code rooms%2F..%2Fpayroll} is one segment, and a valid name.

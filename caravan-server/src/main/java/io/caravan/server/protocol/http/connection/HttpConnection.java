@@ -114,7 +114,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         }
     }
 
-    /** Called after each read of the socket, even if no message was decoded. */
+    /** Decides whether to read more, after each read of the socket, even if no message was decoded. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         readMore();
@@ -177,7 +177,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         }
     }
 
-    /** Called when the response has been written. */
+    /** Ends the current request after its response has been written. */
     private void ended() {
         HttpExchange done = Objects.requireNonNull(exchange);
         service.ended(done);

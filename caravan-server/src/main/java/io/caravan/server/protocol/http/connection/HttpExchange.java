@@ -153,7 +153,7 @@ public final class HttpExchange {
     }
 
     /**
-     * Runs part of the request's work, on any thread. An exception ends the exchange, and an {@link Error} is also
+     * Runs part of the work of the request, on any thread. An exception ends the exchange; an {@link Error} is also
      * rethrown.
      */
     public void run(Runnable part) {
@@ -239,7 +239,7 @@ public final class HttpExchange {
         continueIfWritable();
     }
 
-    /** Called when the connection may be writable. */
+    /** Runs the action of {@link #whenWritable} if the connection is writable now. */
     void continueIfWritable() {
         Runnable action = onWritable;
         if (action != null && !over && writable()) {
@@ -249,8 +249,8 @@ public final class HttpExchange {
     }
 
     /**
-     * Begins a wait for new values. The action ends the response early when the server stops or the client sends no
-     * more data. If this has happened already, the action runs immediately. Called on the event loop.
+     * Begins a wait for new values. When the server stops or the client signals the end of its data, the action runs
+     * and ends the response early. If this has happened already, the action runs immediately. Called on the event loop.
      */
     public void waitForValues(Runnable drain) {
         memory().waitingFor(() -> System.nanoTime() - startedNanos);
@@ -269,7 +269,8 @@ public final class HttpExchange {
     }
 
     /**
-     * Adds an action for the end of the exchange, or runs it now if the exchange has ended. Called on the event loop.
+     * Registers an action to run at the end of the exchange, or runs it now if the exchange has ended. Called on the
+     * event loop.
      */
     public void atEnd(Runnable action) {
         if (over) {
@@ -294,7 +295,7 @@ public final class HttpExchange {
         return finished;
     }
 
-    /** Called when the connection is closed. */
+    /** Ends the exchange, because the connection is closed. */
     void gone() {
         if (!over) {
             over = true;

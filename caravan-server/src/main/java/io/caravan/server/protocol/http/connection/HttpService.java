@@ -111,7 +111,7 @@ public final class HttpService {
                 .with("Allow", methods);
     }
 
-    /** Counts an exchange that is over. */
+    /** Counts a completed or abandoned exchange. */
     void ended(HttpExchange exchange) {
         RequestOutcome outcome = exchange.finished() ? outcome(exchange.status()) : RequestOutcome.ABANDONED;
         metrics.request(PROTOCOL, exchange.operation(), outcome, System.nanoTime() - exchange.startedNanos());

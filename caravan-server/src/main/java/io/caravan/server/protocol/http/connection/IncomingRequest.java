@@ -29,8 +29,8 @@ public final class IncomingRequest {
     private int bytes;
 
     /**
-     * Creates a request with an empty body. Throws {@link Problem} if the announced body is too long, or the
-     * expectation is not supported.
+     * Creates a request with an empty body. Throws {@link Problem} if the announced body is too long, or the {@code
+     * Expect} header is not supported.
      */
     public IncomingRequest(HttpRequest received, Request head, Route route, Principal principal, HttpConfig config) {
         this.head = head;
@@ -71,7 +71,7 @@ public final class IncomingRequest {
         return principal;
     }
 
-    /** Returns the memory of the head and the received body. The body counts twice, because its buffer grows. */
+    /** Returns the memory of the head and the received body. The body counts twice, because its buffer may grow. */
     long heldBytes() {
         return headBytes + bytes + body.size();
     }

@@ -38,14 +38,14 @@ public record Route(
     private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);
 
     /**
-     * The total size of values, before Base64 encoding, that every body may contain, even if the maximum length of a
-     * value is lower.
+     * The total size of values, before Base64 encoding, that a body with several values may always have, even if the
+     * maximum length of a value is lower.
      */
     private static final int VALUES_BYTES = 1024 * 1024;
 
     private static final int VALUES_ROOM_BYTES = 64 * 1024;
 
-    /** Creates a route whose body is at most as long as one value. */
+    /** Creates a route whose request body is at most as long as one value. */
     public Route(
             HttpMethod method,
             String path,
@@ -56,7 +56,7 @@ public record Route(
         this(method, path, operation, permission, statuses, false, endpoint);
     }
 
-    /** Returns the maximum length of the body, given the maximum length of a value. */
+    /** Returns the maximum length of a request body, given the maximum length of a value. */
     int maxBodyBytes(int maxValueBytes) {
         return takesValues
                 ? (int) Math.min(Integer.MAX_VALUE, Math.max(maxValueBytes, VALUES_BYTES) * 4L / 3 + VALUES_ROOM_BYTES)

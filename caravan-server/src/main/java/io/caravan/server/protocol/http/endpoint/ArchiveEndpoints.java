@@ -46,7 +46,7 @@ public final class ArchiveEndpoints {
 
     /**
      * Returns the progress of the archive, the result of the last drill, and the number of documents fetched on demand.
-     * Each is null if absent.
+     * A part that does not exist is null.
      */
     public void status(HttpExchange exchange) {
         Map<String, Object> fields = new LinkedHashMap<>();
@@ -115,9 +115,9 @@ public final class ArchiveEndpoints {
     }
 
     /**
-     * Restores a document, under another name if one is given. By default, restores the values of the latest generation
-     * that the document lacks. The choice of a generation requires {@code ADMIN}, because it may undo writes of other
-     * users.
+     * Restores a document, under another name if one is given. By default, restores those values of the latest
+     * generation that the document lacks. Choosing a generation requires {@code ADMIN}, because the restore may then
+     * undo writes of other users.
      */
     public void restore(HttpExchange exchange) {
         DocumentName name = exchange.documentName();

@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * The endpoints for backups. A backup may take longer than the minute for which proxies wait, so one request starts the
- * backup, and others query its state.
+ * The endpoints for backups. A backup may take longer than the minute for which proxies wait for a response, so one
+ * request starts a backup, and later requests query its state.
  */
 public final class BackupEndpoints {
-    /** The start of the paths of backups. */
+    /** The prefix of the URL paths of backups. */
     public static final String PREFIX = "/v1/backups/";
 
     private final Endpoints endpoints;
@@ -57,7 +57,7 @@ public final class BackupEndpoints {
         return exchange.route().rest(exchange.request().path());
     }
 
-    /** Ignores the outcome of a backup, which is logged and shown on the page of the backup. */
+    /** Ignores the outcome of a backup, because it is logged and clients can query it. */
     private static final class Unwatched implements Outcome<Backups.Made> {
         @Override
         public void success(Backups.Made made) {}

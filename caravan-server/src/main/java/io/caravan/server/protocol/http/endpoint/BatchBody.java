@@ -26,7 +26,7 @@ record BatchBody(@Nullable List<Fields> operations) {
 
     private static final String INVALID = "invalid_batch";
 
-    /** The fields of an operation. */
+    /** The JSON fields of an operation. */
     record Fields(
             @Nullable String path,
             @Nullable List<String> append,

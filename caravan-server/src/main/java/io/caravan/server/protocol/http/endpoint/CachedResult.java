@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A result that is expensive to compute, and that all callers share. The next computation starts only after twenty
- * times the duration of the previous one. Computations therefore take at most a twentieth of the time of one thread,
+ * times the duration of the previous one. Computations therefore take at most a twentieth of one thread's time,
  * regardless of the number of callers. Thread-safe.
  */
 final class CachedResult<T> {

@@ -10,7 +10,7 @@ import io.netty.buffer.ByteBuf;
  * next slice is read when the client has received most of the previous one; no thread waits.
  *
  * <p>If the values are trimmed or the document is deleted during the transfer, the connection is closed, which HTTP
- * clients detect as an error. The reading thread and the event loop use the fields in turn.
+ * clients detect as an error. The reading thread and the event loop take turns using the fields.
  */
 final class CatchUpRead {
     private static final int SLICE_BYTES = 128 * 1024;

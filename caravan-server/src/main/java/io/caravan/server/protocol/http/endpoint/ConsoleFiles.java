@@ -16,11 +16,11 @@ import java.util.Objects;
 
 /**
  * The files of the console, which need no token because they contain no data. The pages request their data from the
- * other endpoints, with the token that the user enters. The content security policy forbids browsers to load anything
- * from other servers, or to run other scripts.
+ * other endpoints, with the token that the user enters. The content security policy prevents browsers from loading
+ * anything from other servers and from running other scripts.
  */
 public final class ConsoleFiles {
-    /** The start of the paths of the files. */
+    /** The prefix of the URL paths of the console's files. */
     public static final String PREFIX = "/console/";
 
     static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * documents of only one group.
  */
 public final class DocumentList implements Route.Endpoint {
-    /** The operation name of the route. */
+    /** The operation name of the route that lists documents. */
     public static final String OPERATION = "listDocuments";
 
     private static final int DEFAULT_LIMIT = 100;
@@ -66,13 +66,13 @@ public final class DocumentList implements Route.Endpoint {
     /**
      * The documents that a request selects.
      *
-     * @param prefix start of the names
+     * @param prefix the prefix of the names
      * @param delimiter the delimiter, or empty for none. A name that contains the delimiter after the prefix is not
-     *     listed, but counted under its start, up to and including the delimiter
+     *     listed, but counted in a group: the start of the name, up to and including the delimiter
      * @param sizes whether to return the size of each document
      */
     private record Wanted(byte[] prefix, byte[] delimiter, boolean sizes) {
-        /** Returns the start under which a name is counted, or null if the name is listed. */
+        /** Returns the group in which a name is counted, or null if the name is listed. */
         @Nullable
         String group(DocumentName name) {
             if (delimiter.length == 0) {
@@ -94,8 +94,8 @@ public final class DocumentList implements Route.Endpoint {
     }
 
     /**
-     * Returns the number in a parameter, from 0, or {@code otherwise} if the parameter is absent. Throws
-     * {@link Problem} if it is not a number.
+     * Returns the nonnegative number in a parameter, or {@code otherwise} if the parameter is absent. Throws {@link
+     * Problem} if it is not a number.
      */
     static long number(Query query, String name, long otherwise) {
         String value = query.get(name);
@@ -107,7 +107,7 @@ public final class DocumentList implements Route.Endpoint {
                 return Long.parseLong(value);
             }
         } catch (NumberFormatException tooGreat) {
-            // Rejected like text that is not a number.
+            // A number that is too large is rejected below, like text that is not a number.
         }
         throw Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
     }
@@ -186,7 +186,7 @@ public final class DocumentList implements Route.Endpoint {
                     }
                 }
             } catch (NumberFormatException tooGreat) {
-                // Rejected like text that is not a cursor.
+                // A number that is too large is rejected below, like text that is not a cursor.
             }
             throw Problem.badRequest("invalid_parameter", "cursor must be one from a response");
         }

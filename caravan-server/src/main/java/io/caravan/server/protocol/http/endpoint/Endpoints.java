@@ -68,7 +68,7 @@ public record Endpoints(
 
     /**
      * Runs a write to a document on the event loop, when the store has space. The client's next request waits until
-     * then. Writes of one turn of the loop share an fsync.
+     * then. The writes of one turn of the loop share an fsync.
      */
     public void write(HttpExchange exchange, DocumentName name, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
@@ -112,7 +112,7 @@ public record Endpoints(
         return new Outcome<>() {
             @Override
             public void success(T result) {
-                // The store's thread, which has other callers to notify, must not send the response.
+                // The store's thread must not send the response, because it has other callers to notify.
                 exchange.loop().execute(() -> exchange.run(() -> exchange.respond(response.apply(result))));
             }
 

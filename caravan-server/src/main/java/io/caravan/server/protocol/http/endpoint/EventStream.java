@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends the values of a stream as server-sent events, first the existing values, then new ones, until the stream is
  * closed or a time limit is reached. The next values are read when the client has received the previous ones. Checks
- * and the event loop alternate in using the fields.
+ * and the event loop take turns using the fields.
  *
  * <p>A text event ends with a complete character, because clients decode each event separately. A value that ends
  * within a character is sent together with the value that completes the character, or when the stream is closed.
@@ -70,8 +70,8 @@ final class EventStream extends LiveRead {
     }
 
     /**
-     * Returns the document, or null if it was deleted or replaced. The response then ends, and the client receives the
-     * reason when it reconnects.
+     * Returns the document, or null if it was deleted or replaced. In that case, the response ends, and the client
+     * receives the reason when it reconnects.
      */
     private @Nullable DocumentInfo findAgain(long id) {
         DocumentInfo info = request.documents().find(request.name());
@@ -190,8 +190,8 @@ final class EventStream extends LiveRead {
     }
 
     /**
-     * Adds the event with the client's position. {@code closed} is whether the client has all values of a closed
-     * stream.
+     * Adds the event that contains the client's position. {@code closed} means that the stream is closed and the client
+     * has all of its values.
      */
     private static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
         Map<String, Object> fields = new LinkedHashMap<>();

@@ -25,7 +25,7 @@ record ImportBody(Map<String, Object> attributes, List<byte[]> values) {
     }
 
     /**
-     * Parses a body.
+     * Parses the body of an import step.
      *
      * @throws Problem if the body is malformed, or exceeds a limit
      */
@@ -56,7 +56,7 @@ record ImportBody(Map<String, Object> attributes, List<byte[]> values) {
         }
     }
 
-    /** Returns the attributes. Throws {@link IllegalArgumentException} if an attribute is unknown or invalid. */
+    /** Converts the attributes. Throws {@link IllegalArgumentException} if an attribute is unknown or invalid. */
     DocumentAttributes documentAttributes() {
         Map<String, byte[]> given = new LinkedHashMap<>();
         PortableAttributes.ofJson(attributes)

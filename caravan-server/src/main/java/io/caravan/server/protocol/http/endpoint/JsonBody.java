@@ -28,12 +28,12 @@ import org.jspecify.annotations.Nullable;
  * that exceed a limit, before it allocates memory for the rest of the body.
  */
 final class JsonBody {
-    /** The field with the path of the stream. */
+    /** The name of the field that contains the path of a stream. */
     private static final String PATH = "path";
 
     private static final int MAX_DEPTH = 8;
     /**
-     * The maximum length of a field name, which no valid name reaches. Limited because the factory caches thousands of
+     * The maximum length of a field name; all valid names are shorter. Limited because the factory caches thousands of
      * names, even invalid names.
      */
     private static final int MAX_NAME_CHARS = 128;
@@ -65,7 +65,7 @@ final class JsonBody {
     private final long maxTokens;
 
     /**
-     * Creates a reader of bodies.
+     * Creates a parser of bodies.
      *
      * @param maxBatchBytes maximum size of the values of a body in the log, including an overhead for each value
      */
@@ -74,7 +74,7 @@ final class JsonBody {
     }
 
     /**
-     * A parser that rejects nulls, so that a condition that is null by mistake is not ignored. Also rejects bodies of
+     * A parser that rejects nulls, so that a condition that is null by mistake is not ignored. Also rejects bodies with
      * more tokens than the longest valid body, because many short values would take a multiple of the size of the body.
      */
     private static final class CheckedParser extends JsonParserDelegate {
@@ -100,7 +100,7 @@ final class JsonBody {
     }
 
     /**
-     * Reads a body.
+     * Parses a body into a record.
      *
      * @param code the code of the problem if the body is invalid
      */

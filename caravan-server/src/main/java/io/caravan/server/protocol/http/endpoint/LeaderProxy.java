@@ -55,16 +55,16 @@ import org.jspecify.annotations.Nullable;
  * Forwards requests for documents to the leader of their Raft group, and streams the responses back to the client, so
  * that clients may use any node.
  *
- * <p>A request has a connection to itself until its response is complete; later requests reuse the connection. The
- * connection is closed when another node becomes leader. While there is no leader, requests wait for a short time.
+ * <p>A request has exclusive use of a connection until its response is complete; later requests reuse the connection.
+ * The connection is closed when another node becomes leader. While there is no leader, requests wait for a short time.
  */
 public final class LeaderProxy {
     private static final String RELAYED = "Caravan-Relayed";
     private static final int CONNECT_MILLIS = 2_000;
     private static final long CHECK_SECONDS = 1;
     /**
-     * The time after which a waiting request is rejected, and for which there may be no leader before requests are
-     * rejected. It is enough for two elections at the default timeout.
+     * The maximum time for which a request waits, and the time without a leader after which requests are rejected. Long
+     * enough for two elections at the default timeout.
      */
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
@@ -89,7 +89,7 @@ public final class LeaderProxy {
 
     private record Target(EventLoop loop, ClusterNode leader) {}
 
-    /** The connections of one event loop to a node. One task checks all of them. */
+    /** The connections from one event loop to one node. A single task checks all of them. */
     private static final class Pool {
         private final Set<Link> busy = new HashSet<>();
         /** The idle connections, starting with the connection that has been idle longest. */
@@ -219,8 +219,8 @@ public final class LeaderProxy {
         }
 
         /**
-         * Handles a leader that did not respond. A read, or a request that was not sent, is retried for a limited time,
-         * because a new leader does not accept requests immediately.
+         * Handles the failure of a leader to respond. A read, or a request that was not sent, is retried for a limited
+         * time, because a new leader does not accept requests immediately.
          */
         void failed(boolean sent, Problem problem) {
             boolean mayHaveChanged = sent && !isRead();
@@ -238,7 +238,7 @@ public final class LeaderProxy {
         }
     }
 
-    /** Watches an idle connection. */
+    /** Keeps an idle connection in its pool until the connection is reused or closed. */
     private static final class Idle extends ChannelInboundHandlerAdapter {
         private final Channel channel;
         private final Pool pool;
@@ -280,7 +280,7 @@ public final class LeaderProxy {
         }
     }
 
-    /** One request on a connection to the leader. */
+    /** A request in progress on a connection to the leader. */
     private static final class Link extends SimpleChannelInboundHandler<HttpObject> {
         private final Forwarding forwarding;
         private final HttpExchange exchange;
@@ -295,7 +295,7 @@ public final class LeaderProxy {
         private boolean interim;
         private boolean done;
 
-        /** @param pool receives the connection when the response is complete */
+        /** Creates a link. The {@code pool} receives the connection when the response is complete. */
         Link(Forwarding forwarding, ClusterNode leader, Pool pool) {
             this.pool = pool;
             this.forwarding = forwarding;

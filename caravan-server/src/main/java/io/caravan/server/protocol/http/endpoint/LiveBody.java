@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 
 /** A body that lists streams to tail: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
 record LiveBody(@Nullable List<Fields> streams) {
-    /** Maximum number of streams of one connection. A stream takes several hundred bytes while it is tailed. */
+    /** Maximum number of streams that one connection may tail, because each takes several hundred bytes. */
     static final int MAX_STREAMS = 1_000;
 
     private static final String INVALID = "invalid_streams";
 
-    /** The fields of a stream. */
+    /** The JSON fields of a stream. */
     record Fields(@Nullable String path, @Nullable String offset) {}
 
-    /** A stream, and the offset at which to start. */
+    /** A stream to tail, and the offset at which to start. */
     record Start(DocumentName name, Offset offset) {}
 
     /**

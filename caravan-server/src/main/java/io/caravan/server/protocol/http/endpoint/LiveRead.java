@@ -48,14 +48,14 @@ abstract class LiveRead {
         exchange.atEnd(() -> timer.cancel(false));
     }
 
-    /** Writes a comment, unless the client has yet to receive earlier events. */
+    /** Writes a comment, unless too many earlier bytes are still waiting to be sent. */
     private void writeComment() {
         if (exchange.writable()) {
             exchange.write(COMMENT.duplicate());
         }
     }
 
-    /** Starts a check of these documents. The last check has no documents, and must finish the response. */
+    /** Starts a check of these documents. The last check receives no documents, and must finish the response. */
     abstract void check(List<DocumentName> names);
 
     /** Starts the first check. The last check runs after {@code limit}, or when the server stops. */

@@ -42,7 +42,7 @@ final class LiveStreams extends LiveRead {
 
     private final Endpoints endpoints;
     private final DocumentService documents;
-    /** The streams that are still tailed. */
+    /** The streams that are still being tailed. */
     private final Map<DocumentName, Tailed> tailed = new LinkedHashMap<>();
 
     LiveStreams(HttpExchange exchange, Endpoints endpoints, List<LiveBody.Start> starts) {
@@ -112,7 +112,7 @@ final class LiveStreams extends LiveRead {
         });
     }
 
-    /** A tailed stream. Checks and the event loop use its fields in turn. */
+    /** A tailed stream. Checks and the event loop take turns using its fields. */
     private final class Tailed {
         private final DocumentName name;
         private final Offset offset;
@@ -212,7 +212,7 @@ final class LiveStreams extends LiveRead {
         events.writeBytes(kind).writeBytes(Response.jsonBytes(fields)).writeBytes(END);
     }
 
-    /** Collects values until a check is full. */
+    /** Collects values until their total size reaches {@link #CHECK_BYTES}. */
     private static final class Values implements DocumentReader {
         private final List<byte[]> bytes = new ArrayList<>();
         private long length;

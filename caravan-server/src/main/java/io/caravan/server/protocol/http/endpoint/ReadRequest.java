@@ -48,7 +48,7 @@ record ReadRequest(
         return info;
     }
 
-    /** Returns the document. Throws {@link Problem} if it no longer has this id. */
+    /** Returns the current state of the document. Throws {@link Problem} if the document no longer has this id. */
     DocumentInfo findAgain(long id) {
         DocumentInfo info = find(documents, name);
         if (info.id() != id) {

@@ -50,7 +50,7 @@ public final class ServerEndpoints {
         this.clients = clients;
     }
 
-    /** Reads the OpenAPI description, and adds the error responses of each route, which the resource omits. */
+    /** Reads the OpenAPI description, and adds the error responses of each route, which the file omits. */
     public void describe(List<Route> routes) {
         ObjectMapper json = new ObjectMapper();
         try (InputStream in = ServerEndpoints.class.getResourceAsStream(OPEN_API)) {

@@ -38,7 +38,7 @@ final class SliceReader implements DocumentReader {
     private long wholeNext;
 
     /**
-     * Creates a slice for values from a sequence to the end of {@code info}. {@code first} is whether this is the first
+     * Creates a slice for values from a sequence to the end of {@code info}. {@code first} means that this is the first
      * slice of a body.
      */
     SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first) {
@@ -59,7 +59,7 @@ final class SliceReader implements DocumentReader {
         text = true;
     }
 
-    /** Reads values. Returns false if there were none, because they were trimmed or the document was deleted. */
+    /** Reads the values of the slice. Returns false if they were trimmed or the document was deleted. */
     boolean read(ReadRequest request) {
         long before = next;
         read(request.documents(), request.name(), info, next, this);

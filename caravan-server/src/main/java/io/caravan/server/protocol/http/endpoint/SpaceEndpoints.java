@@ -16,7 +16,7 @@ import java.util.function.Function;
 
 /** The endpoints that manage spaces, under the same rules as {@code CARAVAN.SPACE}. */
 public final class SpaceEndpoints {
-    /** The start of the paths of spaces. */
+    /** The prefix of the URL paths of spaces. */
     public static final String PREFIX = "/v1/spaces/";
 
     private static final String INVALID = "invalid_space";
@@ -97,7 +97,7 @@ public final class SpaceEndpoints {
         return settings;
     }
 
-    /** A space in a response. */
+    /** The description of a space in a response. */
     private record Described(
             String prefix,
             String path,

@@ -29,7 +29,7 @@ final class StreamResponses {
         return of(status, info).uncached();
     }
 
-    /** Adds the durability of a write to these streams, if it differs from the durability of the server. */
+    /** Adds a header with the durability of a write to these streams, if it differs from the server's durability. */
     static Response withDurability(DocumentService documents, Collection<DocumentName> names, Response response) {
         Spaces spaces = documents.spaces();
         DocumentDurability strongest = spaces.server();
@@ -68,7 +68,7 @@ final class StreamResponses {
                 .flag(StreamHeaders.UP_TO_DATE, true);
     }
 
-    /** Returns the head of a response with server-sent events, which asks proxies not to buffer the events. */
+    /** Returns the head of a response with server-sent events. The head asks proxies not to buffer the events. */
     static Response events() {
         return new Response(200)
                 .header("Content-Type", "text/event-stream")

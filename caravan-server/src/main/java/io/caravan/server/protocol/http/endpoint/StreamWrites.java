@@ -42,7 +42,7 @@ public final class StreamWrites {
     /** The names of headers that proxies add to forwarded requests. */
     private static final Set<String> BY_PROXIES =
             Set.of("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Via");
-    /** The size above which JSON is split on a reading thread. */
+    /** The size above which a JSON body is split into messages on a reading thread. */
     private static final int SMALL_BYTES = 16 * 1024;
 
     private final Endpoints endpoints;
@@ -213,8 +213,8 @@ public final class StreamWrites {
     }
 
     /**
-     * Trims the values before an offset, which is an extension of the protocol. The method is {@code POST}, because a
-     * {@code DELETE} request that lost its parameter in transit would delete the stream.
+     * Trims the values before an offset; this operation is an extension of the protocol. The method is {@code POST},
+     * because a {@code DELETE} request that lost its parameter in transit would delete the stream.
      */
     private void trim(HttpExchange exchange, String to) {
         exchange.operation("trimStream");

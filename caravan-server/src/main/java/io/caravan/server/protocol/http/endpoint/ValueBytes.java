@@ -2,14 +2,14 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.protocol.http.codec.Problem;
 
-/** The total size in the log of one request's values, which is limited. */
+/** Adds up the size of one request's values in the log, and enforces a limit. */
 final class ValueBytes {
     private final String request;
     private final long max;
     private long bytes;
 
     /**
-     * Creates an empty sum.
+     * Creates a sum without values.
      *
      * @param request the kind of request, for the error
      */

@@ -67,7 +67,8 @@ final class InlineWords {
     }
 
     /**
-     * Reads up to the closing quote. Returns false if there is no closing quote, or if the word does not end after it.
+     * Reads a quoted word up to the closing quote. Returns false if there is no closing quote, or if the word does not
+     * end after it.
      */
     private boolean quoted(byte quote, ByteArrayOutputStream word) {
         while (at < line.length) {

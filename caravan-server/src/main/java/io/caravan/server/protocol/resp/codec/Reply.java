@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A reply with the types of RESP 3. If RESP 2 lacks a type, the most similar type replaces it, as in Redis. */
 public sealed interface Reply {
-    /** The usual reply of a command that returns no data. */
+    /** The usual reply to a command that returns no data. */
     Reply OK = new Simple("OK");
 
     /** Approximate memory of a reply in addition to its text or bytes. */
@@ -70,7 +70,7 @@ public sealed interface Reply {
         putLineEnd(out);
     }
 
-    /** Writes a text, which must not contain a line end, followed by a line end. */
+    /** Writes a text and a line end. The text must not contain a line end. */
     private static void putLine(ByteBuf out, String text) {
         ByteBufUtil.writeUtf8(out, text);
         putLineEnd(out);
@@ -100,7 +100,7 @@ public sealed interface Reply {
         out.writeBytes(line, at, line.length - at);
     }
 
-    /** A short text without line ends. */
+    /** A reply with a short text without line ends. */
     record Simple(String text) implements Reply {
         @Override
         public void encode(ByteBuf out, RespVersion protocol) {
@@ -132,7 +132,7 @@ public sealed interface Reply {
         }
     }
 
-    /** An integer. */
+    /** An integer reply. */
     record Number(long value) implements Reply {
         @Override
         public void encode(ByteBuf out, RespVersion protocol) {
@@ -140,7 +140,7 @@ public sealed interface Reply {
         }
     }
 
-    /** A boolean; 1 or 0 in RESP 2. */
+    /** A boolean reply; 1 or 0 in RESP 2. */
     record Bool(boolean value) implements Reply {
         @Override
         public void encode(ByteBuf out, RespVersion protocol) {
@@ -169,7 +169,7 @@ public sealed interface Reply {
         }
     }
 
-    /** A human-readable text; a byte string in RESP 2. */
+    /** A reply with a human-readable text; a byte string in RESP 2. */
     record Verbatim(String text) implements Reply {
         private static final String FORMAT = "txt:";
 
@@ -191,7 +191,7 @@ public sealed interface Reply {
         }
     }
 
-    /** The null value. RESP 2 has separate nulls for byte strings and for arrays. */
+    /** The null reply. RESP 2 has separate nulls for byte strings and for arrays. */
     enum Null implements Reply {
         BULK("$-1\r\n"),
         ARRAY("*-1\r\n");

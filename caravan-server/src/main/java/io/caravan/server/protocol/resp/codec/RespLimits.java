@@ -3,8 +3,8 @@ package io.caravan.server.protocol.resp.codec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits for the requests of clients. A larger request is rejected, and its bytes are dropped as they arrive. A request
- * of more than {@link #MAX_DROPPED_BYTES} ends the connection.
+ * Limits on the requests of clients. A request over a limit is rejected, and its bytes are dropped as they arrive. A
+ * request of more than {@link #MAX_DROPPED_BYTES} ends the connection.
  *
  * @param maxWordBytes maximum length of one word of a request
  * @param maxRequestBytes maximum total length of the words of a request, plus {@value #WORD_OVERHEAD_BYTES} bytes for

@@ -37,9 +37,9 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     private static final String STRANGER_ARRAY = "unauthenticated multibulk length";
     private static final String INVALID_WORD = "invalid bulk length";
     private static final int FIRST_WORDS = 8;
-    /** Minimum number of bytes in a reservation of memory. */
+    /** Minimum number of bytes of memory that are reserved at a time. */
     private static final int PIECE_BYTES = 4 * 1024;
-    /** Maximum number of digits of a length. Every permitted length has fewer digits. */
+    /** Maximum number of digits in a length. Every permitted length has fewer digits. */
     private static final int MAX_DIGITS = 18;
 
     private static final int LINE_END_BYTES = 2;
@@ -127,7 +127,8 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     }
 
     /**
-     * Passes the event on. Netty's implementation would drop the held-back bytes when the client shuts down its output.
+     * Passes the event on, and keeps the held-back bytes. Netty's implementation would drop the held-back bytes when
+     * the client shuts down its output.
      */
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
@@ -164,7 +165,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
         }
     }
 
-    /** Decodes the next element. Returns false if the element needs more bytes or memory. */
+    /** Decodes the next element of a request. Returns false if the element needs more bytes or memory. */
     private boolean step(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
         if (wordsAnnounced > 0) {
             if (wordBytes < 0) {
@@ -175,7 +176,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
         return in.getByte(in.readerIndex()) == '*' ? arrayLength(in) : line(context, in, out);
     }
 
-    /** Reserves memory. If none is available, holds the bytes back and returns false. */
+    /** Reserves memory for a request. If none is available, holds the bytes back and returns false. */
     private boolean grants(long bytes) {
         if (grantedBytes < bytes) {
             long more = Math.max(PIECE_BYTES, bytes - grantedBytes);
@@ -334,8 +335,8 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     }
 
     /**
-     * Rejects HTTP. A web page can make a browser send an HTTP request to any port of this machine, and the server must
-     * not run the body as commands.
+     * Rejects an HTTP request. A web page can make a browser send an HTTP request to any port of the browser's machine,
+     * and the server must not run the body as commands.
      */
     private static void rejectHttp(byte[] firstWord, Channel channel) {
         for (AsciiString word : HTTP_WORDS) {

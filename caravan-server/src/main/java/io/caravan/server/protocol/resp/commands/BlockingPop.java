@@ -26,9 +26,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes {@code BLPOP}: removes and returns the oldest value of the first document that has values, or waits, without
- * a thread, for its turn and a value. The wait ends at its timeout, when the client disconnects, or when the server
- * stops. After the wait has ended, the command removes no value.
+ * Executes {@code BLPOP}: removes and returns the oldest value of the first document that has values, or waits for its
+ * turn and a value without occupying a thread. The wait ends at its timeout, when the client disconnects, or when the
+ * server stops. After the wait has ended, the command removes no value.
  *
  * <p>The command checks its documents when it begins, when one of them has changed, and when it becomes the first
  * waiter for one of them. The checks run independently of the turns of the connection, because these turns pause while
@@ -150,7 +150,7 @@ final class BlockingPop implements ResumableRead {
         }
     }
 
-    /** Fetches documents that only the archive has, as for a read, up to the first document with a value. */
+    /** Fetches the documents that only the archive has, as a read does, until a document with a value is found. */
     private void fetch() {
         for (DocumentName name : names) {
             if (KeyExistence.of(documents::find, name) != null) {

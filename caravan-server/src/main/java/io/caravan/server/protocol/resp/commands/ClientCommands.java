@@ -156,7 +156,7 @@ public final class ClientCommands {
         return each -> each.id() == id;
     }
 
-    /** Returns the name of the user; empty if unknown. */
+    /** Returns the name of the connection's user; empty if unknown. */
     private static String user(Session session) {
         Principal principal = session.principal();
         return principal == null ? "" : principal.name();

@@ -65,7 +65,7 @@ public final class ClusterCommands {
                 .add("DRAIN", "ON|OFF", 1, 1, change(this::drain));
     }
 
-    /** Returns the commands, or none if the server is not part of a cluster. */
+    /** Returns the cluster commands, or none if the server is not part of a cluster. */
     public static List<CommandSpec> all(@Nullable Cluster cluster, DocumentService documents) {
         if (cluster == null) {
             return List.of();
@@ -86,7 +86,7 @@ public final class ClusterCommands {
                         .waitingInTurns(commands::change));
     }
 
-    /** Describes the cluster. The slots of a Raft group without a leader count as failed. */
+    /** Returns the reply to {@code CLUSTER INFO}. The slots of a Raft group without a leader count as failed. */
     private Reply info() {
         List<GroupView> groups = cluster.groups();
         List<GroupView> led =
@@ -218,7 +218,7 @@ public final class ClusterCommands {
         return new Reply.Number(count);
     }
 
-    /** A change of the membership or of the leader of the cluster. */
+    /** A change of the cluster's membership or leader. */
     private interface ClusterChange {
         Reply make(Command command) throws IOException;
     }
@@ -233,7 +233,7 @@ public final class ClusterCommands {
         };
     }
 
-    /** Runs a subcommand on a thread of its own, because it may have to copy the store. */
+    /** Runs a subcommand on a thread of its own, because the subcommand may have to copy the store. */
     private ResumableRead change(Session session, Command command, ResumableRead.Context context) {
         return new LongOperation<Reply>(
                 outcome -> {

@@ -14,7 +14,9 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import java.time.InstantSource;
 import java.util.List;
 
-/** The expiry commands. {@link KeyExistence} explains the treatment of documents without values. */
+/**
+ * The commands that set and return expiries. {@link KeyExistence} explains the treatment of documents without values.
+ */
 public final class ExpiryCommands {
     private static final long NO_DOCUMENT = -2;
     private static final long NO_EXPIRY = -1;

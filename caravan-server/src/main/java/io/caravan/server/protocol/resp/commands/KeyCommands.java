@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * The Redis commands for documents as a whole. {@link KeyExistence} explains the treatment of documents without values.
  */
 public final class KeyCommands {
-    /** Maximum number of documents in one command, because the command locks all of them at the same time. */
+    /** Maximum number of documents in one command; limited because the command locks all of them at once. */
     static final int MAX_NAMES = 16 * 1024;
 
     /** Approximate memory of a document in addition to its name. */

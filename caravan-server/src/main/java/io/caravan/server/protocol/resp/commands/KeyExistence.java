@@ -60,7 +60,7 @@ final class KeyExistence {
 
     /**
      * Trims values for a Redis command. If no value is left, the document no longer exists for Redis commands, so its
-     * expiry is also removed. Otherwise, a list that begins with the next appended value would have the old expiry.
+     * expiry is also removed. Otherwise, a list that begins with the next appended value would inherit the old expiry.
      */
     static void trim(EditedDocument document, DocumentInfo before, long firstKept) {
         document.trimTo(firstKept);

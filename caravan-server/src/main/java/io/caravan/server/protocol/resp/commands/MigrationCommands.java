@@ -36,7 +36,7 @@ public final class MigrationCommands {
     private static final int STEP_WORD = 2;
     private static final int FIRST_NUMBER_WORD = 3;
     private static final int TARGET_WORD = 4;
-    /** Number of words of an attribute: the keyword, a name, and a value. */
+    /** Number of words that describe an attribute: the keyword, a name, and a value. */
     private static final int ATTRIBUTE_WORDS = 3;
 
     private final DocumentService documents;

@@ -91,8 +91,8 @@ public final class PersistenceCommands {
     }
 
     /**
-     * Replies without waiting. The reply follows the replies to earlier writes, which a quorum has acknowledged by
-     * then.
+     * Replies to {@code WAIT} without waiting. This reply follows the replies to earlier writes, which a quorum has
+     * acknowledged by then.
      */
     private Reply replicas(Session session, Command command) {
         command.count(1);
@@ -101,7 +101,7 @@ public final class PersistenceCommands {
         return new Reply.Number(cluster == null ? 0 : cluster.replicasOfAChange());
     }
 
-    /** Waits until earlier writes have reached the durability of the store. */
+    /** Replies to {@code WAITAOF} when earlier writes have reached the durability of the store. */
     private Reply disks(Session session, Command command) {
         long local = command.count(1);
         command.count(2);

@@ -54,7 +54,7 @@ public final class PopCommands {
                         .takeInTurns(this::popOrWait));
     }
 
-    /** Returns the number of names for which clients wait. A name counts once for each command. */
+    /** Returns the number of names for which clients are waiting. A name counts once for each command. */
     public int waiting() {
         return queues.places();
     }

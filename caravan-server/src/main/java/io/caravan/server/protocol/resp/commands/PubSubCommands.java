@@ -43,7 +43,7 @@ public final class PubSubCommands {
                         .immediate(BY_PATTERN::unsubscribe),
                 pubsub("PUBLISH", 3, "Sends a message to the subscribers of a channel.")
                         .access(Access.WRITE)
-                        // Matching the channel against all patterns would delay the clients of an event loop.
+                        // On an event loop, matching the channel against all patterns would delay other clients.
                         .waiting((session, command) -> publish(channels, session, command)));
     }
 

@@ -99,7 +99,7 @@ public final class ScanCommands {
     /**
      * A read that lists the names of documents: one page ({@code SCAN}), or all names that match a pattern ({@code
      * KEYS}). A turn scans a limited number of documents, so that other reads get threads, and the scan ends soon after
-     * the client disconnects. The names that were found so far are counted as memory of the reply.
+     * the client disconnects. The memory of the names found so far counts as memory of the reply.
      */
     static final class NameScan implements ResumableRead {
         /** Maximum number of names in the reply to {@code KEYS}. */
@@ -114,7 +114,7 @@ public final class ScanCommands {
         private final List<Reply> names = new ArrayList<>();
         private long heldBytes;
         private long cursor;
-        /** The number of documents that may still be scanned. */
+        /** The number of documents that the command may still scan. */
         private long left;
 
         private NameScan(DocumentService documents, boolean all, long cursor, ScanOptions options, Context context) {

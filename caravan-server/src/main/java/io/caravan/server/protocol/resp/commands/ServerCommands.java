@@ -47,7 +47,7 @@ public final class ServerCommands {
     /**
      * Creates the commands of a server.
      *
-     * @param specs all commands, including these, by name in upper case; may be filled later
+     * @param specs all commands, including these, by name in upper case; the map may be filled later
      */
     public ServerCommands(ServerStatus status, Map<String, CommandSpec> specs) {
         this.status = status;
@@ -81,8 +81,8 @@ public final class ServerCommands {
     }
 
     /**
-     * Returns all sections, or only the requested ones, to a client with read or administrator permission. Ignores
-     * unknown section names, as in Redis.
+     * Returns all sections of statistics, or only the requested ones, to a client with read or administrator
+     * permission. Ignores unknown section names, as in Redis.
      */
     private Reply info(Session session, Command command) {
         Principal principal = session.principal();

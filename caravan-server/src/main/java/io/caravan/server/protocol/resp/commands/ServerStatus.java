@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The statistics and settings that {@code INFO} and {@code CONFIG GET} return. */
 public final class ServerStatus {
-    /** The Redis version whose replies are compatible, for clients that check the version. */
+    /** The version of Redis with which the replies are compatible, for clients that check the version. */
     private static final String REDIS_VERSION = "7.0.0";
 
     private final long startedNanos = System.nanoTime();
@@ -82,12 +82,12 @@ public final class ServerStatus {
         return cluster;
     }
 
-    /** Returns the mode of the server, under its Redis name. */
+    /** Returns the Redis name for the mode of the server. */
     public String mode() {
         return cluster == null ? "standalone" : "cluster";
     }
 
-    /** Returns the role of the server, under its Redis name. */
+    /** Returns the Redis name for the role of the server. */
     public String role() {
         return follows() ? "slave" : "master";
     }

@@ -25,9 +25,9 @@ public final class SlowLog {
     static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** Maximum number of entries. The oldest entry is removed first. */
     static final int MAX_ENTRIES = 128;
-    /** Maximum number of words of an entry, as in Redis. */
+    /** Maximum number of words in an entry, as in Redis. */
     private static final int MAX_WORDS = 32;
-    /** Maximum length of a word of an entry, as in Redis. */
+    /** Maximum length of a word in an entry, as in Redis. */
     private static final int MAX_WORD_BYTES = 128;
 
     private static final int USUAL_COUNT = 10;

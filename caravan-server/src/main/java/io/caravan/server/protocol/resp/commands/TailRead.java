@@ -18,8 +18,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes {@code CARAVAN.READ}: returns the values starting at a sequence. With {@code BLOCK}, the command waits,
- * without a thread, if no values exist yet. The wait ends with the first value, when the document is closed, at the
+ * Executes {@code CARAVAN.READ}: returns the values starting at a sequence. With {@code BLOCK}, the command waits if no
+ * values exist yet, without occupying a thread. The wait ends with the first value, when the document is closed, at the
  * timeout, when the client disconnects, or when the server stops.
  */
 final class TailRead implements ResumableRead {
@@ -164,7 +164,7 @@ final class TailRead implements ResumableRead {
     private record Options(long from, long count, long blockMillis) {
         /** Stands for {@code $}: the sequence that the next value will get. */
         static final long LATEST = -1;
-        /** Maximum wait, so that no wait lasts forever. Clients repeat the request. */
+        /** Maximum wait, so that no wait lasts forever. To wait longer, clients repeat the request. */
         static final long MAX_BLOCK_MILLIS = 3_600_000;
 
         private static final int FROM_WORD = 3;

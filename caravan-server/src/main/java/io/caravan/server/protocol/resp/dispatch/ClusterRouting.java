@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Determines which node of a cluster runs a command: the leader of the Raft group of its documents. The other nodes
- * redirect clients to the leader, as in Redis's <a
+ * Determines which node of a cluster runs a command: the leader of the Raft group that contains the command's
+ * documents. The other nodes redirect clients to the leader, as in Redis's <a
  * href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">cluster specification</a>.
  */
 public final class ClusterRouting {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param summary a short description of the effect
  * @param group the command group, as in Redis
  * @param flags the command flags, as in Redis
- * @param keys the words that are document names
+ * @param keys the positions of the words that are document names
  * @param access the permissions that the command requires
  * @param atOnce whether the command is never queued, but runs immediately even within a transaction
  * @param action the operation
@@ -159,7 +159,7 @@ public record CommandSpec(
         return Reply.Fields.of("summary", summary, "since", "0.1.0", "group", group);
     }
 
-    /** Builds a spec. The call that sets the operation completes it. */
+    /** Builds the spec of a command. The call that sets the operation completes it. */
     public static final class Builder {
         private final String name;
         private final int arity;
@@ -182,7 +182,7 @@ public record CommandSpec(
             }
         }
 
-        /** Sets the required access. The default depends on the type of the operation. */
+        /** Sets the access that the command requires. The default depends on the type of the operation. */
         public Builder access(Access needed) {
             access = needed;
             return this;
@@ -194,8 +194,8 @@ public record CommandSpec(
         }
 
         /**
-         * Sets the operation that runs if the command is queued in a transaction. A queued read sees the earlier writes
-         * of the transaction.
+         * Sets the operation that runs if the command is queued in a transaction. A queued read reflects the earlier
+         * writes of the transaction.
          */
         public Builder inTransaction(Action.Write prepare) {
             queued = prepare;
@@ -207,8 +207,8 @@ public record CommandSpec(
         }
 
         /**
-         * Completes the spec with a write that requires no permission by default. The permissions for {@code EXEC} are
-         * checked when its commands are queued.
+         * Completes the spec with the write of {@code EXEC}, which requires no permission by default. The permissions
+         * are checked when commands are queued.
          */
         public CommandSpec commit(Action.Write action) {
             return build(action);
@@ -239,7 +239,7 @@ public record CommandSpec(
             return build("write", Access.READ_AND_WRITE, action);
         }
 
-        /** Completes the spec with a read of the state of documents, which can be queued. */
+        /** Completes the spec with a read of the state of documents that can be queued in a transaction. */
         public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
             return inTransaction((session, command) -> new Change(
                             keys.of(command).stream().map(DocumentName::of).toList(),

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A pattern with the syntax of Redis: {@code *} matches any bytes, {@code ?} one byte, {@code [a-c]} one byte of a set,
  * {@code [^a-c]} one byte outside of the set, and a backslash escapes the next byte. For each byte of the text, a match
- * takes one step for each 64 elements of the pattern. Immutable.
+ * takes one step for every 64 elements of the pattern. Immutable.
  */
 public final class Glob {
     /** Maximum length of a pattern; enough for any document name with a backslash before each byte. */
@@ -43,8 +43,8 @@ public final class Glob {
 
     /**
      * A nondeterministic finite automaton, whose states are bits: one for each element of the pattern except stars, and
-     * one for the end. A bit is set if the text so far matches all elements before it. Each byte of the text advances
-     * all states at once.
+     * one for the end. A bit is set if the text so far matches all elements before the bit. Each byte of the text
+     * advances all states at once.
      */
     private final class Automaton {
         private final int elements;
@@ -136,7 +136,7 @@ public final class Glob {
             return (reached[elements / Long.SIZE] >>> elements & 1) != 0;
         }
 
-        /** Advances by one byte. Returns false if no match is possible any more. */
+        /** Advances all states by one byte of the text. Returns false if no match is possible any more. */
         private boolean step(long[] reached, long @Nullable [] ofByte) {
             long carried = 0;
             long left = 0;

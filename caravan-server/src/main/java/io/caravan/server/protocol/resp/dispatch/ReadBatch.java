@@ -14,8 +14,8 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive reads of one connection, which run in order on a reading thread. A read that waits releases its thread,
- * and the later reads wait for that read.
+ * Consecutive reads of one connection, which run in order on a reading thread. A read that must wait releases its
+ * thread, and the later reads of the batch wait for that read.
  *
  * <p>The batch also releases its thread after a time limit, so that other batches can run, and when the replies of the
  * client or of all clients use too much memory.
@@ -34,7 +34,7 @@ public final class ReadBatch implements Runnable {
     private int next;
     private @Nullable ResumableRead reading;
 
-    /** The reason for rejecting the steps that read documents; null if they are not rejected. */
+    /** The reason for rejecting the reads of documents; null if these reads are not rejected. */
     private @Nullable UnconfirmedReadException rejection;
 
     /**
@@ -61,7 +61,7 @@ public final class ReadBatch implements Runnable {
     }
 
     /**
-     * Adds a read. Must be called before the batch begins.
+     * Adds a read to the batch. Must be called before the batch begins.
      *
      * @param readsDocuments whether the read must not return stale data
      * @param blocks whether the read may wait for as long as its client chooses
@@ -70,7 +70,7 @@ public final class ReadBatch implements Runnable {
         steps.add(new Step(action, command, place, readsDocuments, blocks));
     }
 
-    /** Returns the nanoseconds for which a blocking step has waited, or 0 if none waits. Callable on any thread. */
+    /** Returns for how many nanoseconds a blocking step has been waiting; 0 if none is. Callable on any thread. */
     public long waitingNanos() {
         long since = waitingSince;
         return since == 0 ? 0 : System.nanoTime() - since;
@@ -131,8 +131,8 @@ public final class ReadBatch implements Runnable {
     }
 
     /**
-     * Runs a step. Returns false if the step waits; another thread may then run the batch, so this thread must not use
-     * it.
+     * Runs one read of the batch. Returns false if the read must wait; another thread may then run the batch, so this
+     * thread must no longer use the batch.
      */
     private boolean run(Step step) {
         try {

@@ -5,9 +5,9 @@ import io.caravan.server.protocol.resp.reply.PendingReply;
 import io.netty.channel.Channel;
 
 /**
- * A read that may take several turns on reading threads. While the read waits for a client or for a write, it occupies
- * no thread. Turns may run on different threads, but never concurrently, and each turn sees the memory effects of the
- * previous one.
+ * A read that may take several turns on reading threads. While the read is waiting for a client or for a write, it
+ * occupies no thread. Turns may run on different threads, but never concurrently, and each turn sees the memory writes
+ * of the previous turn.
  */
 public interface ResumableRead {
 
@@ -20,7 +20,7 @@ public interface ResumableRead {
     boolean proceed();
 
     /**
-     * The connection that a {@link ResumableRead} replies to.
+     * The connection to which a {@link ResumableRead} replies.
      *
      * @param place receives the reply
      * @param wake schedules the next turn; must be run once for each turn that returns false, on any thread

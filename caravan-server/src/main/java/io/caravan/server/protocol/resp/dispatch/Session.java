@@ -143,7 +143,7 @@ public final class Session {
         transaction = begun;
     }
 
-    /** Sets the subscriptions. Called once, when the connection opens. */
+    /** Sets the object that manages the connection's subscriptions. Called once, when the connection opens. */
     public void subscriber(Subscriber listening) {
         subscriber = listening;
     }
@@ -205,7 +205,8 @@ public final class Session {
     }
 
     /**
-     * Ends the waits of requests, because the server is stopping or the connection is closed. Called on the event loop.
+     * Ends the waits of all requests, because the server is stopping or the connection is closed. Called on the event
+     * loop.
      */
     public void end() {
         ending = true;
@@ -214,7 +215,7 @@ public final class Session {
         }
     }
 
-    /** Ends the waits of requests, because the client will send no more data. Called on the event loop. */
+    /** Ends the waits of all requests, because the client will send no more data. Called on the event loop. */
     public void endOfInput() {
         clientDone = true;
         end();
@@ -227,7 +228,7 @@ public final class Session {
 
     /**
      * Sets the action that ends the wait of a request. Runs the action immediately if waits have ended already. The
-     * action replaces an earlier one.
+     * action replaces any earlier action.
      */
     public void onEnding(@Nullable Runnable action) {
         onEnding = action;

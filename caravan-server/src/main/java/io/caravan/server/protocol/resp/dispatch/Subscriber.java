@@ -125,7 +125,7 @@ public final class Subscriber {
     }
 
     /**
-     * Sends a message. Returns false if the client is too far behind.
+     * Sends a message to the client. Returns false if the client is too far behind.
      *
      * @param topic the subscription
      * @param name the channel to which the message was published

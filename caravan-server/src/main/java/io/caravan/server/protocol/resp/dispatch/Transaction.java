@@ -14,9 +14,9 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The commands between {@code MULTI} and {@code EXEC}, which become one atomic write. Reads in the transaction see its
- * earlier writes. The number of commands and the number of their bytes, counted as in {@link RespLimits}, are limited.
- * Used only on the event loop.
+ * The commands between {@code MULTI} and {@code EXEC}, which become one atomic write. Reads in a transaction reflect
+ * the earlier writes of the transaction. The number and the total size of the commands, counted as in {@link
+ * RespLimits}, are limited. Used only on the event loop.
  */
 public final class Transaction {
     static final int MAX_COMMANDS = 16 * 1024;
@@ -92,7 +92,7 @@ public final class Transaction {
     }
 
     /**
-     * Returns all commands as one write.
+     * Returns all queued commands as one write.
      *
      * @throws CommandException if one of the commands was rejected
      */
@@ -114,8 +114,9 @@ public final class Transaction {
     }
 
     /**
-     * Applies one command. If the command fails, the transaction fails with the same error, to which the number and the
-     * name of the command are added. The prefix of the error does not change, because programs check the prefix.
+     * Applies one command of the transaction. If the command fails, the transaction fails with the same error, to which
+     * the number and the name of the command are added. The prefix of the error does not change, because programs check
+     * the prefix.
      */
     private static Reply apply(Step step, int number, DocumentEdits edits) {
         try {
@@ -132,8 +133,8 @@ public final class Transaction {
      */
     public static final class Budget {
         /**
-         * The divisor by which the size of the JVM heap determines the limit, unless a single transaction may be
-         * larger.
+         * The number by which the size of the JVM heap is divided to get the memory limit. The limit is higher if a
+         * single transaction may be larger.
          */
         private static final int HEAP_PART = 8;
 
@@ -153,7 +154,7 @@ public final class Transaction {
             return limitBytes;
         }
 
-        /** Reserves bytes. Returns false if fewer are available. */
+        /** Reserves bytes for a transaction. Returns false, and reserves none, if fewer are available. */
         boolean take(long bytes) {
             if (heldBytes.addAndGet(bytes) <= limitBytes) {
                 return true;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The replies of one connection. Replies may be completed in any order, but are written in the order of the requests,
- * many in one write. The queue writes nothing while the socket's own buffer is full. Replies that wait to be written
+ * several in one write. The queue writes nothing while the socket's own buffer is full. Replies that wait to be written
  * count toward the connection's {@linkplain #memory memory}. Used only on the event loop, except for {@link
  * #completed}.
  */
@@ -31,7 +31,7 @@ public final class ReplyQueue {
     private final Queue<PendingReply> pending = new ArrayDeque<>();
     /** The replies that other threads, or other tasks of the loop, have completed and that are not processed yet. */
     private final Queue<PendingReply> completed = new ConcurrentLinkedQueue<>();
-    /** Whether a task is scheduled that will handle the completed replies. */
+    /** Whether a task that will handle the completed replies is scheduled. */
     private final AtomicBoolean delivers = new AtomicBoolean();
 
     private int pushes;
@@ -85,8 +85,9 @@ public final class ReplyQueue {
     }
 
     /**
-     * Accepts a completed reply. If {@code progress} is running on this thread, it will write the reply. Otherwise, a
-     * single task writes all replies that were completed before the task runs, because tasks and writes are expensive.
+     * Accepts a completed reply. If {@code progress} is running on this thread, the running call will write the reply.
+     * Otherwise, a single task writes all replies that were completed before the task runs, because tasks and writes
+     * are expensive.
      */
     void completed(PendingReply reply) {
         if (loop.inEventLoop() && inProgress.getAsBoolean()) {
@@ -108,7 +109,7 @@ public final class ReplyQueue {
         progress.run();
     }
 
-    /** Called when a chunk was added or a reply was ended. */
+    /** Continues writing, because a chunk was added or a reply was ended. */
     void changed() {
         progress.run();
     }
