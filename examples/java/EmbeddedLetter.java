@@ -9,11 +9,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
 /**
- * Stores a letter in a store that this application embeds: each edit is appended, and a snapshot then replaces the
- * edits. Run it several times with the same directory.
+ * Keeps a letter in an embedded store: appends each edit, and then replaces the edits with a snapshot. Run the program
+ * several times with the same directory.
  */
 public final class EmbeddedLetter {
-    /** Any long identifies a list. The application maps its documents to list ids. */
+    /** The list id of the letter. Any long is a valid id, and the application maps its documents to ids. */
     private static final long LETTER = 7;
 
     private final DurableListStore store;
@@ -33,7 +33,7 @@ public final class EmbeddedLetter {
             letter.replaceWithSnapshot();
             letter.print("replaced");
         }
-        // close() fsynced all accepted writes and published a checkpoint, so the next open has almost nothing to replay.
+        // close() fsynced all accepted writes and published a checkpoint, so the next open replays almost nothing.
     }
 
     private void append(String... edits) {
@@ -44,13 +44,13 @@ public final class EmbeddedLetter {
             acknowledgements[i] = store.append(LETTER, edits[i].getBytes(UTF_8));
         }
         // A future completes once the edit is on disk. Edits that are accepted at about the same time share one fsync,
-        // so append them all before you wait. Only then report them to the user as saved.
+        // so append all of them before you wait. Report them to the user as saved only after the wait.
         CompletableFuture.allOf(acknowledgements).join();
     }
 
     private void replaceWithSnapshot() {
-        // Reads the edits, oldest first, as they are at one moment. A read returns only what a crash cannot undo. For a
-        // list that may not fit in memory, use get, which streams the entries.
+        // Reads a consistent view of the edits, oldest first. A read returns only what a crash cannot undo. For a list
+        // that may not fit in memory, use get, which streams the entries.
         List<Entry> edits = store.read(LETTER);
         String snapshot = edits.stream().map(EmbeddedLetter::text).collect(Collectors.joining(" "));
         long next = edits.get(edits.size() - 1).sequence() + 1;

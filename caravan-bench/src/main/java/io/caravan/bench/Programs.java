@@ -14,7 +14,7 @@ public final class Programs {
         return line(command).execute(arguments);
     }
 
-    /** Does the same as {@link #run}, for a command whose last arguments are another command with its own options. */
+    /** Runs a picocli command whose last arguments are another command with its own options; see {@link #run}. */
     public static int runWithCommand(Object command, String... arguments) {
         return line(command).setStopAtPositional(true).execute(arguments);
     }

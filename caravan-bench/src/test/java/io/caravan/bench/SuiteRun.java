@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs of a benchmark suite with tiny counts, and checks of their reports. */
+/** Runs benchmark suites with tiny counts, and checks their reports. */
 public final class SuiteRun {
 
     private SuiteRun() {}
@@ -56,7 +56,7 @@ public final class SuiteRun {
         throw new AssertionError("no row of " + workload + " by " + system + ", " + durability);
     }
 
-    /** Checks that each picture exists for screens and for print. */
+    /** Checks that each picture exists as PNG and as SVG. */
     public static void assertPictures(Path directory, String suite, String... names) {
         Path out = directory.resolve("out");
         for (String name : names) {

@@ -4,7 +4,7 @@ package io.caravan.torture;
 enum Appetite {
     /** The store stays small over many rounds. */
     MODERATE(60, 15, 120, Integer.MAX_VALUE),
-    /** The store grows until it runs out of space, although all kinds of changes still occur. */
+    /** The store grows until it runs out of space. All kinds of changes still occur. */
     GREEDY(60, 1, 2_000, 3);
 
     /** The number of trims in a thousand changes. */

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks whether a store kept its guarantees. Every acknowledged change must be present, in order, with the right
- * bytes. Each change in flight must have taken effect completely or not at all. The store must contain nothing that was
- * never sent, and nothing that a client has read may have disappeared.
+ * bytes. Each change in flight must have taken effect completely or not at all. The store must contain only data that
+ * was sent, and must not have lost any data that a client has read.
  */
 final class Checker {
     private final Lists lists;
@@ -96,7 +96,7 @@ final class Checker {
         private final Set<Long> differing = new LinkedHashSet<>();
         private int done;
         private boolean explained;
-        /** The sightings that match no state of the lists, up to the last state that matches the contents found. */
+        /** The sightings that no state matched, as of the last state that matches the contents found. */
         private List<String> contradicted = List.of();
 
         /**

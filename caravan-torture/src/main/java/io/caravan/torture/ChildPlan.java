@@ -10,7 +10,7 @@ import java.util.List;
  *
  * @param socket path of the socket for the child's messages
  * @param directory directory of the store
- * @param work whether the child writes at random; otherwise it reports the contents of the store
+ * @param work whether the child writes at random, instead of reporting the contents of the store
  */
 record ChildPlan(Path socket, Path directory, boolean work, Shift shift, int workers, int lists) {
     static final int MAX_VALUE_BYTES = 32 * 1024;

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Generates random calls to an embedded store: trims by count and by sequence, batches over several lists, and expected
- * sequences.
+ * Generates random calls to an embedded store, including trims by count and by sequence, batches over several lists,
+ * and expected sequences.
  */
 final class EmbeddedIntents extends IntentGenerator {
     private static final int MAX_BATCH_OPERATIONS = 6;

@@ -18,7 +18,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One writer in the child process: owns some lists, changes them at random, and checks its reads of them.
+ * A writer in the child process, which owns some lists, changes them at random, and checks what it reads from them.
  *
  * <p>It reports a group of intents, then submits them one by one. Its model contains the expected contents of its
  * lists, because no other thread writes to them.

@@ -115,8 +115,8 @@ final class FilledVolumes {
     }
 
     /**
-     * Appends to all documents in turn until an append is rejected, and again after a checkpoint. Returns the number of
-     * accepted appends.
+     * Appends to all documents in turn until an append is rejected, and does so again after a checkpoint. Returns the
+     * number of accepted appends.
      */
     private static long fill(DurableListStore store, int valueBytes) {
         long accepted = 0;

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The simulated disks of the nodes of a Raft group. A disk can be slow, fail, or be full. A library in each node's
- * process ({@code sickdisk.c}) intercepts its system calls on files, so the store and the Raft log receive the errors
- * of a real disk. Needs a C compiler, but no root privileges. Not thread-safe.
+ * process ({@code sickdisk.c}) intercepts the system calls of the process on files, so the store and the Raft log
+ * receive the errors of a real disk. Needs a C compiler, but no root privileges. Not thread-safe.
  */
 final class GroupDisks {
     private static final String SOURCE = "sickdisk.c";
@@ -62,7 +62,7 @@ final class GroupDisks {
         return null;
     }
 
-    /** Returns the reason why this machine cannot simulate faults, or an empty string if it can. */
+    /** Returns the reason why this machine cannot simulate disk faults, or an empty string if it can. */
     String reasonForNone() {
         return reasonForNone;
     }

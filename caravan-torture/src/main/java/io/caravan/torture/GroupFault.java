@@ -13,7 +13,7 @@ enum GroupFault {
     KILL_LEADER,
     KILL_FOLLOWER,
     /**
-     * A follower is down until the other nodes have purged the entries that it lacks from their Raft logs, so that it
+     * A follower is down until the other nodes have purged from their Raft logs the entries that it lacks, so that it
      * receives a snapshot.
      */
     KEEP_FOLLOWER_AWAY,
@@ -24,7 +24,7 @@ enum GroupFault {
     PAUSE_FOLLOWER,
     /** The leader is suspended, and then another node is killed. */
     PAUSE_LEADER_AND_KILL,
-    /** A node is killed, started, and killed again while it starts. */
+    /** A node is killed, started, and killed again while it is starting. */
     KILL_STARTING,
     RESTART_ALL,
     /** The leader is cut off from the other nodes in both directions, but still serves the harness. */
@@ -59,7 +59,7 @@ enum GroupFault {
     FULL_DISK_TWO;
 
     private static final Duration AWAY = Duration.ofSeconds(5);
-    /** The minimum time for an election, and for a leader to detect that it has lost its quorum. */
+    /** The duration of a cut: the minimum for an election, and for a leader to detect that it has lost its quorum. */
     private static final long CUT_MILLIS = 2 * GroupPlan.ELECTION.toMillis();
 
     private static final int SLOWEST_MILLIS = 120;

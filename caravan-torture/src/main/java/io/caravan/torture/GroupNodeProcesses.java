@@ -277,7 +277,7 @@ final class GroupNodeProcesses implements AutoCloseable {
                 .findFirst();
     }
 
-    /** Whether the group accepts this change through the node. */
+    /** Requests this change through the node. Returns whether the group accepted it. */
     boolean takes(String node, NodeCall call) throws IOException {
         try (NodeLink link = link(node)) {
             return takes(link, call, TIMEOUT);

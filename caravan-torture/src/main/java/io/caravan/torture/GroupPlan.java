@@ -22,8 +22,8 @@ import java.util.stream.Stream;
 record GroupPlan(Path directory, UUID group, List<Node> nodes) {
     static final int MAX_VALUE_BYTES = 8 * 1024;
     /**
-     * Election timeout, which is short, so that leadership changes often. On a busy machine, it also changes without a
-     * fault.
+     * Election timeout, which is short, so that leadership changes often. On a busy machine, leadership also changes
+     * without a fault.
      */
     static final Duration ELECTION = Duration.ofMillis(300);
 

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * replaced.
  */
 final class GroupReader extends GroupClient {
-    /** Pause between two reads, because each linearizable read costs an entry of the Raft log. */
+    /** The pause between two reads: each linearizable read adds an entry to the Raft log. */
     private static final long PAUSE_NANOS = 3_000_000;
 
     private long reads;

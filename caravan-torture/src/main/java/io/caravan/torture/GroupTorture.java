@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * nodes are killed, suspended, and cut off from each other.
  *
  * <p>After each round, all nodes are up again. The group must then accept writes within {@link
- * GroupNodeProcesses#TIMEOUT}, its leader must hold all acknowledged writes, and the reads must have been linearizable.
+ * GroupNodeProcesses#TIMEOUT}, its leader must have all acknowledged writes, and the reads must have been linearizable.
  * After some rounds, all nodes are stopped and their replicas compared.
  */
 final class GroupTorture {

@@ -10,8 +10,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Writes to its own lists through the leader, one change to a list at a time. If a result is late, no further changes
- * are made to the list until the result arrives. A suspended node may still make the change when the node resumes, and
+ * Writes to its own lists through the leader, one change to a list at a time. If a result is late, the writer makes no
+ * further changes to the list until the result arrives. A suspended node may still make the change when it resumes, and
  * this change must then be the last one to the list.
  */
 final class GroupWriter extends GroupClient {

@@ -74,7 +74,7 @@ final class Hardships {
     }
 
     /**
-     * Checks that a full disk causes only appends to be rejected, and that appends continue once the disk has space
+     * Checks that the store rejects only appends while the disk is full, and accepts appends once the disk has space
      * again.
      */
     private void fillUp(SmallVolume disk, TortureSession session, RoundReport report)

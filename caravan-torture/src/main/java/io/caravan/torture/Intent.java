@@ -77,7 +77,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         return "r" + (number >>> ROUND_SHIFT) + "w" + worker(number) + "#" + (number & COUNT_MASK);
     }
 
-    /** Whether the intent touches the list. */
+    /** Whether the intent contains an operation on the list. */
     boolean touches(long id) {
         return operations.stream().anyMatch(operation -> operation.id() == id);
     }

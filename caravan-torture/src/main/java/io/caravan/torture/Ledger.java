@@ -73,7 +73,7 @@ final class Ledger {
         }
     }
 
-    /** Records that the store rejected the intent because the sequence that it expected did not match. */
+    /** Records that the store rejected the intent because the expected sequence did not match. */
     void conflicted(Intent intent) {
         enter(worker(intent).enterResult(intent, StoreModel.REJECTED));
     }

@@ -10,12 +10,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that each linearizable read of a list, and each concurrent change by its writer, took effect at one moment
- * between its beginning and its end. Each read must therefore show all changes that were acknowledged before it began,
- * and all changes shown by reads that had ended by then. It must not show a change that was sent after the read ended.
+ * Checks that each linearizable read of a list, and each concurrent change by the list's writer, took effect at one
+ * moment between its beginning and its end. Each read must therefore show all changes that were acknowledged before it
+ * began, and all changes shown by reads that had ended by then. It must not show a change that was sent after the read
+ * ended.
  *
- * <p>Processes the events in order, and tracks all possible states of the list. A state counts the settled changes:
- * changes that were made, and unacknowledged changes that will never be made.
+ * <p>Processes the events in order, and tracks all possible states of the list. A state includes the number of settled
+ * changes: changes that were made, and unacknowledged changes that will never be made.
  */
 final class LinearizabilityChecker {
     /** The time of an acknowledgement that never arrived. */
@@ -97,7 +98,7 @@ final class LinearizabilityChecker {
     }
 
     /**
-     * Returns the problem, or null.
+     * Returns the problem with the reads and changes of a list, or null if they are linearizable.
      *
      * @param before the list before the changes and reads; null if it was missing
      * @param changes in the order in which they were made

@@ -8,7 +8,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 
 /**
- * The messages from a child to the supervisor. Each consists of the length of its body, its type, which is the ordinal,
+ * The messages from a child to the supervisor. Each message consists of the length of its body, its type (the ordinal),
  * and the body. The last message of a killed child may be truncated; it then counts as never sent.
  */
 enum Message {

@@ -22,7 +22,7 @@ record NodeCall(Kind kind, long list, long number, int length) {
         STATE
     }
 
-    /** The first byte of a result. */
+    /** The first byte of a result, which states the outcome of the call. */
     enum Reply {
         DONE,
         /** It is unknown whether the change was made. */

@@ -46,7 +46,7 @@ final class NodeLink implements AutoCloseable {
         return in.readLong();
     }
 
-    /** Receives the reason, after any result other than {@link Reply#DONE}. */
+    /** Receives the reason for any result other than {@link Reply#DONE}. */
     String why() throws IOException {
         return in.readUTF();
     }

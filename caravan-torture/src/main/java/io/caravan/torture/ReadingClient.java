@@ -51,8 +51,8 @@ final class ReadingClient implements ServerSession.Clients {
     }
 
     /**
-     * Checks the number of documents. The number includes documents whose last value was trimmed, so only bounds are
-     * known.
+     * Checks the number of documents. The number includes documents whose last value was trimmed, so only bounds of the
+     * number are known.
      */
     private void checkDocuments(RespConnection connection) throws IOException {
         Matcher documents = DOCUMENTS.matcher(connection.text("INFO", "keyspace"));

@@ -13,8 +13,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * One connection to the server under test: owns some lists, changes them at random with many outstanding requests, and
- * checks its reads.
+ * A connection to the server under test, which owns some lists, changes them at random with many outstanding requests,
+ * and checks its reads.
  *
  * <p>Replies arrive in the order of the requests, and a read sees every write before it and none after it. The model
  * follows the replies, so when the reply to a read arrives, the model contains exactly the expected result.
@@ -31,7 +31,7 @@ final class RespWorker {
 
     private final String name;
     private final Ledger ledger;
-    /** The connection's lists, which follow the replies; guarded by itself. */
+    /** A model of the connection's lists, updated with each reply; guarded by itself. */
     private final RespModel model;
 
     private final RespCommands commands;
@@ -43,9 +43,9 @@ final class RespWorker {
     private final RespReads reads;
     private final Thread thread;
     private final AtomicBoolean lost = new AtomicBoolean();
-    /** Guarded by this. */
+    /** The maximum number of outstanding requests. Guarded by this. */
     private int maxAhead = MAX_AHEAD;
-    /** Guarded by this. */
+    /** The number of outstanding requests. Guarded by this. */
     private int ahead;
 
     /**
@@ -197,7 +197,7 @@ final class RespWorker {
         }
     }
 
-    /** Makes each further request wait for the previous reply. */
+    /** Makes each further request wait for the reply to the previous one. */
     synchronized void oneAtATime() {
         maxAhead = 1;
     }

@@ -16,10 +16,10 @@ final class ServerSession extends TortureSession {
     /** The clients of a server during a session. */
     interface Clients {
 
-        /** Starts the clients; returns when all of them are connected, or when everything has been read. */
+        /** Starts the clients; returns when all of them are connected, or have read everything. */
         void begin(InetSocketAddress server) throws IOException;
 
-        /** Makes the clients do what {@link TortureSession#oneAtATime()} requires. */
+        /** Makes clients wait for each reply before the next request; see {@link TortureSession#oneAtATime()}. */
         default void oneAtATime(Duration timeout) throws IOException, InterruptedException {}
 
         /** Stops reporting lost connections. */

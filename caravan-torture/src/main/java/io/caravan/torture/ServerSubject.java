@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** The server in its own process, with RESP clients in this one. */
+/** The server in its own process, with RESP clients in this process. */
 final class ServerSubject implements TortureSubject {
     /** The lowest maximum value length that a server can be configured with. */
     private static final int MAX_VALUE_BYTES = 64 * 1024;

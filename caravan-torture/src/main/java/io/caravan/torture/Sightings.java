@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The results of reads of one worker's lists that do not match any state of these lists yet. */
+/** The results of reading one worker's lists that have not matched any state of these lists yet. */
 final class Sightings {
     /**
      * The result of reading a list that another worker owns. The list must have had these contents at some moment after

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A small mounted file system that can be filled to the last byte and then freed again. It is unmounted on close, or
+ * A small mounted file system that can be filled to the last byte and then emptied again. It is unmounted on close, or
  * when this process exits.
  */
 final class SmallVolume implements AutoCloseable {

@@ -39,7 +39,7 @@ record TortureOptions(
         return directory.resolve("processes.log");
     }
 
-    /** The log of processes that are started while another one works. */
+    /** The log of processes that are started while another process is working. */
     Path intruderLog() {
         return directory.resolve("intruders.log");
     }

@@ -54,7 +54,7 @@ final class TortureValues {
         return hash;
     }
 
-    /** Combines two hashes, in this order. */
+    /** Combines two hashes, in the given order. */
     static long combine(long first, long second) {
         return mix(first ^ second) + GOLDEN_GAMMA;
     }

@@ -1,9 +1,9 @@
 /**
- * A harness that kills stores with SIGKILL, and checks their contents.
+ * A harness that kills processes with SIGKILL, and checks the contents of their stores.
  *
  * <p>{@link io.caravan.torture.TortureMain} runs rounds of {@link io.caravan.torture.Torture}, the supervisor, on a
  * {@link io.caravan.torture.TortureSubject}: a store embedded in child processes, or the server. Each round starts a
- * {@link io.caravan.torture.TortureSession}, a process that works on the store, puts it through {@link
+ * {@link io.caravan.torture.TortureSession}, a process that works on the store, puts this process through {@link
  * io.caravan.torture.Hardships}, and ends it. The supervisor's {@link io.caravan.torture.Ledger} records all requests
  * and messages. A second session reads the contents of the store ({@link io.caravan.torture.Contents}), and the {@link
  * io.caravan.torture.Checker} checks them.
@@ -22,10 +22,10 @@
  * intents may be rejected for lack of space, the workers wait for each result before the kill, because a rejection
  * without a result would leave a gap.
  *
- * <p>A Raft group has its own harness, {@link io.caravan.torture.GroupTorture}, because there, other changes may follow
- * a change whose outcome is unknown. {@link io.caravan.torture.ListHistory} therefore keeps all possible contents of a
- * list. Each {@link io.caravan.torture.GroupNodeProcess} is a process that makes the changes requested by {@link
- * io.caravan.torture.GroupWriter}s.
+ * <p>A Raft group has its own harness, {@link io.caravan.torture.GroupTorture}, because in a group, other changes may
+ * follow a change whose outcome is unknown. {@link io.caravan.torture.ListHistory} therefore keeps all possible
+ * contents of a list. Each {@link io.caravan.torture.GroupNodeProcess} is a process that makes the changes requested by
+ * {@link io.caravan.torture.GroupWriter}s.
  *
  * <p>{@code hostloss} destroys hosts and restores them from the archive, and {@code replay} replays recorded editing
  * sessions.

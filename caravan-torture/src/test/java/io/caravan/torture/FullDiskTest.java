@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store on a disk that fills up. The test runs only where a small file system can be mounted. */
+/** Tests a store on a disk that fills up. Runs only where a small file system can be mounted. */
 class FullDiskTest {
     /** A seed with a round that ends on a full disk and a round that gets space again before its end. */
     private static final long SEED = 760;

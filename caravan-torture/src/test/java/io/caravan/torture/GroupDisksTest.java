@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The results of file operations on a disk with injected faults. */
+/** Tests the results of file operations on a disk with injected faults. */
 class GroupDisksTest {
     private static final String NODE = "a";
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three nodes of a Raft group under the harness, unchanged and with faults in the code. */
+/** Runs the harness on three nodes of a Raft group, with unchanged code and with faulty code. */
 class GroupTortureTest {
     private static final List<GroupFault> ALL = List.of(GroupFault.values());
     /** The faults that soon expose a faulty leader, because it is replaced and then continues. */

@@ -25,7 +25,7 @@ final class LyingNode {
         }
     }
 
-    /** Continues after another leader has replaced it, as if its store still acknowledged writes. */
+    /** Continues to serve after another leader has replaced it, as if its store still acknowledged writes. */
     static final class KeepsServing extends GroupNodeProcess {
         private final Map<Long, Long> nextSequences = new ConcurrentHashMap<>();
         private volatile boolean replaced;

@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The real server with a faulty wrapper of the real store. The nested main class determines the fault. */
+/** The real server with a faulty wrapper around the real store. The nested main class determines the fault. */
 final class LyingServer {
     private static final int EVERY = 100;
     /** A delay longer than a round. */

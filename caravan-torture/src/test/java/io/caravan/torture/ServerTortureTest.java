@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The real server under the harness, unchanged and sabotaged. */
+/** Runs the harness on the real server, unchanged and sabotaged. */
 @Tag("slow")
 class ServerTortureTest {
     private static final long SEED = 1;

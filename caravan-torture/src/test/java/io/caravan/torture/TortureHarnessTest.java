@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The harness itself: it must pass a correct store and detect every fault of an incorrect one. */
+/** Tests the harness itself: it must accept a correct store and detect every fault of an incorrect one. */
 class TortureHarnessTest {
     private static final long SEED = 42;
     private static final int FEW_ROUNDS = 2;

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The real store under the harness, unchanged and sabotaged. */
+/** Runs the harness on the real store, unchanged and sabotaged. */
 @Tag("slow")
 class TortureTest {
     private static final long SEED = 7;

@@ -30,9 +30,9 @@ import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 
 /**
- * A store simple enough to be obviously correct: one file with a record for each change, and everything in memory. It
- * survives a kill. Its optional faults test the harness independently of the engine. The engine handles only calls that
- * concern no list.
+ * A store simple enough to be obviously correct: one file with a record for each change, and everything in memory. Its
+ * contents survive a kill. Its optional faults test the harness independently of the engine. The engine handles only
+ * calls that concern no list.
  */
 final class ToyStore extends ForwardingListStore {
 
@@ -43,7 +43,7 @@ final class ToyStore extends ForwardingListStore {
         ACKNOWLEDGES_EARLY,
         /** A crash can occur between the operations of a batch. */
         TEARS_BATCHES,
-        /** Trims do not survive. */
+        /** Trimmed values reappear when the store is reopened. */
         FORGETS_TRIMS,
         /** Some values are read back with a changed byte. */
         CHANGES_BYTES,

@@ -47,7 +47,7 @@ public final class ArchiveBenchCommand implements Callable<Integer> {
             return measure.apply(quick);
         }
 
-        /** The name on the command line. */
+        /** Returns the name of the part on the command line. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);

@@ -20,8 +20,8 @@ import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
- * Measures the rate of archiving documents for the first time, compared with the rate at which the SDK puts objects of
- * the same sizes.
+ * Measures the rate at which documents are archived for the first time, compared with the rate at which the SDK puts
+ * objects of the same sizes.
  */
 final class DocumentRates implements Measure {
     private static final double NANOS_PER_SECOND = 1e9;

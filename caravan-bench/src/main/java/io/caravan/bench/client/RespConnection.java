@@ -80,7 +80,7 @@ public final class RespConnection implements AutoCloseable {
         out.write(LINE_END);
     }
 
-    /** Encodes an argument of a request. */
+    /** Encodes a request argument in ASCII. */
     public static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
@@ -91,7 +91,7 @@ public final class RespConnection implements AutoCloseable {
         return kind < 0 ? null : reply((char) kind, line());
     }
 
-    /** Returns the next reply. Throws an exception if it is an error, or the connection is closed. */
+    /** Returns the next reply. Throws an exception if the reply is an error or the connection is closed. */
     public Reply receiveReply() throws IOException {
         Reply reply = receive();
         if (reply == null) {

@@ -42,7 +42,7 @@ public final class ClusterBenchCommand implements Callable<Integer> {
         WRITER,
         TAKEOVERS;
 
-        /** The name on the command line. */
+        /** Returns the name of the part on the command line. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);

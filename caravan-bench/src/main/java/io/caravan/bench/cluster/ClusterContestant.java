@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A system to measure.
  *
- * @param name name in a table
+ * @param name name of the system in tables
  * @param durability guarantee of an append when it is counted
  * @param missing reason why the system cannot run here; null if it can
  * @param confirmation command that is sent after appends, and whose reply is 1 or more once the appends have this

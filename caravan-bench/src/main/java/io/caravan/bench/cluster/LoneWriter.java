@@ -60,7 +60,7 @@ final class LoneWriter implements Measure {
     }
 
     /**
-     * Returns twice the median fsync time (one fsync of the leader and one of a follower) plus the median round-trip
+     * Returns twice the median fsync time (one fsync on the leader and one on a follower) plus the median round-trip
      * time.
      */
     private Measurement byHand(Turn turn) throws IOException {

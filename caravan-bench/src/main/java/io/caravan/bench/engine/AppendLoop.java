@@ -31,7 +31,7 @@ final class AppendLoop {
     interface Target {
         void append(long id, byte[] value) throws IOException;
 
-        /** Called after every 1,000 appends, and at the end. */
+        /** Ends a batch. Called after every 1,000 appends, and at the end of the run. */
         void endBatch() throws IOException;
     }
 

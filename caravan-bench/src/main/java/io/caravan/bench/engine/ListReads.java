@@ -25,8 +25,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Reads complete lists that are in memory. The stores are filled in the first turn and reopened in every turn, because
- * filling them takes longer than everything else.
+ * Measures reads of complete lists that are in memory. The stores are filled in the first turn and reopened in every
+ * turn, because filling them takes longer than everything else.
  */
 final class ListReads implements Measure {
     private static final String NOTES =

@@ -31,7 +31,7 @@ final class ProducerContestants {
         this.limitNanos = limitNanos;
     }
 
-    /** Returns the batches of the last fresh store that fsynced. */
+    /** Returns the batches of the last run with a fresh store and fsyncs. */
     AsyncAppends.Batches batches() {
         return batches;
     }

@@ -28,7 +28,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench shards}: measures the gain of several shards, each with its own log, on this machine's disk. */
+/** {@code scripts/bench shards}: measures the gain from shards, each with its own log, on this machine's disk. */
 @Command(
         name = "shards",
         mixinStandardHelpOptions = true,

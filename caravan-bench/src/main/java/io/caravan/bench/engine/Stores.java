@@ -20,8 +20,8 @@ public final class Stores {
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * A callback for appends whose caller does not wait. It throws a failure so that the store logs it; the next flush
-     * also reports the failure. The callback is shared, so that appends allocate no callbacks.
+     * A callback for appends whose caller does not wait. The callback throws each failure, so that the store logs it;
+     * the next flush also reports the failure. The callback is shared, so that appends allocate no callbacks.
      */
     public static final WriteCallback NO_CALLBACK = new WriteCallback() {
         @Override
@@ -42,7 +42,7 @@ public final class Stores {
         this.quick = quick;
     }
 
-    /** Whether this is a quick run. Its results do not matter, so it needs no warm-up. */
+    /** Whether this is a quick run. The results of a quick run do not matter, so it needs no warm-up. */
     boolean quick() {
         return quick;
     }

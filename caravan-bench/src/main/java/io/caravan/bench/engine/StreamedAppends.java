@@ -19,8 +19,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures one producer that does not wait: Caravan at each durability level, with fresh and with grown stores, and its
- * peers with and without syncs.
+ * Measures one producer that does not wait for acknowledgements: Caravan at each durability level, with fresh and with
+ * grown stores, and its peers with and without syncs.
  */
 final class StreamedAppends implements Measure {
     private static final String NOTES =

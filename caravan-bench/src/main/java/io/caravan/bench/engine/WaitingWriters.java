@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Measures writers that each wait for an acknowledgement before their next append. The fsyncs of the disk limit a
- * single writer; the wake-ups of the threads limit many writers.
+ * Measures writers that each wait for an acknowledgement before their next append. The disk's fsyncs limit a single
+ * writer; thread wake-ups limit many writers.
  */
 final class WaitingWriters implements Measure {
     private static final String ONE_NOTES = "The peers commit after each append on the writer's own thread."
@@ -119,7 +119,7 @@ final class WaitingWriters implements Measure {
         return new Contestant(WAKE_UPS, "nothing stored", directory -> together(new NoStore()));
     }
 
-    /** Returns the ideal case, in which one fsync acknowledges the values of all writers. */
+    /** Returns a contestant for the ideal case, in which one fsync acknowledges the values of all writers. */
     private Contestant fsyncs() {
         return new Contestant(writers == 1 ? FSYNC : FSYNCS, FSYNCED, directory -> {
             int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / FsyncProbe.SMALL_BLOCK_BYTES + 1;

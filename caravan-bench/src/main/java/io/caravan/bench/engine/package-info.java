@@ -1,13 +1,13 @@
 /**
  * Measures the embedded engine, compared with other stores and the machine's own limits.
  *
- * <p>It reproduces the usual comparisons of embedded append-only stores: many small appends by one producer that does
- * not wait ({@link io.caravan.bench.engine.StreamedAppends}), writers that wait for each acknowledgement ({@link
- * io.caravan.bench.engine.WaitingWriters}), and reads of complete lists ({@link io.caravan.bench.engine.ListReads}). It
- * adds large values ({@link io.caravan.bench.engine.LargeValues}).
+ * <p>This package reproduces the usual comparisons of embedded append-only stores: many small appends by one producer
+ * that does not wait ({@link io.caravan.bench.engine.StreamedAppends}), writers that wait for each acknowledgement
+ * ({@link io.caravan.bench.engine.WaitingWriters}), and reads of complete lists ({@link
+ * io.caravan.bench.engine.ListReads}). It also measures large values ({@link io.caravan.bench.engine.LargeValues}).
  *
- * <p>Every row states the guarantee of an acknowledgement. The tables also show the machine's limits: the same bytes
- * written and fsynced by hand, fsyncs of the disk, copies in memory, and wake-ups of threads.
+ * <p>Every row of a table states the guarantee that an acknowledgement gives. The tables also show the machine's
+ * limits: the same bytes written and fsynced by hand, fsyncs of the disk, copies in memory, and wake-ups of threads.
  *
  * <p>A {@link io.caravan.bench.engine.Contestant} is one system at one durability level. A {@link
  * io.caravan.bench.engine.Contest} runs contestants one after another, in an order that changes from run to run, so

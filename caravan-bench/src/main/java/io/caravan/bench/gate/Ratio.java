@@ -28,7 +28,7 @@ enum Ratio {
         Probe open(Path directory, boolean quick) throws IOException;
     }
 
-    /** The name in reports and in {@code ceilings.json}. */
+    /** Returns the name of the ratio in reports and in {@code ceilings.json}. */
     String title() {
         return title;
     }

@@ -17,7 +17,7 @@ import org.HdrHistogram.Histogram;
  * @param depth number of outstanding appends on each connection
  */
 public record ClosedLoop(Protocol protocol, int connections, int depth, int documents) {
-    /** A description for the notes of a table. */
+    /** A description of the load for the notes of a table. */
     public static final String DESCRIPTION = "one thread, connections kept alive";
 
     private static final int DIGITS = 3;

@@ -98,7 +98,7 @@ final class Echo implements AutoCloseable {
         }
     }
 
-    /** Requests the server's thread to close the server. */
+    /** Makes the server's thread close the server. */
     @Override
     public void close() {
         closing = true;

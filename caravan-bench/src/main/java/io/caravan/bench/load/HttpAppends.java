@@ -17,7 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Appends of the Durable Streams protocol; all requests are encoded in advance. */
+/** Appends over the Durable Streams protocol, with all requests encoded in advance. */
 public final class HttpAppends implements Protocol {
     /** The letter O of POST, which is the only capital O in a request. */
     private static final byte MARK = 'O';

@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * Appends with RPUSH over RESP. Several commands for one document may be sent together as one append, followed by a
- * command whose reply confirms their durability, such as {@code WAIT}.
+ * command, such as {@code WAIT}, whose reply confirms their durability.
  */
 public final class RespAppends implements Protocol {
     private static final byte MARK = '*';
@@ -31,7 +31,7 @@ public final class RespAppends implements Protocol {
      * Creates appends that all have the same value.
      *
      * @param together number of commands that are sent together as one append
-     * @param confirmation words of a command that follows them and must not reply with 0; empty if there is none
+     * @param confirmation words of a command that follows them, whose reply must not be 0; empty if there is none
      */
     public RespAppends(byte[] value, int together, List<String> confirmation) {
         byte[] head = ("\r\n$" + value.length + "\r\n").getBytes(StandardCharsets.US_ASCII);

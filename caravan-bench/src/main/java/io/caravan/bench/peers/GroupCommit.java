@@ -8,9 +8,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A thread in front of a store, with which many writers share a commit. The thread takes all waiting requests, appends
- * their values, commits once, and notifies the writers, while the next batch accumulates. A writer waits for its
- * future.
+ * A thread in front of a store, through which many writers share commits. The thread takes all waiting requests,
+ * appends their values, commits once, and notifies the writers, while the next batch accumulates. A writer waits for
+ * its future.
  *
  * <p>A failed commit fails all its requests. Closing completes earlier requests, and leaves the store open.
  */

@@ -9,7 +9,7 @@ import org.lmdbjava.Env;
 import org.rocksdb.RocksDB;
 import org.sqlite.SQLiteConfig;
 
-/** The stores that Caravan is compared with. */
+/** The stores with which Caravan is compared. */
 public enum Peer {
     CHRONICLE("Chronicle Queue", ChronicleStore::new, ChronicleQueue.class),
     ROCKSDB("RocksDB, batches", RocksStore::batches, RocksDB.class),
@@ -31,7 +31,7 @@ public enum Peer {
         PeerStore open(Path directory, boolean synced) throws IOException;
     }
 
-    /** Returns the name for reports. */
+    /** Returns the name of the store in reports. */
     public String title() {
         return title;
     }

@@ -5,7 +5,7 @@ import io.caravan.bench.load.OpenLoop;
 import io.caravan.bench.report.Figure;
 import java.util.List;
 
-/** The numbers published in posts about stores, and the workloads on Caravan with which they are compared. */
+/** The numbers published in posts about stores, and the Caravan workloads with which they are compared. */
 final class PublishedNumbers {
     private static final List<Durability> UNSYNCED = List.of(Durability.PROCESS, Durability.SYNC);
     private static final List<Durability> SYNCED = List.of(Durability.SYNC);

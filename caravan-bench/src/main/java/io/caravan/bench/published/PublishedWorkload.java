@@ -80,8 +80,8 @@ interface PublishedWorkload {
     }
 
     /**
-     * Writes documents from a file, one in each line, in batches, and waits for each batch. Returns the time in
-     * seconds, excluding the creation of the file.
+     * Writes documents from a file with one document in each line, in batches, and waits for each batch. Returns the
+     * time in seconds, excluding the creation of the file.
      */
     private static double fill(ListStore store, Path directory, int documents)
             throws IOException, InterruptedException, ExecutionException {
@@ -221,8 +221,8 @@ interface PublishedWorkload {
     }
 
     /**
-     * Returns a workload that sends deltas at a fixed rate to a server over RESP, and times each from when it was due.
-     * The server always fsyncs.
+     * Returns a workload that sends deltas at a fixed rate to a server over RESP, and times each delta from when it was
+     * due. The server always fsyncs.
      *
      * @param warmSeconds number of initial seconds that do not count
      */

@@ -27,7 +27,7 @@ public final class Charts {
 
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 600;
-    /** The number format. By default, a logarithmic axis would show powers of ten. */
+    /** The number format of axes. By default, a logarithmic axis would show powers of ten. */
     private static final String NUMBERS = "#,##0.####";
 
     private static final Color GRID = new Color(0xDDDDDD);

@@ -47,7 +47,7 @@ public final class Course {
     @Spec(Spec.Target.MIXEE)
     private @Nullable CommandSpec command;
 
-    /** Whether to use tiny counts. */
+    /** Whether this is a quick run, with tiny counts. */
     public boolean quick() {
         return quick;
     }
@@ -57,7 +57,7 @@ public final class Course {
         return out;
     }
 
-    /** Returns the other options that were given, for the command line of a suite. */
+    /** Returns the options that were given, except the directory for the results, for the command line of a suite. */
     public List<String> arguments() {
         List<String> arguments = new ArrayList<>();
         if (quick) {
@@ -72,7 +72,7 @@ public final class Course {
         return arguments;
     }
 
-    /** Does the same as {@link #run}, and measures the machine's limits at the beginning of each run. */
+    /** Runs all parts as {@link #run} does, and measures the machine's limits at the beginning of each run. */
     public void runAfterLimits(List<? extends Measure> measures) throws IOException, InterruptedException {
         run(Stream.concat(Stream.of(new MachineLimits(quick)), measures.stream())
                 .toList());

@@ -7,7 +7,7 @@ import org.HdrHistogram.Histogram;
 
 /** Measures the minimum time of a durable append: one write and fsync of a block in a preallocated file. */
 public final class FsyncProbe {
-    /** The smallest unit that a disk writes. */
+    /** The size of a small block: the smallest unit that a disk writes. */
     public static final int SMALL_BLOCK_BYTES = 4096;
 
     private static final int DIGITS = 3;

@@ -129,7 +129,7 @@ public final class MachineLimits implements Measure {
 
         /**
          * Measures the filling of a new file without an fsync, for which the operating system has to allocate memory.
-         * On a virtual machine whose host reclaims free memory, this can be much slower than the copy itself.
+         * On a virtual machine whose host reclaims free memory, allocation can be much slower than the copy itself.
          */
         static Measurement newFile(Path directory, int pieceBytes, int pieces) throws IOException {
             Path path = directory.resolve("memory-probe");

@@ -12,7 +12,7 @@ import org.knowm.xchart.internal.chartpart.Chart;
 /**
  * One picture of a report.
  *
- * @param name name of its files, in lower case with hyphens
+ * @param name name of the picture's files, in lower case with hyphens
  * @param title title above the picture
  * @param caption how to read the picture, in one or two sentences without markup
  */

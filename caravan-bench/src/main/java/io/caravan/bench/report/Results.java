@@ -12,7 +12,7 @@ public final class Results {
      * Identifies a row of a table.
      *
      * @param workload the work done
-     * @param system the system that did it
+     * @param system the system that did the work
      * @param durability the guarantee that a write had when it was counted
      */
     public record Row(String workload, String system, String durability) {}
@@ -38,7 +38,7 @@ public final class Results {
         add(new Row(workload, system, durability), measurement);
     }
 
-    /** Adds a row without numbers, with the reason in place of the durability. */
+    /** Adds a row without numbers, with the reason for their absence in place of the durability. */
     public void absent(String workload, String system, String why) {
         rows.putIfAbsent(new Row(workload, system, "not measured: " + why), new ArrayList<>());
     }

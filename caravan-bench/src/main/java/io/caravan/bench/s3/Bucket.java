@@ -16,7 +16,7 @@ import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
-/** Direct access to a bucket, bypassing the archive. */
+/** Accesses a bucket directly, bypassing the archive. */
 public final class Bucket implements AutoCloseable {
     private final URI endpoint;
     private final String name;
@@ -28,7 +28,7 @@ public final class Bucket implements AutoCloseable {
         client = client(endpoint).build();
     }
 
-    /** Returns a client builder with the settings that these servers require. */
+    /** Returns a client builder with the settings that the S3 servers require. */
     public static S3AsyncClientBuilder client(URI endpoint) {
         return S3AsyncClient.builder()
                 .endpointOverride(endpoint)

@@ -7,8 +7,8 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /**
- * Credentials for the clients of these S3 servers. They are not secret, because the servers listen only on the loopback
- * address, for a few minutes.
+ * Credentials for the clients of the S3 servers in this package. They are not secret, because the servers listen only
+ * on the loopback address, for a few minutes.
  */
 public final class S3Account {
     static final String REGION = "us-east-1";

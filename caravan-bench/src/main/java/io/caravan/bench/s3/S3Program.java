@@ -20,7 +20,7 @@ public interface S3Program {
     /**
      * Returns the command that runs the server on the loopback address until it is killed.
      *
-     * @param data an existing directory for its objects
+     * @param data an existing directory for the server's objects
      */
     List<String> command(Path data, int port);
 

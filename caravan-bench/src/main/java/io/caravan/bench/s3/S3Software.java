@@ -4,11 +4,11 @@ import java.util.Locale;
 
 /** The available S3 servers. */
 public enum S3Software {
-    /** Python; keeps its objects in memory. */
+    /** The Moto server, written in Python, which keeps its objects in memory. */
     MOTO(new Moto()),
-    /** Go; keeps its objects in files. */
+    /** The Versity S3 Gateway, written in Go, which keeps its objects in files. */
     VERSITYGW(new Versitygw()),
-    /** Java; keeps its objects in files. Included with this program. */
+    /** The s3proxy server, written in Java, which keeps its objects in files. Included with this program. */
     S3PROXY(new S3ProxyProgram());
 
     private final S3Program program;

@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
         footer = {"", "Example:", "  with-s3 moto mvn -pl caravan-server -am test -Dtest=S3EndpointTest"})
 final class WithS3Main implements Callable<Integer> {
     static final String BUCKET = "caravan";
-    /** EX_UNAVAILABLE of sysexits.h. */
+    /** The exit status EX_UNAVAILABLE from sysexits.h. */
     static final int UNAVAILABLE = 69;
 
     @Parameters(index = "0", paramLabel = "SERVER", description = "One of ${COMPLETION-CANDIDATES}.")

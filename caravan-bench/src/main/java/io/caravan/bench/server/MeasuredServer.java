@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A server to measure, and the command that starts it. */
 public interface MeasuredServer {
-    /** The name in a table. */
+    /** Returns the name of the server in tables. */
     String name();
 
     /** Returns the guarantee that a write has when its reply arrives. */

@@ -99,7 +99,7 @@ final class RespRates implements Measure {
         private static final int VALUE_BYTES = 200;
         private static final int USER_WORD = 14;
         private static final int SYSTEM_WORD = 15;
-        /** Length of a clock tick of Linux, which reports times in hundredths of a second. */
+        /** Length of a Linux clock tick: Linux reports times in hundredths of a second. */
         private static final long TICK_MILLIS = 10;
         /** Matches the second column, the rate. The first column is the command. */
         private static final Pattern RATE = Pattern.compile("^\"rpush [^\"]*\",\"([0-9.]+)\"", Pattern.MULTILINE);

@@ -49,7 +49,7 @@ public final class ServerCommand implements Callable<Integer> {
             return maker.make(quick, alone);
         }
 
-        /** The name on the command line. */
+        /** Returns the name of the part on the command line. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);

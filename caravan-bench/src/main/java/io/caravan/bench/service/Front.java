@@ -16,7 +16,7 @@ import java.util.List;
 /**
  * A protocol, and the servers that support it.
  *
- * @param name name in titles and, in lower case, in file names
+ * @param name name of the protocol in titles and, in lower case, in file names
  * @param request the request that is sent
  * @param note a note for readers about this protocol's load, in one sentence
  */

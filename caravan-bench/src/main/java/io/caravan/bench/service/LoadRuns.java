@@ -27,7 +27,8 @@ final class LoadRuns {
     }
 
     /**
-     * Returns the run with the median p98. If the number of runs is even, this is the better of the two middle runs.
+     * Returns the run with the median 98th percentile. For an even number of runs, this is the better of the two middle
+     * runs.
      */
     Outcome median(MeasuredServer subject) {
         List<Outcome> sorted = runs.getOrDefault(subject, List.of()).stream()

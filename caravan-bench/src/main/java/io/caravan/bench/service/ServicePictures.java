@@ -16,7 +16,7 @@ import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYSeries;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** Pictures of one protocol's runs. */
+/** Draws the pictures of one protocol's runs. */
 final class ServicePictures {
     private static final double MICROS_PER_MILLI = 1e3;
     /** The shortest time shown, because a logarithmic axis cannot show 0. */
@@ -39,7 +39,7 @@ final class ServicePictures {
     /**
      * Draws the pictures.
      *
-     * @param forceMillis time of one fsync of the disk
+     * @param forceMillis duration of one fsync on the disk
      * @param echoMillis latency of a server that does nothing
      */
     List<Picture> all(double forceMillis, double echoMillis) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The parts of the suite that need no installation, with tiny counts. */
+/** Runs the parts of the archive suite that need no installation, with tiny counts. */
 class ArchiveBenchCommandTest {
     @TempDir
     private Path directory;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The cluster suite with tiny counts. */
+/** Runs the cluster suite with tiny counts. */
 class ClusterBenchCommandTest {
     @TempDir
     private Path directory;

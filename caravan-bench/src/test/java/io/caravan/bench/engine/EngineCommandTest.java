@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The engine suite with tiny counts. */
+/** Runs the engine suite with tiny counts. */
 @Tag("slow")
 class EngineCommandTest {
     /** The exit status of a process that SIGTERM ends. */

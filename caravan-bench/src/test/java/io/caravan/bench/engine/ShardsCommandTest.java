@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The shard suite with tiny counts. */
+/** Runs the shard suite with tiny counts. */
 class ShardsCommandTest {
     @TempDir
     private Path out;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The performance gate with builds that were slowed down on purpose. */
+/** Runs the performance gate on builds that were slowed down on purpose. */
 @Tag("slow")
 class GateTest {
     private static final Path CORE = Path.of("../caravan-core");
@@ -69,7 +69,7 @@ class GateTest {
         }
     }
 
-    /** The ratios are counts or ten times the allowed processor time, so the load of the machine does not matter. */
+    /** The ratios are counts, or ten times the allowed processor time, so the load on the machine does not matter. */
     @ParameterizedTest
     @EnumSource(Slowdown.class)
     void slowedBuildExceedsCeiling(Slowdown slowdown) throws Exception {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The contract of all peers, which makes their measurements comparable. */
+/** Tests the contract of all peers, which makes their measurements comparable. */
 class PeerContractTest {
     private static final int LISTS = 5;
     private static final int ENTRIES = 300;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The suite of the published numbers with tiny counts. */
+/** Runs the suite of published numbers with tiny counts. */
 class PublishedCommandTest {
     @TempDir
     private Path directory;

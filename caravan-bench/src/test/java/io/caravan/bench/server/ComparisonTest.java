@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The comparison of a peer with Caravan in the same run instead of with the median of other runs. */
+/** Tests that a peer is compared with Caravan in the same run, not with the median of other runs. */
 class ComparisonTest {
     private static final MeasuredServer PEER = Redis.inMemory();
     private static final String WORKLOAD = "work";

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The parts of the server suite with tiny counts and without peers. */
+/** Runs the parts of the server suite with tiny counts and without peers. */
 class ServerCommandTest {
     @TempDir
     private Path directory;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The service suite with tiny counts and without peers. */
+/** Runs the service suite with tiny counts and without peers. */
 class ServiceCommandTest {
     @TempDir
     private Path directory;

@@ -54,10 +54,7 @@ class ArchiveServerTest {
         return !objects.keys("manifests/" + document).isEmpty();
     }
 
-    /**
-     * The catalog, the archive, and the spaces also write to the store. The statistics must not count these writes as
-     * writes of users.
-     */
+    /** The statistics must not count writes by the catalog, the archive, and the spaces as user writes. */
     @Test
     void internalWritesDoNotCountAsUserWrites() throws Exception {
         try (ServerFixture server = server(false);
@@ -127,7 +124,7 @@ class ArchiveServerTest {
         }
     }
 
-    /** Appends to a document and archives it by command. Repeats both if the scanner archived the document first. */
+    /** Appends to a document and archives it by command. Retries both if the scanner archived the document first. */
     private static String archivedByCommand(RespClient resp, String document) {
         AtomicReference<String> reply = new AtomicReference<>();
         Eventually.await("the command itself has archived what was appended", () -> {

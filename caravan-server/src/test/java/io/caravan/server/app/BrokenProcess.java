@@ -4,7 +4,7 @@ import io.caravan.server.net.FatalErrors;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
-/** A process in which a thread fails with an error that the test chooses. */
+/** A process that lets a thread fail with the error that the test chooses. */
 final class BrokenProcess {
     private BrokenProcess() {}
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The exit of a process in which a thread has failed. */
+/** The exit of a process after an error in one of its threads. */
 @Tag("slow")
 class BrokenProcessTest {
     @TempDir

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The archive of a cluster, which the leader owns. */
+/** The archive of a cluster. The leader owns the archive. */
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterArchiveTest {
@@ -75,7 +75,7 @@ class ClusterArchiveTest {
                 Eventually.await("archived", () -> archivedTo() == expected);
             }
         }
-        // All nodes and their files are lost.
+        // The first cluster has lost all its nodes and files.
         try (TestCluster cluster = new TestCluster(two, config -> config.withArchive(archive(true)), null)) {
             awaitOwner(cluster);
             assertThat(call(cluster, "CARAVAN.RESTORE", "d")).doesNotStartWith("-");

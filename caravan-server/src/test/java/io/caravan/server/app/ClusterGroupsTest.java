@@ -61,7 +61,7 @@ class ClusterGroupsTest {
         leaders();
     }
 
-    /** Returns the leaders of the groups when every node has both leaders in its view. */
+    /** Waits until every node knows the leaders of both groups, and returns these leaders. */
     private static List<ClusterNode> leaders() {
         AtomicReference<List<ClusterNode>> leaders = new AtomicReference<>(List.of());
         Eventually.await("each node knows both leaders", () -> {
@@ -88,7 +88,7 @@ class ClusterGroupsTest {
         return Slots.group(name.getBytes(UTF_8), 2);
     }
 
-    /** Returns document names in the group that only this test uses. */
+    /** Returns names of documents that belong to the group. No other test uses these names. */
     private static Stream<String> namesIn(int group, String test) {
         return IntStream.range(0, 1_000).mapToObj(number -> test + "-" + number).filter(name -> group(name) == group);
     }
@@ -202,7 +202,7 @@ class ClusterGroupsTest {
         }
     }
 
-    /** A relay checks every second whether the leader of the document's group is still the same. */
+    /** A relayed live read must survive the relay's check, once a second, that the group's leader is the same. */
     @Test
     void liveReadOfOtherGroupKeepsReceivingValues() throws Exception {
         String there = nameIn(1, "live");
@@ -230,7 +230,7 @@ class ClusterGroupsTest {
         return lines(TestCluster.request(target, "/v1/stream/" + name + "?live=sse&offset=now"));
     }
 
-    /** Otherwise, the stop of a node would wait for these live reads until a timeout, and then interrupt them. */
+    /** A stopping node must end the live reads that it relays. Otherwise, it would interrupt them after a timeout. */
     @Test
     void stoppingNodeEndsRelayedLiveReads() throws Exception {
         ClusterNode target = follower(0);
@@ -246,7 +246,7 @@ class ClusterGroupsTest {
             assertThat(await(ofOne, line -> line.startsWith("data:"))).isTrue();
             assertThat(await(ofMany, line -> line.startsWith("data:"))).isTrue();
             cluster.stop(target.id());
-            // An interrupted read throws an exception.
+            // An interrupted read would throw an exception here.
             assertThat(await(ofOne, line -> false)).isFalse();
             assertThat(await(ofMany, line -> false)).isFalse();
         } finally {
@@ -269,8 +269,8 @@ class ClusterGroupsTest {
     }
 
     /**
-     * A second relay could send the request in a circle between nodes with different cluster files, or report that the
-     * document is missing.
+     * A node must not relay a relayed request again, because nodes with different cluster files could relay it in a
+     * circle or report the document as missing.
      */
     @Test
     void relayedRequestIsNotRelayedAgain() throws Exception {
@@ -286,7 +286,7 @@ class ClusterGroupsTest {
         assertThat(made.statusCode()).isEqualTo(201);
     }
 
-    /** Returns the names that a node lists, page by page. */
+    /** Requests the document names from a node page by page, and returns all of them. */
     private static List<String> listed(ClusterNode node, String prefix, int limit) throws Exception {
         List<String> names = new ArrayList<>();
         String cursor = "";
@@ -313,7 +313,7 @@ class ClusterGroupsTest {
         }
     }
 
-    /** Sends one request about several streams, with {@code field} for each stream. */
+    /** Posts a JSON array with an object for each stream. Each object contains {@code field} and the stream's path. */
     private static HttpResponse<String> post(
             ClusterNode node, String path, String array, String field, List<String> names) throws Exception {
         String elements = names.stream()
@@ -372,7 +372,7 @@ class ClusterGroupsTest {
                 .isEqualTo(3);
     }
 
-    /** A command that lists names must list those of all groups or reject the request. */
+    /** A command that lists names must list the names of all groups, or the node must reject it. */
     @Test
     void commandsCoverAllGroupsOrReject() throws Exception {
         List<String> names = Stream.concat(

@@ -21,7 +21,7 @@ class ClusterLinearizableReadsTest {
     @TempDir
     private Path directory;
 
-    /** Returns the reply, or an error if the connection ended because the node became a follower. */
+    /** Sends a command and returns the reply, or an error if the node became a follower and closed the connection. */
     private static String replyOrError(RespClient client, String... words) {
         try {
             return client.call(words);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Nodes that are added, removed, and replaced by commands while the cluster serves clients. */
+/** Commands that add, remove, and replace nodes while the cluster serves clients. */
 @Tag("slow")
 @Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterMembershipTest {
@@ -65,7 +65,7 @@ class ClusterMembershipTest {
         return leader.get();
     }
 
-    /** Whether the node with this view leads and has not heard from {@code stopped} for two seconds. */
+    /** Whether the node with this view leads and has received nothing from {@code stopped} for two seconds. */
     private static boolean isSilent(Cluster view, ClusterNode stopped) {
         return view.progress(stopped)
                 .filter(progress ->
@@ -154,7 +154,7 @@ class ClusterMembershipTest {
         cluster.lead(e);
         assertThat(cluster.call(e, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
 
-        // The file of the first nodes does not name the new node.
+        // Restarts an original node, whose cluster file does not contain the new node.
         String other = cluster.nodes().stream()
                 .map(ClusterNode::id)
                 .filter(id -> cluster.server(id) != null)
@@ -162,7 +162,7 @@ class ClusterMembershipTest {
                 .orElseThrow();
         cluster.stop(other);
         cluster.restart(other);
-        // The node may have been stopped before it applied the replacement of the dead node.
+        // Waits, because the node may have been stopped before it applied the replacement of the dead node.
         Eventually.await(
                 "the restarted node knows the leader and the removed node",
                 () -> cluster.view(other).leader().equals(Optional.of(e))

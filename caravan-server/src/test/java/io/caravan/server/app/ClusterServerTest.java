@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.HostAndPort;
 
-/** A cluster of three nodes from the point of view of clients, on every node and after a change of the leader. */
+/** A cluster of three nodes, as clients of every node see it, also after a leader change. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterServerTest {
 
@@ -76,7 +76,7 @@ class ClusterServerTest {
         }
     }
 
-    /** The group member decides whether a node with a failed store follows or leaves its group. */
+    /** The server must report a failed store to the group member, which decides whether the node follows or leaves. */
     @Test
     void reportsFailedStoreToMember() throws Exception {
         ClusterNode node = cluster.follower();
@@ -294,7 +294,7 @@ class ClusterServerTest {
     }
 
     /**
-     * Waits until the node serves as a follower. Before that, a former leader closes connections and rejects requests.
+     * Waits until the node serves as a follower. A former leader closes connections and rejects requests until then.
      */
     private static void awaitFollows(ClusterNode node) {
         HttpRequest relayed = TestCluster.request(node, "/v1/documents")
@@ -340,7 +340,7 @@ class ClusterServerTest {
         List<ClusterNode> others =
                 cluster.nodes().stream().filter(node -> !node.equals(leader)).toList();
         ClusterNode left = others.get(1);
-        // This node must not be elected, because then it would close the connections that it has as a follower.
+        // Prevents the election of this node, which would close the connections that it accepted as a follower.
         cluster.view(left.id()).drain(true);
         try (TestCluster.StoppedClock stopped = cluster.stopClock()) {
             // Records the current leader in the view of this node: in another test, its last record may have been that

@@ -55,12 +55,12 @@ public final class DelayedStore extends ForwardingListStore {
         return super.tryWrite(batch, callback);
     }
 
-    /** Makes the next nonblocking write fail for lack of space, although the store is writable. */
+    /** Makes the next nonblocking write fail for lack of space, although the store has space. */
     public synchronized void rejectNextTry() {
         rejectsTry = true;
     }
 
-    /** Counts a write as accepted, once: when it is accepted or when its outcome arrives, whichever is first. */
+    /** Counts a write once: when the store accepts it or when its outcome arrives, whichever is first. */
     private void count(AtomicBoolean counted) {
         if (counted.compareAndSet(false, true)) {
             synchronized (this) {
@@ -76,7 +76,7 @@ public final class DelayedStore extends ForwardingListStore {
         super.get(id, fromSequence, stream);
     }
 
-    /** Returns the number of reads. */
+    /** Returns the number of reads that the store has received. */
     public int reads() {
         return reads.get();
     }
@@ -130,7 +130,7 @@ public final class DelayedStore extends ForwardingListStore {
         all.forEach(Runnable::run);
     }
 
-    /** Waits until a writer waits for space. */
+    /** Waits until a writer is waiting for space in the store. */
     public synchronized void awaitWaiter() throws InterruptedException {
         while (awaitingSpace.isEmpty()) {
             wait();
@@ -154,7 +154,7 @@ public final class DelayedStore extends ForwardingListStore {
         action.run();
     }
 
-    /** A delayed write is not durable yet, so a flush waits for the release. */
+    /** Waits until the delayed writes are released, because delayed writes count as not durable. */
     @Override
     public void flush() {
         CompletableFuture<Void> released = new CompletableFuture<>();

@@ -9,12 +9,10 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A client that sends more than the server accepts. It detects this by tasks on the event loops, not by a clock. */
+/** A client that sends until the server accepts no more, which it detects by event loop tasks, not by a clock. */
 public final class Flood implements AutoCloseable {
     private static final int TURNS = 10;
-    /**
-     * The number of tasks after which an event loop must have checked its sockets, if each task follows the one before.
-     */
+    /** The number of consecutive tasks after which an event loop must have checked its sockets. */
     private static final int TASKS = 10;
 
     /** The client that reads the replies. */
@@ -23,7 +21,7 @@ public final class Flood implements AutoCloseable {
     private final SocketChannel channel;
     private final ByteBuffer unsent;
 
-    /** Connects, and prepares {@code times} copies of the request for sending. */
+    /** Connects to the server and buffers {@code times} copies of the request, without sending them. */
     public Flood(Server server, byte[] request, int times) throws IOException {
         channel = SocketChannel.open(server.respAddress());
         client = new RespClient(channel.socket());
@@ -35,9 +33,7 @@ public final class Flood implements AutoCloseable {
         unsent.flip();
     }
 
-    /**
-     * Sends until the server accepts no more bytes, although every event loop has checked its sockets several times.
-     */
+    /** Sends bytes until the server accepts none, even after every event loop has checked its sockets several times. */
     public static void untilStuck(Server server, List<Flood> floods) throws IOException {
         for (int turn = 0; turn < TURNS; turn++) {
             for (Flood flood : floods) {

@@ -29,15 +29,16 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The network limits, and the acknowledged writes that must survive them. */
+/** The network limits, which must not cause the loss of acknowledged writes. */
 class LimitsTest {
     private static final long MIB = 1 << 20;
     /**
-     * The timeout of requests that are never complete. On a busy machine it may pass earlier in the test without harm.
+     * The timeout for requests that clients never complete. An early timeout on a busy machine does not affect the
+     * test.
      */
     private static final Duration SHORT = Duration.ofMillis(500);
 
-    /** A timeout that exceeds the delay between the connection and the first request of a client on a busy machine. */
+    /** A timeout that is longer than a client on a busy machine needs between its connection and its first request. */
     private static final Duration IDLE = Duration.ofSeconds(2);
 
     private static final Duration LONG = Duration.ofMinutes(10);
@@ -106,7 +107,7 @@ class LimitsTest {
         }
     }
 
-    /** The server must release the connection before the timeout for the rest of the request. */
+    /** The server must release a closed connection before the timeout for its incomplete request. */
     @Test
     void closedConnectionsAreGarbageCollected() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
@@ -187,7 +188,7 @@ class LimitsTest {
         pushMuch(8, 16, forLargeOnes(12 * MIB));
     }
 
-    /** Returns the share of a global limit that is available to connections that already hold much of it. */
+    /** Returns the share of a global limit that is available to connections that already use much of the limit. */
     private static long forLargeOnes(long limit) {
         return limit * 3 / 4;
     }
@@ -205,7 +206,7 @@ class LimitsTest {
             clients.add(floods.get(i).client);
         }
         Flood.untilStuck(fixture.server, floods);
-        // Each connection may exceed the limit by one read and by one request that had begun.
+        // Each connection may exceed the limit by one socket read and by one request that it has already started.
         long slack = MIB + clientCount * MIB / 8;
         assertThat(inFlight()).isBetween(limit, limit + slack);
         assertThat(floods).anyMatch(flood -> !flood.hasSentAll());
@@ -223,7 +224,7 @@ class LimitsTest {
         Eventually.await("nothing is held", () -> inFlight() == 0);
     }
 
-    /** The connections would block each other if each waited until the others release memory. */
+    /** Connections with partial requests must not wait for each other to release memory at the byte limit. */
     @Test
     void partialRequestsDoNotBlockEachOtherAtByteLimit() throws Exception {
         start(20, 9 * MIB, 9 * MIB);
@@ -267,7 +268,7 @@ class LimitsTest {
         assertThat(patient.call("PING")).isEqualTo("+PONG");
     }
 
-    /** Without a timeout, the server would read only the stalled connection, and all others would wait for it. */
+    /** Stalled requests must time out. Otherwise, the other connections would wait for one stalled connection. */
     @Test
     void stalledRequestsTimeOutAtTotalByteLimit() throws Exception {
         start(TestLimits.of(20, 9 * MIB, 9 * MIB, SHORT, NEVER));

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The metrics of the dashboard and of the alert rules: a scrape of a server must contain each one with its labels. */
+/** The metrics that the dashboard and the alert rules use. A scrape must contain each of them with its labels. */
 class MonitoringTest {
     private static final Path DIRECTORY = Path.of("..", "docs", "monitoring");
     private static final Pattern EXPRESSION =
@@ -32,7 +32,7 @@ class MonitoringTest {
     private static final Pattern SELECTOR = Pattern.compile("(caravan_[a-z0-9_]+)\\{([^}]*)}");
     private static final Pattern MATCHER = Pattern.compile("([a-z_]+)(=~?)\"([^\"]*)\"");
     private static final Pattern GROUPING = Pattern.compile("by \\(([a-z_, ]+)\\)");
-    /** Labels that Prometheus adds. */
+    /** The labels that Prometheus adds to each metric. */
     private static final List<String> ITS_OWN = List.of("job", "instance");
 
     /** Returns the metrics of a server with an archive and a space, after writes, reads, and a failure. */

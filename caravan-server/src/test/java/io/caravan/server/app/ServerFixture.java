@@ -21,7 +21,7 @@ public final class ServerFixture implements AutoCloseable {
     public static final int MAX_WORD_BYTES = 1024 * 1024;
     public static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
-    /** The configuration of HTTP with the same limits, on any loopback port. */
+    /** The HTTP configuration: a free loopback port, and the same limits as for RESP. */
     public static final HttpConfig HTTP = HttpConfig.of(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_WORD_BYTES, MAX_REQUEST_BYTES);
 
@@ -39,7 +39,7 @@ public final class ServerFixture implements AutoCloseable {
         this(store, config -> config);
     }
 
-    /** Starts a server whose configuration is changed first. */
+    /** Starts a server with the default test configuration after {@code change} has modified it. */
     public ServerFixture(ListStore store, UnaryOperator<ServerConfig> change) throws IOException {
         this.store = new DelayedStore(store);
         this.server = Server.start(
@@ -77,7 +77,7 @@ public final class ServerFixture implements AutoCloseable {
         return CLIENT.send(request.build(), BodyHandlers.ofString());
     }
 
-    /** Returns the body of a page. */
+    /** Returns the response body of a GET request for this path. */
     public String get(String path) throws IOException, InterruptedException {
         return http("GET", path, "").body();
     }

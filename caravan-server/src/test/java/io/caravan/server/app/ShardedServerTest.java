@@ -67,7 +67,7 @@ class ShardedServerTest {
         return Slots.group(name.getBytes(UTF_8), SHARDS);
     }
 
-    /** Returns document names in this shard. */
+    /** Returns names of documents that belong to this shard. */
     private static Stream<String> namesIn(int group) {
         return Stream.iterate(0, number -> number + 1)
                 .map(number -> "document-" + number)

@@ -7,9 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Stores with default settings except for smaller files, which a test can create quickly. With the default sizes, a
- * store starts with 96 MiB of zeros. A store keeps the file sizes with which it was created, so a server opens it as
- * usual.
+ * Stores with default settings except for smaller files, which a test can create quickly. With the default sizes, a new
+ * store writes 96 MiB of zeros. A store keeps the file sizes with which it was created, so a server opens it as usual.
  */
 public final class SmallFiles {
     private static final int MEBIBYTE = 1024 * 1024;
@@ -20,7 +19,7 @@ public final class SmallFiles {
 
     private SmallFiles() {}
 
-    /** Returns the default settings of a store except for the file sizes. */
+    /** Returns the default settings of a store, with smaller files. */
     public static StoreConfig.Builder config(Path directory) {
         return StoreConfig.builder(directory).logSegmentBytes(LOG_SEGMENT_BYTES).heapSegmentBytes(HEAP_SEGMENT_BYTES);
     }
@@ -30,7 +29,7 @@ public final class SmallFiles {
         return DurableListStore.open(config(directory).build());
     }
 
-    /** Creates an empty store of {@code groups} shards, unless the directory exists. */
+    /** Creates an empty store with {@code groups} shards, unless the directory exists. */
     public static void make(Path directory, int groups) {
         if (!Files.exists(directory)) {
             Shards.open(config(directory).build(), groups).close();

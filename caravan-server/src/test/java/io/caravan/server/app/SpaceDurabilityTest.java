@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The durability of a space: fsyncs and the replies that depend on them. */
+/** The durability setting of a space: the fsyncs that it causes and the replies that wait for them. */
 class SpaceDurabilityTest {
 
     @TempDir
@@ -49,10 +49,7 @@ class SpaceDurabilityTest {
                 .isEqualTo(durability);
     }
 
-    /**
-     * Returns the number of fsyncs. The write that is done first ensures that the statistics include the previous
-     * flush.
-     */
+    /** Returns the number of fsyncs. Makes a write first, so that the statistics include the previous flush. */
     private long fsyncCount() {
         store.write(WriteBatch.create().durability(Durability.MEMORY)).join();
         return store.stats().fsyncs();
@@ -172,7 +169,7 @@ class SpaceDurabilityTest {
         assertThat(client.call("RPUSH", "w/a", "2")).isEqualTo(":2");
     }
 
-    /** The acknowledgment of the setting implies that earlier writes have the new durability. */
+    /** Earlier writes must have the higher durability of a space once the server acknowledges the setting. */
     @Test
     void raisingDurabilityFsyncsEarlierWrites() throws Exception {
         start(Durability.SYNC);
@@ -206,7 +203,7 @@ class SpaceDurabilityTest {
         assertDurability("", server.http("PUT", "/v1/spaces/a/", "{\"durability\": \"process\"}"));
     }
 
-    /** A server with a lower durability keeps the setting of the space and reports the durability that it provides. */
+    /** A server with a lower durability must keep the space's setting and report the durability that it provides. */
     @Test
     void reportsEffectiveDurabilityOfWeakerServer() throws Exception {
         start(Durability.SYNC);

@@ -157,7 +157,7 @@ class SpaceServerTest {
                 + " {\"path\": \"/v1/stream/whole/d\", \"append\": [\"a\", \"b\"]}]}";
         assertThat(server.http("POST", "/v1/batch", batch).statusCode()).isNotEqualTo(200);
         replies(":0", "EXISTS", "outside", "whole/d");
-        // A new value that replaces all earlier values.
+        // A transaction may append a new value if it trims all earlier ones.
         replies(":1", "RPUSH", "whole/d", "a");
         replies("+OK", "MULTI");
         replies("+QUEUED", "RPUSH", "whole/d", "b");
@@ -193,7 +193,7 @@ class SpaceServerTest {
         replies("+OK", "LTRIM", "quota/d", "1", "-1");
         replies(":2", "RPUSH", "quota/d", "3");
 
-        // This rate is slower than any machine.
+        // Every machine exceeds this rate.
         client.call("CARAVAN.SPACE", "SET", "rate/", "bytes-per-second", "1");
         replies(":1", "RPUSH", "rate/d", "v".repeat(90_000));
         assertThat(client.call("RPUSH", "rate/d", "v"))

@@ -46,8 +46,8 @@ import org.jspecify.annotations.Nullable;
 public final class TestCluster implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofSeconds(1);
     /**
-     * The election timeout of tests that send requests before the nodes detect the loss of their quorum, and of
-     * clusters of six nodes.
+     * A long election timeout, for clusters of six nodes and for tests that send requests before the nodes detect the
+     * loss of quorum.
      */
     private static final Duration LONG_ELECTION = Duration.ofSeconds(2);
 
@@ -67,7 +67,7 @@ public final class TestCluster implements AutoCloseable {
         this(directory, config -> config, null);
     }
 
-    /** A cluster with linearizable reads, whose nodes detect late that others have stopped. */
+    /** Starts a cluster with linearizable reads, in which a long timeout delays the detection of stopped nodes. */
     public static TestCluster strict(Path directory) throws IOException {
         return new TestCluster(directory, config -> config, null, true, ofOneGroup());
     }
@@ -124,7 +124,7 @@ public final class TestCluster implements AutoCloseable {
         ofAll(file.nodes(), id -> start(id, GroupConfig.Start.CREATE));
     }
 
-    /** Runs an action on several nodes at the same time, because each action mostly waits. */
+    /** Runs an action on several nodes concurrently. Each action spends most of its time waiting. */
     private void ofAll(List<ClusterNode> nodes, HostAction action) {
         try (Crew crew = new Crew()) {
             nodes.forEach(node -> crew.add(() -> action.on(node.id())));
@@ -156,7 +156,7 @@ public final class TestCluster implements AutoCloseable {
         ofAll(nodes, this::restart);
     }
 
-    /** Starts a node that is not a member of the cluster yet, for the first group. */
+    /** Starts a new node for the first group. The node is not a member of the group yet. */
     public ClusterNode join(String id) throws IOException {
         ClusterNode node = freeNodes(id).get(0);
         newcomers.add(node);
@@ -188,7 +188,7 @@ public final class TestCluster implements AutoCloseable {
         running.put(id, ClusterServer.start(group, change.apply(config), List.of(), view, null));
     }
 
-    /** Returns the cluster file with the nodes that joined later. */
+    /** Returns the cluster file including the nodes that have joined since the start. */
     private ClusterFile withNewcomers() {
         List<ClusterGroup> groups = new ArrayList<>(file.groups());
         ClusterGroup first = groups.get(0);
@@ -206,7 +206,7 @@ public final class TestCluster implements AutoCloseable {
                 .build();
     }
 
-    /** Stops a node as SIGTERM does. */
+    /** Stops a node in the same way as SIGTERM. */
     public void stop(String id) throws IOException {
         running.remove(id).close();
     }
@@ -217,13 +217,13 @@ public final class TestCluster implements AutoCloseable {
         ofAll(nodes, this::stop);
     }
 
-    /** Stops the clock of the nodes' views of the cluster until the returned object is closed. */
+    /** Stops the clock that the nodes' views of the cluster use, until the returned object is closed. */
     StoppedClock stopClock() {
         clock = InstantSource.fixed(clock.instant());
         return () -> clock = InstantSource.system();
     }
 
-    /** The result of {@link #stopClock}. */
+    /** A stopped clock, which resumes when it is closed. */
     interface StoppedClock extends AutoCloseable {
         @Override
         void close();
@@ -241,14 +241,14 @@ public final class TestCluster implements AutoCloseable {
         return views.get(id);
     }
 
-    /** Returns the leader of the first group as {@link #awaitLeader(int)} does. */
+    /** Waits for the leader of the first group and returns it, as {@link #awaitLeader(int)} does. */
     public ClusterNode awaitLeader() {
         return awaitLeader(0);
     }
 
     /**
-     * Returns the serving leader of a group, when all running nodes of the group agree on it and each has at least one
-     * Raft entry. Without an entry, a node does not vote in elections.
+     * Waits until all running nodes of a group agree on a serving leader and each have a Raft entry, and returns this
+     * leader. Without an entry, a node does not vote in elections.
      */
     public ClusterNode awaitLeader(int group) {
         AtomicReference<@Nullable ClusterNode> leader = new AtomicReference<>();
@@ -259,7 +259,7 @@ public final class TestCluster implements AutoCloseable {
         return Objects.requireNonNull(leader.get());
     }
 
-    /** Transfers leadership to a node. Retries because a busy machine may exceed the timeout. */
+    /** Transfers leadership to a node. Retries, because the transfer may time out on a busy machine. */
     void lead(ClusterNode next) {
         Eventually.await("node " + next.id() + " leads", () -> {
             ClusterNode leader = awaitLeader();
@@ -333,7 +333,7 @@ public final class TestCluster implements AutoCloseable {
         return send(node, "GET", path, "");
     }
 
-    /** Sends an HTTP request, whose body is text if it has one. */
+    /** Sends an HTTP request. A body that is not empty has a text content type. */
     static HttpResponse<String> send(ClusterNode node, String method, String path, String body, String... headers)
             throws Exception {
         HttpRequest.Builder request = request(node, path)
@@ -351,10 +351,7 @@ public final class TestCluster implements AutoCloseable {
         return send(node, method, path, body).statusCode();
     }
 
-    /**
-     * Appends a value. Appends it again if a change of leaders interrupts the write, although that write may have been
-     * made.
-     */
+    /** Appends a value. Retries if a leader change interrupts the write, so the value may be appended twice. */
     static void write(ClusterNode node, String path, String value) throws Exception {
         HttpResponse<String> response = send(node, "POST", path, value);
         for (int attempt = 1; response.statusCode() == 503 && attempt < 100; attempt++) {

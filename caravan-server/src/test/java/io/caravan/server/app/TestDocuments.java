@@ -9,7 +9,7 @@ import io.caravan.server.document.DocumentService;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Document operations that have no RESP command. */
+/** Document operations for which no RESP command exists. */
 public final class TestDocuments {
 
     private TestDocuments() {}

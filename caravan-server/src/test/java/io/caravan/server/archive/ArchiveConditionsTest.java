@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The rejection of S3 servers on which two owners of an archive would not detect each other. */
+/** The rejection of S3 servers without the conditional requests by which two owners detect each other. */
 @LongTimeout
 class ArchiveConditionsTest {
     private static final UUID STORE = new UUID(1, 2);
@@ -30,12 +30,12 @@ class ArchiveConditionsTest {
     private static final CannedResponse FAILED = CannedResponse.s3(
             412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold");
 
-    /** Faults of an S3 server, with the start of the header that the server does not support. */
+    /** Faults of an S3 server. Each has the method and the start of the header that the server does not support. */
     private enum Fault {
         IGNORES_IF_NONE_MATCH("PUT", "if-none-match: *", PUT),
         IGNORES_IF_MATCH("PUT", "if-match: \"0000", PUT),
         REJECTS_IF_NONE_MATCH("PUT", "if-none-match: *", FAILED),
-        /** The server compares tags with quotation marks to tags without them. */
+        /** The server compares tags in quotation marks with tags without them, so it never finds them equal. */
         REJECTS_IF_MATCH("PUT", "if-match: \"", FAILED),
         IGNORES_IF_MATCH_OF_DELETIONS("DELETE", "if-match: \"0000", DELETED),
         REJECTS_IF_MATCH_OF_DELETIONS("DELETE", "if-match: \"", FAILED);
@@ -84,7 +84,7 @@ class ArchiveConditionsTest {
         }
     }
 
-    /** An archive works on a server without conditional deletions, but these deletions delete nothing there. */
+    /** An archive must work on a server without conditional deletions, where a conditional deletion deletes nothing. */
     @ParameterizedTest
     @EnumSource(
             value = Fault.class,

@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A server and then a pruner that crash or get an error at each of their calls, and that run again. */
+/** A server and then a pruner that crash or get an error at each of their object store calls, and that run again. */
 class ArchiveCrashTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName KEPT = DocumentName.of("kept");
@@ -62,7 +62,7 @@ class ArchiveCrashTest {
         }
     }
 
-    /** Archives missing states, deletes a document, and prunes 40 days later. Returns the problems. */
+    /** Archives all unarchived states, deletes a document, and prunes 40 days later. Returns the reported problems. */
     private List<String> run(MemoryObjectStore client) {
         Archive archive = Claims.claim(client, STORE, "host/1", clock);
         push(archive, new State("kept", 1, 0, 3, START));

@@ -18,8 +18,8 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Two servers with the same store and a pruner on one thread. The servers may take steps between any two calls of the
- * pruner. A server archives a document in three steps, between which anything may happen.
+ * A model of two servers with the same store and a pruner, on one thread. The servers may take steps between any two
+ * calls of the pruner. A server archives a document in three steps, and other steps may run between them.
  *
  * <p>{@link ArchiveRules} checks each step.
  */
@@ -55,7 +55,7 @@ final class ArchiveModel {
     }
 
     private void serverStep() {
-        // Sometimes so much time passes that deletions expire.
+        // Sometimes advances the clock so far that deletions expire.
         int mostMinutes = random.nextInt(15) == 0 ? 3_000 : 100;
         millis.addAndGet(Duration.ofMinutes(random.nextInt(mostMinutes)).toMillis());
         ModelServer server = servers.get(random.nextInt(servers.size()));

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/** The invariants of an archive and the changes that are allowed. */
+/** The invariants of an archive, and the changes that each component may make. */
 final class ArchiveRules {
     private final MemoryObjects objects;
     private final Set<String> verified = new HashSet<>();
@@ -42,7 +42,7 @@ final class ArchiveRules {
         return Objects.requireNonNull(objects.content(key), key);
     }
 
-    /** Checks the step of a server, which may put snapshots and extend manifests that no later owner has written. */
+    /** Checks the changes by a server, which may put snapshots and extend manifests that no later owner has written. */
     void checkServer(Seen before, Seen after, long epoch) {
         assertThat(after.snapshots).containsAllEntriesOf(before.snapshots);
         assertThat(after.manifests.keySet()).containsAll(before.manifests.keySet());

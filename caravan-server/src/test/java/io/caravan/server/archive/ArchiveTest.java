@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The ownership of an archive, commits, and reads. */
+/** The ownership of an archive, and commits to and reads from it. */
 class ArchiveTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName NAME = DocumentName.of("letters/1");
@@ -90,8 +90,7 @@ class ArchiveTest {
     }
 
     /**
-     * The owner is stopped (SIGSTOP) between its upload and its commit and continues after another owner has taken
-     * over.
+     * An owner that was stopped (SIGSTOP) between upload and commit must not commit after another owner has taken over.
      */
     @Test
     void resumedOwnerCommitsNothingAfterTakeover() {
@@ -124,7 +123,7 @@ class ArchiveTest {
         assertThat(client.calls(ObjectCall.GET)).isEqualTo(gets + 1);
     }
 
-    /** After this wait, the previous owner has read the root, or must read it before its next write. */
+    /** A new owner must wait until the previous owner has read the root or must read it before its next write. */
     @Test
     void newOwnerWaitsForPreviousLeaseBeforeWriting() {
         Claims.SkippedTime time = new Claims.SkippedTime();
@@ -137,7 +136,7 @@ class ArchiveTest {
         assertThat(time.nanoTime()).isEqualTo(Lease.HAND_OVER.toNanos()).isGreaterThan(Lease.LENGTH.toNanos());
     }
 
-    /** Another owner may have taken over the archive while this one waited. */
+    /** A new owner must be fenced if another owner takes over the archive while the new one waits. */
     @Test
     void ownerSupersededWhileWaitingIsFenced() {
         claim();
@@ -271,7 +270,7 @@ class ArchiveTest {
         assertThat(deleted.manifest().tombstone()).isNotNull();
     }
 
-    /** A directory reports such an error if it could not be fsynced after a file was moved into it. */
+    /** A commit must fail if the response to the first put is lost and the second put is rejected. */
     @Test
     void failsCommitIfManifestCannotBePutAgain() {
         Archive archive = claim();
@@ -394,7 +393,7 @@ class ArchiveTest {
         assertRejected(Reason.NOT_FOUND, () -> Archiving.read(archive, NAME, one), "letters/1", one.key());
     }
 
-    /** A valid snapshot under the key and with the header of another one. */
+    /** A read must detect a valid snapshot that is stored under another snapshot's key, with that snapshot's header. */
     @Test
     void detectsSnapshotWithWrongHash() {
         Archive archive = claim();

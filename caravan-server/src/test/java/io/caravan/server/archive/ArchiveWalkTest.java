@@ -43,10 +43,7 @@ class ArchiveWalkTest {
         });
     }
 
-    /**
-     * Compares a walk with expected objects. Some names are prefixes of others, followed by bytes below and above the
-     * slash.
-     */
+    /** Compares a walk with the expected objects. Some names extend others by a byte below or above the slash. */
     private static void check(ObjectStore objects, Random random, int names) {
         Map<String, NamedObjects> expected = new TreeMap<>();
         Map<String, Integer> snapshots = new HashMap<>();

@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Archives documents without a server. A value is the text of the document name, the incarnation, and the sequence. */
+/** Archives documents without a server. Each value is text that names its document, incarnation, and sequence. */
 public final class Archiving {
     private Archiving() {}
 
@@ -60,14 +60,14 @@ public final class Archiving {
         return archive.commit(before, with(archive, before, state.name(), put(archive, before, state)));
     }
 
-    /** Puts a snapshot as the next generation. */
+    /** Puts a snapshot that becomes the next generation once it is committed. */
     public static Generation put(Archive archive, @Nullable KeptManifest before, State state) {
         long generation = before == null ? 1 : before.manifest().lastGeneration() + 1;
         SnapshotHeader header = state.header(archive, generation);
         return archive.putSnapshot(header, target -> state.writeTo(header, target));
     }
 
-    /** Returns the manifest with one more generation. */
+    /** Returns the next manifest, which contains one more generation. */
     public static Manifest with(Archive archive, @Nullable KeptManifest before, DocumentName name, Generation added) {
         List<Generation> generations = new ArrayList<>();
         if (before != null) {

@@ -32,7 +32,7 @@ public final class Claims {
         return Archive.claim(objects, store, owner, clock, NOTHING, leaseClock);
     }
 
-    /** A clock that advances only by sleeping and skipping. */
+    /** A clock that advances only when a caller sleeps or skips time. */
     public static class SkippedTime implements Lease.Clock {
         private final AtomicLong nanos = new AtomicLong();
 

@@ -12,7 +12,8 @@ import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 
 /**
- * A blob store that evaluates conditions atomically, as S3 does. The underlying store writes after a separate check.
+ * A blob store that evaluates conditions atomically, as S3 does. The underlying store checks a condition and writes in
+ * two steps.
  */
 final class ExactBlobStore extends ForwardingBlobStore {
     private static final int PRECONDITION_FAILED = 412;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** A server that archives documents step by step. It restarts when it is fenced, and at random. */
 final class ModelServer {
     private static final UUID STORE = new UUID(7, 7);
-    /** The maximum duration of an attempt. A real server aborts an attempt earlier. */
+    /** The maximum time to archive a document. A real server aborts such an attempt earlier. */
     private static final long MOST_MILLIS = Duration.ofHours(20).toMillis();
 
     private final MemoryObjectStore client;
@@ -33,10 +33,10 @@ final class ModelServer {
     private long commits;
     private long fenced;
 
-    /** The server's state of a document. */
+    /** The state of a document in the server's store. */
     private record Local(long incarnation, long next) {}
 
-    /** An attempt whose manifest was read and whose snapshot may have been put. */
+    /** An attempt to archive a document: the manifest has been read, and the snapshot may have been put. */
     private record Attempt(
             long sinceMillis,
             State state,
@@ -114,12 +114,12 @@ final class ModelServer {
             return;
         }
         documents.put(name, new Local(local.incarnation, state.nextSequence()));
-        // A server that has never archived a document may assume that it is absent.
+        // Sometimes assumes that the archive lacks the document, as a server may before it has archived the document.
         KeptManifest before = random.nextInt(5) == 0 ? null : owned.manifest(DocumentName.of(name));
         attempts.put(name, new Attempt(clock.millis(), state, before, null));
     }
 
-    /** Returns the time of a clock that is sometimes wrong. */
+    /** Returns the current time, sometimes wrong by three days. */
     private long takenAtMillis() {
         return clock.millis() + (random.nextInt(10) == 0 ? Duration.ofDays(3).toMillis() : 0);
     }

@@ -27,7 +27,7 @@ class PipelineTest {
         assertThat(results).containsExactly("first", "second");
     }
 
-    /** Another thread completes the result of the first task, after further tasks than the limit allows at a time. */
+    /** A slow task must not delay the results of later tasks, even if these exceed the concurrency limit. */
     @Test
     void slowTaskDelaysNoOtherResult() {
         CompletableFuture<String> late = new CompletableFuture<>();

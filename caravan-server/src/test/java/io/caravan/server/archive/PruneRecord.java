@@ -5,7 +5,7 @@ import io.caravan.server.archive.Pruning.Removal;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A listener that records the reports of pruning. */
+/** A listener that records what pruning reports. */
 public final class PruneRecord implements PruneListener {
     public final List<Removal> removals = new ArrayList<>();
     public final List<String> problems = new ArrayList<>();

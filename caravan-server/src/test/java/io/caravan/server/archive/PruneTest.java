@@ -24,7 +24,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** The objects that pruning removes or keeps, and those that it leaves to a later run. */
+/** The objects that pruning removes, those that it keeps, and those that it leaves to a later run. */
 class PruneTest {
     private static final long DAY = Duration.ofDays(1).toMillis();
     private static final long HOUR = Duration.ofHours(1).toMillis();
@@ -75,7 +75,7 @@ class PruneTest {
         assertThat(generations()).containsExactly(1L, 4L);
     }
 
-    /** The schedule of a server with default settings: archive rounds every half hour and pruning every six hours. */
+    /** A month of archive rounds every half hour must leave few generations if pruning runs every six hours. */
     @Test
     void keepsFewGenerationsForMonthOfChanges() {
         PrunePolicy policy = new PrunePolicy(4, Duration.ZERO, 14, Duration.ofDays(30));
@@ -149,7 +149,7 @@ class PruneTest {
         return archive.manifest(DocumentName.of(name)).manifest().generations().size();
     }
 
-    /** The name of the document with the long name is only in its manifest. */
+    /** The policy must apply even to a long name, which only the manifest contains in full. */
     @Test
     void appliesPolicyByDocumentName() {
         String longName = "more/" + "n".repeat(300);
@@ -199,7 +199,8 @@ class PruneTest {
     }
 
     /**
-     * A proxy without a reachable server may respond like this. The snapshots may be the only remains of the document.
+     * Pruning must keep the snapshots of a listed but missing manifest. A proxy without a reachable server may hide the
+     * manifest.
      */
     @Test
     void removesNothingIfListedManifestIsMissing() {

@@ -14,8 +14,8 @@ import org.gaul.s3proxy.nio2blob.TransientNio2BlobStore;
 import org.slf4j.LoggerFactory;
 
 /**
- * An S3 server in this JVM with one bucket. It checks signatures. The first use of this class sets the credentials,
- * which are the same for all servers, as system properties for the AWS SDK.
+ * An S3 server in this JVM with one bucket. It checks signatures. All servers have the same credentials, which the
+ * first use of this class sets as system properties for the AWS SDK.
  *
  * <p>The server can be stopped and restarted at the same port with the same objects.
  */
@@ -50,7 +50,7 @@ public final class S3Server implements AutoCloseable {
         return new S3Server(new ExactBlobStore(new TransientNio2BlobStore()));
     }
 
-    /** Starts a server with its objects in a directory, for objects that do not fit in memory. */
+    /** Starts a server with its objects in a directory, for tests whose objects do not fit in memory. */
     public static S3Server startOn(Path directory) throws Exception {
         return new S3Server(new ExactBlobStore(new FilesystemNio2BlobStore(directory.toString())));
     }
@@ -77,7 +77,7 @@ public final class S3Server implements AutoCloseable {
         return at(port);
     }
 
-    /** Returns the URL of a port of this host, such as that of a proxy in front of a server. */
+    /** Returns the URL of a port on this host, for example the port of a proxy in front of a server. */
     public static URI at(int port) {
         return URI.create("http://127.0.0.1:" + port);
     }
@@ -97,7 +97,7 @@ public final class S3Server implements AutoCloseable {
         return "s3://" + BUCKET + "/" + prefix;
     }
 
-    /** Returns the objects, including incomplete uploads. */
+    /** Returns the server's blob store, which also contains incomplete uploads. */
     public BlobStore blobs() {
         return blobs;
     }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands as separate processes: their environment and their exit codes. */
+/** Commands that run as separate processes: their environment and their exit codes. */
 @Timeout(180)
 class CommandLineIT {
     @TempDir
@@ -43,7 +43,7 @@ class CommandLineIT {
             BufferedReader out = tail.inputReader(UTF_8);
             assertThat(out.readLine()).isEqualTo("a");
             assertThat(out.readLine()).isEqualTo("b");
-            // SIGTERM instead of SIGINT: a process that a shell runs in the background, like this test, ignores SIGINT.
+            // SIGTERM instead of SIGINT, because a shell makes background processes, such as this test, ignore SIGINT.
             tail.toHandle().destroy();
             assertThat(exitCode(tail)).isZero();
             assertThat(out.readLine()).isNull();
@@ -68,7 +68,7 @@ class CommandLineIT {
         }
     }
 
-    /** A continuous copy that rejected a document fails even if a signal ends it. */
+    /** A continuous copy that has rejected a document must exit with an error code even if a signal ends it. */
     @Test
     void terminatedCopyReportsRejectedDocument() throws Exception {
         try (ServedStore from = new ServedStore();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Settings from the command line, the environment, and a file, and their messages. */
+/** Settings from the command line, the environment, and a file, and the messages about invalid settings. */
 class ConfigurationTest {
     @TempDir
     private Path directory;
@@ -207,7 +207,7 @@ class ConfigurationTest {
         assertThat(directory.resolve("store")).doesNotExist();
     }
 
-    /** Each file is valid by itself: the certificate has been renewed, but its key has not arrived yet. */
+    /** A key that does not match the certificate must be rejected, as when only one of the files has been renewed. */
     @Test
     void rejectsKeyOfAnotherCertificate() throws Exception {
         environment.put("CARAVAN_DATA", directory.resolve("store").toString());

@@ -23,9 +23,9 @@ final class HostileClients implements AutoCloseable {
     private static final int MANY = 330_000;
     private static final long RECONNECT_NANOS = 20_000_000;
     private static final int PIECE_BYTES = 64 * 1024;
-    /** The time without sent bytes after which a client counts as blocked, in milliseconds. */
+    /** The time, in milliseconds, after which a client that cannot send counts as blocked. */
     private static final long BLOCKED_MILLIS = 100;
-    /** The factor by which an attack is extended while bytes are still being sent. */
+    /** The maximum factor by which an attack is extended while the server still reads bytes. */
     private static final int MOST_TIMES = 4;
 
     private static final String TINY_WORDS =
@@ -36,7 +36,7 @@ final class HostileClients implements AutoCloseable {
     private static final String LIVE = live();
 
     /**
-     * An attack.
+     * An attack by several clients that send the same kind of request.
      *
      * @param clients the number of clients
      * @param http whether the clients use HTTP

@@ -26,10 +26,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Clients that try to stop a server with a JVM heap of 256 MB: floods of requests, partial requests, unread replies,
- * and long names, patterns, and subscriptions. They use RESP and HTTP, with and without permissions.
+ * and long names, patterns, and subscriptions. The clients use RESP and HTTP, with and without permissions.
  *
- * <p>The server must serve a well-behaved client throughout. Afterward, it must still be running and hold no memory for
- * the attackers.
+ * <p>The server must serve a well-behaved client throughout. Afterward, the server must still be running and must have
+ * released the memory for the attackers.
  */
 @Tag("slow")
 class HostileClientsIT {
@@ -61,10 +61,10 @@ class HostileClientsIT {
         run(Duration.ofSeconds(5), SECRET, attack -> true);
     }
 
-    /** Runs each of these attacks for {@code each}. If {@code secret} is not empty, the attackers do not have it. */
+    /** Runs each of these attacks for {@code each}. If {@code secret} is not empty, the attackers do not know it. */
     private void run(Duration each, String secret, Predicate<HostileClients.Attack> attacks) throws Exception {
         Path log = directory.resolve("log");
-        // With a short timeout, a server that partial requests block would recover by itself, and would close idle
+        // With a short timeout, the server would recover from blocking partial requests by itself, and would close idle
         // clients.
         List<String> options = new ArrayList<>(List.of("--request-timeout", "60m"));
         if (!secret.isEmpty()) {
@@ -75,7 +75,7 @@ class HostileClientsIT {
         }
         try (ServerProcess server = ServerJvm.start(
                 directory.resolve("data"),
-                // The options of the launchers.
+                // The JVM options that the launchers set.
                 List.of("-Xmx256m", "-XX:+ExitOnOutOfMemoryError"),
                 Map.of(),
                 log,
@@ -125,7 +125,7 @@ class HostileClientsIT {
         }
     }
 
-    /** Returns a metric. The values include this request. */
+    /** Returns the value of a metric. The value includes the effect of this request. */
     private static double metric(HttpClient http, ServerProcess server, String secret, String name) {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.httpPort() + "/metrics"))
                 .header("Authorization", "Bearer " + secret)

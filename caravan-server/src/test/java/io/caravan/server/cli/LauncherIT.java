@@ -58,7 +58,7 @@ class LauncherIT {
         Files.createFile(target.resolve(".launched"));
     }
 
-    /** Writes a jar that only refers to the class path of this test. */
+    /** Writes a jar that contains only a reference to the class path of this test. */
     private static void writeJar(Path jar) throws IOException {
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
@@ -97,7 +97,7 @@ class LauncherIT {
         return output;
     }
 
-    /** Returns a JDK of this version whose {@code java} prints its arguments. */
+    /** Creates a fake JDK of this version whose {@code java} prints its arguments. */
     private Path printingJdk(int version) throws IOException {
         return jdk(version, "echo \"$@\"");
     }
@@ -134,7 +134,7 @@ class LauncherIT {
         assertThat(run(printingJdk(25), "serve")).contains("-XX:AOTCache=" + server + " ");
     }
 
-    /** The JVM would not start with both options. */
+    /** A user's archive option must replace the default archive, because the JVM does not start with both. */
     @Test
     void userOptionsReplaceDefaultArchive() throws Exception {
         Files.createFile(target.resolve("server.jsa"));
@@ -176,7 +176,7 @@ class LauncherIT {
         assertThat(Path.of("../caravan-dist/pom.xml")).content().contains("<arg>" + NATIVE_ACCESS + "</arg>");
     }
 
-    /** The server loads Netty's native code before it binds the addresses. */
+    /** Java 25 must print no warning when the server loads Netty's native code, before it binds its addresses. */
     @Test
     void java25PrintsNoNativeAccessWarning() throws Exception {
         Path jdk = jdk25();
@@ -216,7 +216,7 @@ class LauncherIT {
         return null;
     }
 
-    /** The archive is for other jars, as after an update of Java or of a jar. */
+    /** The launcher must silently ignore a class-data archive of other jars, as after an update. */
     @Test
     void ignoresMismatchedArchiveSilently() throws Exception {
         Path archive = target.resolve("command.jsa");

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A server process: its log, its secrets, and its shutdown. */
+/** The log, the secrets, and the shutdown of a server process. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class OperateIT {

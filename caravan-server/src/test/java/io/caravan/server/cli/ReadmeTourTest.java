@@ -19,14 +19,14 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The commands of the README, which must print what it shows. */
+/** The commands in the README, which must print the output that the README shows. */
 class ReadmeTourTest {
     private static final int VALUE_BYTES = 1024 * 1024;
     private static final Pattern BLOCK = Pattern.compile("```\n(\\$ (?:redis-cli|curl) .*?)```", Pattern.DOTALL);
 
-    /** A command of a document and its expected output. */
+    /** A command in a document, and the output that the document shows. */
     record Step(String command, StringBuilder prints) {
-        /** Returns the commands in the blocks of a document. */
+        /** Returns the commands in those parts of a document that the pattern matches. */
         static List<Step> in(String text, Pattern block) {
             List<Step> steps = new ArrayList<>();
             block.matcher(text)
@@ -61,7 +61,7 @@ class ReadmeTourTest {
         }
     }
 
-    /** Returns the command for this server, with the output that redis-cli writes to a terminal. */
+    /** Returns the command with the ports of this server, and with terminal output for redis-cli. */
     private static String here(String command, Server server) {
         InetSocketAddress http = server.httpAddress();
         return command.replace(

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The recipes of the documentation. One shell runs their commands unchanged except for the ports, and the test compares
- * the output. {@code …} in a document stands for any text.
+ * The recipes in the documentation. One shell runs their commands with other ports, and the test compares the output.
+ * {@code …} in a document stands for any text.
  */
 @Tag("slow")
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -136,7 +136,7 @@ class RecipesIT {
         }
     }
 
-    /** A shell in which the state remains from one command to the next. */
+    /** A shell that keeps its state, such as variables, from one command to the next. */
     private static final class Shell implements AutoCloseable {
         private final Path errors;
         private final Process process;

@@ -25,8 +25,8 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
- * Generates parts of the reference pages from the commands, and compares them with the pages. The parts are between
- * comments, and with {@code -Dcaravan.write-docs=true} this test rewrites them.
+ * Generates parts of the reference pages from the commands, and compares them with the pages. The generated parts are
+ * between comments. With {@code -Dcaravan.write-docs=true}, this test rewrites them.
  */
 class ReferenceTest {
     private static final Path COMMANDS = Path.of("../docs/reference/cli.md");
@@ -43,7 +43,7 @@ class ReferenceTest {
     private static final Pattern LISTED = Pattern.compile("  ([a-z-]+) +(.*)");
     private static final int COLUMNS = 120;
 
-    /** Commands that only have subcommands, or that picocli defines. */
+    /** Commands without a section in the reference: those that only group subcommands or that picocli defines. */
     private static final Set<String> WITHOUT_SECTION =
             Set.of("cluster", "space", "space help", "generate-completion", "help");
 
@@ -139,7 +139,7 @@ class ReferenceTest {
         return parameter.required() ? label : "[" + label + "]";
     }
 
-    /** Returns a paragraph for each text, and a table of the texts that list a word and its meaning. */
+    /** Formats each text as a paragraph, and texts that consist of a word and its meaning as rows of a table. */
     private static String description(List<String> texts) {
         StringBuilder description = new StringBuilder();
         boolean listing = false;
@@ -197,7 +197,7 @@ class ReferenceTest {
         return "| `" + name.replace("|", "\\|") + "` | " + meaning + " |\n";
     }
 
-    /** Marks code, and escapes characters that have a meaning in a table. */
+    /** Puts code in backticks and escapes the characters that are special in a Markdown table. */
     private static String formatted(String text) {
         return CODE.matcher(text)
                 .replaceAll(code ->

@@ -20,8 +20,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Runs {@link Main} in a separate JVM. For integration tests, the classes are in a jar, and the JVM also gets a
- * class-data archive, which about halves the work of a start. The first caller creates the archive next to the jar.
+ * Runs {@link Main} in a separate JVM. In integration tests, the classes are in a jar, and the JVM uses a class-data
+ * archive, which about halves the startup work. The first caller creates the archive next to the jar.
  */
 public final class ServerJvm {
     private static final List<String> CLASSES = classes();
@@ -37,7 +37,7 @@ public final class ServerJvm {
         return ChildJvm.command(flags(jvmOptions), ServerProcess.MAIN, List.of(words));
     }
 
-    /** Starts a server with options of {@code serve}, and waits until it listens. Its log is next to its data. */
+    /** Starts a server with options of {@code serve}, and waits until it listens. Writes its log next to its data. */
     public static ServerProcess start(Path data, String... options) throws IOException {
         return start(data, List.of(), Map.of(), data.resolveSibling(data.getFileName() + ".log"), options);
     }
@@ -77,7 +77,7 @@ public final class ServerJvm {
         if (Files.isDirectory(code)) {
             return List.of();
         }
-        // A JVM cannot archive classes in directories. These directories contain the tests.
+        // Omits directories, which contain the tests, because a JVM cannot archive classes in directories.
         String jars = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !Files.isDirectory(Path.of(entry)))
                 .collect(Collectors.joining(File.pathSeparator));
@@ -103,7 +103,7 @@ public final class ServerJvm {
         }
     }
 
-    /** Creates the archive if it is out of date. Concurrent tests wait for each other. */
+    /** Creates the class-data archive if it is missing or older than the jar. Concurrent tests wait for each other. */
     private static void make(Path archive, long jarMillis, String jars) throws IOException {
         Path lock = archive.resolveSibling(archive.getFileName() + ".lock");
         try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
@@ -117,7 +117,7 @@ public final class ServerJvm {
         }
     }
 
-    /** Runs a server, which writes the archive when it exits. */
+    /** Runs a server that writes the class-data archive when it exits. */
     private static void train(Path archive, String jars) throws IOException {
         List<String> flags = List.of(
                 "-XX:ArchiveClassesAtExit=" + archive, "-Xlog:cds*=off", "-D" + WarmUp.PROPERTY + "=true", "-cp", jars);

@@ -49,7 +49,7 @@ class ShardsIT {
         return ServerJvm.start(data, all.toArray(String[]::new));
     }
 
-    /** A server in this JVM, for tests that do not need a separate process. */
+    /** A server with several shards in this JVM, for tests that need no separate process. */
     private static final class Here implements AutoCloseable {
         private final Shards groups;
         private final Server server;
@@ -192,9 +192,7 @@ class ShardsIT {
         }
     }
 
-    /**
-     * Each shard has a journal of the deletions that are not archived yet. A restore may use another number of shards.
-     */
+    /** A restore may use another number of shards, although each shard has a journal of its unarchived deletions. */
     @Test
     void restoresArchiveToOtherNumberOfShards() throws Exception {
         String archive = "file:" + directory.resolve("archive");

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Secrets in every part of a server, none of which the support file may contain. */
+/** The support file of a server that has secrets in all its parts. The file must contain none of them. */
 @Tag("slow")
 class SupportIT {
     private static final String MARKER = "xPlantedMarkerx";
@@ -97,7 +97,7 @@ class SupportIT {
         }
     }
 
-    /** Checks that the file contains all statistics except messages, locations, and text from others. */
+    /** Checks that the support file has all statistics except messages, locations, and text from other sources. */
     private static void assertHasAllStatistics(String info, ServerProcess server) {
         Set<String> leftOut = Set.of("store", "store_problem", "archive_location", "archive_last_error", "role", "db0");
         String all = CommandRun.with(Map.of("CARAVAN_PASSWORD", SECRET), new byte[0])

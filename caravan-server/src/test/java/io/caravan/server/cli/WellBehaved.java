@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /** A client that sends a few requests one at a time and fails if the server does not reply. */
 final class WellBehaved implements AutoCloseable {
     /**
-     * The timeout, which is more than a busy machine needs, and less than the 30 s after which a server closes a
-     * connection that does not read.
+     * The timeout for a reply. It exceeds the delays of a busy machine, and is below the 30 s after which a server
+     * closes the connection of a client that does not read.
      */
     private static final int TIMEOUT_MILLIS = 25_000;
 
@@ -105,7 +105,7 @@ final class WellBehaved implements AutoCloseable {
         }
     }
 
-    /** Waits until a round of requests starts and ends, or until the client has failed. */
+    /** Waits until a round of requests has started and ended since this call, or until the client has failed. */
     void awaitAnother() {
         int before = rounds.get();
         // The current round may have started before the call.

@@ -69,7 +69,7 @@ class ClusterFileTest {
         assertThat(file.node("e").resp()).isEqualTo(HostPort.parse("10.0.0.5:6380"));
     }
 
-    /** A node that is restarted with other slots finds no Raft log of its group. */
+    /** Groups with different slots must have different ids, so that a node with changed slots finds no Raft log. */
     @Test
     void otherSlotsYieldOtherGroupId() throws IOException {
         ClusterFile one = read(GROUP + three());
@@ -108,7 +108,7 @@ class ClusterFileTest {
         return IntStream.range(0, count).mapToObj(number -> ("document-" + number).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** A Raft group has the same slots as the shard with its number in a server without a cluster. */
+    /** The slots must be divided evenly, and among Raft groups in the same way as among the shards of a server. */
     @Test
     void dividesSlotsEvenly() {
         for (int groups = 1; groups <= 5; groups++) {

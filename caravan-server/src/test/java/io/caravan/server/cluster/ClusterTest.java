@@ -35,7 +35,7 @@ class ClusterTest {
         return HostPort.parse(id + ".example:" + port);
     }
 
-    /** A relayed request has the host name with which the client addressed a node of another group. */
+    /** A node must accept the HTTP names of all groups, because relayed requests keep the name of another node. */
     @Test
     void recognizesHttpNamesOfAllGroups() {
         assertThat(List.of("a.example", "b.example", "C.example", "d.example")).allMatch(CLUSTER::hasHttpName);
@@ -55,7 +55,7 @@ class ClusterTest {
         }
     }
 
-    /** A client that gets no address assumes that the cluster is broken. This node cannot serve another group. */
+    /** Each group must have an owner before its leader is known, or clients would assume that the cluster is broken. */
     @Test
     void namesOwnerBeforeLeaderIsKnown() {
         assertThat(CLUSTER.groups()).allMatch(group -> group.leader().isEmpty());

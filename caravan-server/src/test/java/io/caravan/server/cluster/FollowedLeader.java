@@ -4,12 +4,12 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 
-/** A cluster of three nodes without consensus, in which the test decides who leads. Thread-safe. */
+/** A cluster of three nodes without consensus, in which the test selects the leader. Thread-safe. */
 public final class FollowedLeader {
     private final Cluster cluster;
     private volatile ClusterNode leader;
 
-    /** Creates the first node's view of a cluster. The second node leads. */
+    /** Creates the first node's view of a cluster in which the second node leads. */
     public FollowedLeader(List<ClusterNode> nodes) {
         cluster = new Cluster(ClusterFile.ofOneGroup(nodes), nodes.get(0).id(), null, false, InstantSource.system());
         leader = nodes.get(1);
@@ -20,7 +20,7 @@ public final class FollowedLeader {
         return cluster;
     }
 
-    /** Makes another node the leader. */
+    /** Makes this node the leader. */
     public void leads(ClusterNode node) {
         leader = node;
     }

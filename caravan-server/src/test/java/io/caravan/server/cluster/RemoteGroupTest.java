@@ -35,7 +35,7 @@ class RemoteGroupTest {
         assertThat(other.view().nodes()).containsExactly(SILENT);
     }
 
-    /** A task that throws an exception would not run again, and the node would never learn the leader. */
+    /** The lookup of the leader must survive unreadable certificates, because a task that throws does not run again. */
     @Test
     void unreadableCertificatesDoNotStopLookup() throws Exception {
         Path file = directory.resolve("file.pem");

@@ -210,7 +210,7 @@ class ArchivedDocumentTest {
         }
     }
 
-    /** A store that accepts writes and then reports that they failed. */
+    /** A store that reports every write as failed while {@code failing} is set. */
     private static final class FailingStore extends ForwardingListStore {
         private boolean failing;
 
@@ -357,7 +357,7 @@ class ArchivedDocumentTest {
         }
     }
 
-    /** Cold documents that are fetched when the test calls {@link #deliver}. */
+    /** Cold documents whose fetches complete when the test calls {@link #deliver}. */
     private final class Shelf implements ColdDocuments {
         private final Deque<Outcome<DocumentName>> waiting = new ArrayDeque<>();
         private boolean known;
@@ -377,7 +377,7 @@ class ArchivedDocumentTest {
             waiting.add(outcome);
         }
 
-        /** Completes the fetches. A fetch that is requested during this call waits for the earlier ones. */
+        /** Completes all fetches in order, including those that are requested during this call. */
         void deliver() {
             known = true;
             while (!waiting.isEmpty()) {

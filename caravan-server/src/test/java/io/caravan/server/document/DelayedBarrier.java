@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A barrier at which reads wait until the test lets them pass or rejects them. */
+/** A read barrier that makes reads wait until the test lets them pass or rejects them. */
 public final class DelayedBarrier {
     private final List<CompletableFuture<Void>> waiting = new ArrayList<>();
 
@@ -24,7 +24,7 @@ public final class DelayedBarrier {
         return asked;
     }
 
-    /** Returns the number of requests since the last result. */
+    /** Returns the number of reads that are waiting. */
     public synchronized int asked() {
         return waiting.size();
     }

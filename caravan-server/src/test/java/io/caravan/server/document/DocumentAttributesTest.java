@@ -21,9 +21,9 @@ import io.caravan.server.document.DocumentMove.Fence;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/** The encoded bytes of attributes, which stores and archives of earlier releases contain. */
+/** The encoding of attributes, which must stay compatible with the stores and archives of earlier releases. */
 class DocumentAttributesTest {
-    /** All attributes but the time of expiry. */
+    /** The encoding of all attributes except the absolute expiry. */
     private static final String ALL =
             "0461676573200000000000000f4240000000000000000500000000001e848000000000000000090861726368697665642c00"
                     + "0000000000000001000000000000000200000000000000030000000000000004000000012a05f200fffffffa06636c6f7365"
@@ -36,7 +36,7 @@ class DocumentAttributesTest {
                     + "0073e282ac310a74696d657374616d70731800000000000000000a0000000000000014000000000000001e0374746c080000"
                     + "00000000000e10";
 
-    /** An absolute expiry, and the attributes that have two encodings. */
+    /** The encoding of an absolute expiry, and the second encoding of the attributes that have two. */
     private static final String OTHERS =
             "06636c6f7365640000076578706972657308000000018bcfe5680009726573746f72696e670000";
 

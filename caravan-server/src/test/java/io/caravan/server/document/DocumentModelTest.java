@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Random writes compared with a model in which forks are copies, with a crash after every batch of the store. */
+/** Random writes with a crash after every batch of the store, compared with a model in which forks are copies. */
 class DocumentModelTest {
     private static final int STEPS = 300;
     private static final String NAME = "name";
@@ -70,7 +70,7 @@ class DocumentModelTest {
         assertEveryPrefix();
     }
 
-    /** Records the current state of the model for each batch since the last call. */
+    /** Records the current state of the model for each batch that was written since the last call. */
     private void rememberMoments() {
         while (moments.size() < batches.size()) {
             moments.add(model.views());
@@ -91,7 +91,7 @@ class DocumentModelTest {
         return new DocumentService(store, Catalog.open(store, CATALOG), DocumentDurability.SYNC);
     }
 
-    /** Switches the timestamps of values on or off. Readers of values must not notice this. */
+    /** Switches the timestamps of values on or off, which must not change the values that readers get. */
     private static void switchTimestamps(DocumentService documents, Random random) {
         documents
                 .spaces()
@@ -197,7 +197,7 @@ class DocumentModelTest {
         assertThat(rejectionReason).isEqualTo(expected);
     }
 
-    /** Replays the batches one by one, and opens the documents after each batch as after a crash. */
+    /** Replays the batches one by one, and opens and checks the documents after each of them, as after a crash. */
     private void assertEveryPrefix() {
         try (ListStore replayed = ListStore.inMemory()) {
             for (int i = 0; i < batches.size(); i++) {

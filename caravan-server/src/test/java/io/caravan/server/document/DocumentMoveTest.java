@@ -34,7 +34,7 @@ class DocumentMoveTest {
         return documents.change(name, document -> DocumentMove.redirect(document, holder));
     }
 
-    /** Imports a document with the value x. Returns its next sequence. */
+    /** Imports a document with the value x, and returns the next sequence of the document. */
     private long importDocument(Replaced replaced) {
         return documents.<Long>change(
                 "a", document -> DocumentImport.whole(document, DocumentAttributes.NONE, 3, values("x"), replaced));
@@ -93,7 +93,7 @@ class DocumentMoveTest {
         assertThat(documents.read("b")).containsExactly("1");
     }
 
-    /** A repeated append and an archive mark do not change the document. */
+    /** A fence must allow a repeated append and an archive mark, because neither changes the document. */
     @Test
     void fenceAllowsRepeatedAppendAndArchiveMark() {
         documents.create("a", "text/plain");
@@ -190,7 +190,7 @@ class DocumentMoveTest {
         rejected(Reason.EXISTS, () -> importDocument(Replaced.REDIRECT));
     }
 
-    /** A redirect stays until the document has returned completely, even if its import is aborted. */
+    /** A redirect must stay until the document has returned completely, even if its import is aborted. */
     @ParameterizedTest
     @ValueSource(strings = {"abort", "restart", "end"})
     void redirectStaysUntilImportIsComplete(String how) {

@@ -41,7 +41,7 @@ class DocumentServiceTest {
         return Documents.fork(new ForkPoint(name(source), at, part), OptionalLong.empty());
     }
 
-    /** Returns a request for a fork that does not expire with its source. */
+    /** Returns a request for a fork that outlives its expiring source. */
     private static CreateRequest living(String source) {
         return Documents.fork(new ForkPoint(name(source), OptionalLong.empty(), 0), OptionalLong.of(100), "b");
     }
@@ -50,7 +50,7 @@ class DocumentServiceTest {
         return new AppendRequest(values("x"), false, null, streamSeq, producer, OptionalLong.empty());
     }
 
-    /** A linear search for each name took minutes, during which the locks of all documents were held. */
+    /** A write of many documents must find them quickly, because it locks all of them. A linear search took minutes. */
     @Test
     @Timeout(20)
     void writeFindsManyNamesQuickly() {
@@ -114,7 +114,7 @@ class DocumentServiceTest {
         return BlockingOutcome.<Long>to(outcome -> service.writeWaiting(names, change, preparation, outcome));
     }
 
-    /** Another writer appends during every read. */
+    /** A write that reads must complete even if another writer appends during every read. */
     @Test
     void readingWriteIsNotStarved() {
         AtomicInteger reads = new AtomicInteger();
@@ -124,7 +124,7 @@ class DocumentServiceTest {
             public void get(long id, long fromSequence, EntryStream stream) {
                 super.get(id, fromSequence, stream);
                 if (busy.get()) {
-                    // Limits the reads, so that the test ends even if the write is overtaken forever.
+                    // Stops the other writer after 50 reads, so that the test ends even if the write never succeeds.
                     busy.set(reads.incrementAndGet() < 50);
                     between.run();
                 }
@@ -311,9 +311,7 @@ class DocumentServiceTest {
         assertThat(notifications).hasValue(2);
     }
 
-    /**
-     * Waits for the notifications, because a writer may receive its outcome shortly before the watchers are notified.
-     */
+    /** Waits for this number of notifications, which may arrive shortly after the writer has received its outcome. */
     private static void notifications(int times, AtomicInteger notifications) {
         Eventually.await(times + " notifications", () -> notifications.get() == times);
     }

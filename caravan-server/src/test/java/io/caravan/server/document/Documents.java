@@ -26,7 +26,7 @@ import java.util.function.Function;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 
-/** In-memory documents with a clock that the test sets, and with calls that wait and use strings as values. */
+/** In-memory documents with a clock that the test sets, blocking calls, and strings as values. */
 final class Documents implements AutoCloseable {
     private final ListStore store;
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
@@ -63,7 +63,7 @@ final class Documents implements AutoCloseable {
         nanos += time.toNanos();
     }
 
-    /** Moves the wall clock without a change of the monotonic clock. */
+    /** Moves the wall clock by {@code ahead} without changing the monotonic clock. */
     void setClock(Duration ahead) {
         now = now.plus(ahead);
     }
@@ -83,7 +83,7 @@ final class Documents implements AutoCloseable {
                 .toList();
     }
 
-    /** Checks that a change is rejected for this reason, and returns the exception. */
+    /** Checks that a change is rejected for this reason, and returns the exception that it throws. */
     static DocumentException rejected(Reason reason, ThrowingCallable change) {
         DocumentException rejection = catchThrowableOfType(DocumentException.class, change);
         assertThat(rejection).as("rejection").isNotNull();
@@ -108,12 +108,12 @@ final class Documents implements AutoCloseable {
         return new CreateRequest(null, ttlSeconds, OptionalLong.empty(), false, values(values), point);
     }
 
-    /** Changes a document, and throws the exception if the change is rejected. */
+    /** Changes a document, and throws the exception with which the change is rejected, if any. */
     <T> T change(String name, Function<EditedDocument, T> change) {
         return BlockingOutcome.<T>to(outcome -> service.write(name(name), change, outcome));
     }
 
-    /** Changes several documents, and throws the exception if the change is rejected. */
+    /** Changes several documents, and throws the exception with which the change is rejected, if any. */
     <T> T change(List<DocumentName> names, Function<DocumentEdits, T> change) {
         return BlockingOutcome.<T>to(outcome -> service.write(names, change, outcome));
     }
@@ -125,7 +125,7 @@ final class Documents implements AutoCloseable {
         });
     }
 
-    /** Edits a document in the same way as the code that fetches documents from the archive. */
+    /** Edits a document without fetching it from the archive, as the code that fetches documents does. */
     void editLocal(String name, Consumer<EditedDocument> change) {
         Function<EditedDocument, Boolean> edit = document -> {
             change.accept(document);
@@ -165,12 +165,12 @@ final class Documents implements AutoCloseable {
         return this.<Boolean>change(name, EditedDocument::delete);
     }
 
-    /** Waits until {@code count} documents are left. */
+    /** Waits until the sweeper has left only {@code count} documents. */
     void awaitSweptTo(long count) {
         Eventually.await("swept to " + count, () -> service.documents() == count);
     }
 
-    /** Waits until the sweeper has checked all documents: it must have deleted an expired document twice. */
+    /** Waits until the sweeper has checked all documents, that is, has deleted two expired documents in turn. */
     void awaitSweep() {
         long count = service.documents();
         for (int i = 0; i < 2; i++) {
@@ -184,7 +184,7 @@ final class Documents implements AutoCloseable {
         return service.find(name(name));
     }
 
-    /** Returns a document that exists. */
+    /** Returns information about a document, which must exist. */
     DocumentInfo found(String name) {
         return Objects.requireNonNull(find(name));
     }

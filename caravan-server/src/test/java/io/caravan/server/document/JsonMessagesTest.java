@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class JsonMessagesTest {
     private static final DocumentName NAME = DocumentName.of("json");
 
-    /** A factory keeps the field names that it has parsed, of any length, up to a maximum number. */
+    /** The JSON factory must be replaced after long field names, because it keeps names regardless of their length. */
     @Test
     void replacesFactoryAfterLongFieldNames() {
         JsonFactory before = JsonMessages.factory();

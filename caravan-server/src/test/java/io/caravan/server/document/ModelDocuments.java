@@ -13,7 +13,7 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A model of documents in which every fork has copies of its source's values. */
+/** A model of documents in which every fork has its own copy of its source's values. */
 final class ModelDocuments {
     private final Map<DocumentName, Doc> documents = new TreeMap<>(Comparator.comparing(DocumentName::toString));
 
@@ -37,10 +37,13 @@ final class ModelDocuments {
         }
     }
 
-    /** The visible state of a document as text. A fork has a list only for its own values. */
+    /** The visible state of a document, with its values as text. */
     record View(long first, String type, boolean closed, List<String> values) {}
 
-    /** The visible state of all documents, and the numbers of documents and of lists that it requires. */
+    /**
+     * The visible state of all documents, and the numbers of stored documents and lists. A fork has a list only for its
+     * own values.
+     */
     record Views(Map<DocumentName, View> documents, List<DocumentName> gone, int kept, int lists) {}
 
     Views views() {
@@ -65,7 +68,7 @@ final class ModelDocuments {
         return new Views(views, gone, documents.size(), lists);
     }
 
-    /** Returns the reason of the rejection, or null if the push is accepted. */
+    /** Pushes values, and returns the reason for the rejection, or null if the push is accepted. */
     @Nullable
     Reason push(DocumentName name, List<String> values) {
         Doc doc = documents.get(name);

@@ -11,7 +11,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The retention of values by age. */
+/** The trimming of values that exceed the maximum age of their space. */
 class RetainedAgeTest {
     private static final Duration AGE = Duration.ofHours(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -44,7 +44,7 @@ class RetainedAgeTest {
         assertFirstSequence("b/d", 0);
     }
 
-    /** No value is trimmed early. A value is trimmed late by at most 1/32 of the age and one pause between writes. */
+    /** A value must never be trimmed early, and late by at most 1/32 of the age plus one pause between writes. */
     @Test
     void valuesAreTrimmedNeitherEarlyNorMuchLate() {
         retain(AGE);
@@ -70,7 +70,7 @@ class RetainedAgeTest {
         assertThat(documents.found("a/d").attributes().ages().encode().length).isLessThan(40 * 2 * Long.BYTES);
     }
 
-    /** No client writes to these documents anymore, and one of them had values before the age was set. */
+    /** The sweeper must trim documents without further writes, even values that are older than the setting. */
     @Test
     void sweeperTrimsIdleDocuments() {
         documents.push("a/before", "0");
@@ -90,7 +90,7 @@ class RetainedAgeTest {
                         && documents.found("a/before").firstSequence() == 1);
     }
 
-    /** The server cannot know that the clock was wrong before, so it trims later by the time that the clock was ahead. */
+    /** The server may trim values late, by the time for which the clock was ahead before it was set back. */
     @Test
     void trimsValuesLateAfterClockIsSetBack() {
         retain(AGE);

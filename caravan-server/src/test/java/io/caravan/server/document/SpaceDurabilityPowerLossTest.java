@@ -51,7 +51,7 @@ class SpaceDurabilityPowerLossTest {
     }
 
     /**
-     * The numbers of acknowledged values, of values that must survive a process kill, and of those that must survive a
+     * The numbers of acknowledged values, of values that must survive a process kill, and of values that must survive a
      * power cut.
      */
     private static final class AcknowledgedCounts {

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The effects of space settings on documents, independent of the protocol. */
+/** The effects of space settings on documents, tested without a protocol. */
 class SpacesTest {
     @AutoClose
     private Documents documents = new Documents();
@@ -79,7 +79,7 @@ class SpacesTest {
         documents.push("a/bc", "l");
     }
 
-    /** Compares the result with a linear search. */
+    /** The search for the longest prefix must have the same result as a linear search. */
     @Test
     void findsLongestPrefixAmongNestedPrefixes() {
         Random random = new Random(8);
@@ -126,7 +126,7 @@ class SpacesTest {
         assertThat(space("d").sizeRejections()).isEqualTo(4);
     }
 
-    /** The limits apply to the state after the write, so a new value may replace all values of a full document. */
+    /** A write may replace all values of a full document, because the limits apply to the state after the write. */
     @Test
     void writeCanTrimToStayWithinLimit() {
         set("d", SpaceSetting.DOCUMENT_BYTES, 4);
@@ -224,7 +224,7 @@ class SpacesTest {
                 document.append(values("v".repeat(1 + random.nextInt(20)), "w".repeat(random.nextInt(3))));
             }
         }
-        // Ends in an append, because an append applies the retention of the space.
+        // Appends last, because only an append applies the retention of the space.
         document.append(values("end"));
     }
 
@@ -348,8 +348,8 @@ class SpacesTest {
     }
 
     /**
-     * Together, the appends exceed the amount of one second. If each append were charged to the rates, the write would
-     * always be rejected.
+     * A write of several documents must be charged once. If each append were charged, the rates would always reject
+     * this write.
      */
     @Test
     void writeToSeveralDocumentsIsChargedOnce() {
@@ -374,7 +374,7 @@ class SpacesTest {
         documents.push("d", "v");
     }
 
-    /** Part of a token does not allow a write. */
+    /** A fraction of a rate token must not allow a write. */
     @Test
     void writeRequiresFullRateToken() {
         set("d", SpaceSetting.WRITES_PER_SECOND, 1);
@@ -386,7 +386,7 @@ class SpacesTest {
         documents.push("d", "v");
     }
 
-    /** A write that the byte rate rejects takes nothing from the write rate. */
+    /** A write that exceeds the byte rate must not be charged to the write rate. */
     @Test
     void byteRateRejectionDoesNotChargeWriteRate() {
         set("d", SpaceSetting.WRITES_PER_SECOND, 2);
@@ -444,7 +444,7 @@ class SpacesTest {
         });
     }
 
-    /** Each change of a setting would lift all quotas for a moment if the counts were reset. */
+    /** The counts must survive a setting change, because a reset would lift all quotas for a moment. */
     @Test
     void countsSurviveSettingChanges() {
         set("d/", SpaceSetting.QUOTA_BYTES, 5);
@@ -461,7 +461,7 @@ class SpacesTest {
         assertThat(before.bytes()).isEqualTo(5);
     }
 
-    /** The order in the transaction does not matter, because the transaction is atomic. */
+    /** A transaction can use the quota that it frees in any order, because it is atomic. */
     @Test
     void transactionCanReuseQuotaThatItFrees() {
         set("d/", SpaceSetting.QUOTA_BYTES, 5);
@@ -499,7 +499,7 @@ class SpacesTest {
         rejected(Reason.RATE_LIMITED, () -> together(pushAndDelete, "d/a"));
     }
 
-    /** A setting that a newer release wrote. */
+    /** An unknown setting must be rejected as written by a newer release. */
     @Test
     void rejectsUnknownSettingAsNewerVersion() {
         byte[] settings =

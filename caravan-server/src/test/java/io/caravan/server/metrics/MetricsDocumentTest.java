@@ -9,10 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The tables of metrics in the documentation, which are generated from {@link Statistics}. */
+/** The tables of metrics in the documentation, which this test compares with {@link Statistics}. */
 class MetricsDocumentTest {
     private static final Path PAGE = Path.of("../docs/reference/metrics.md");
-    /** A system property: with {@code true}, the test rewrites the page. */
+    /** The system property that makes the test rewrite the page if it is {@code true}. */
     private static final String WRITE = "caravan.write-docs";
 
     @Test

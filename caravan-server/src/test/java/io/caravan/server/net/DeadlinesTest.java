@@ -20,7 +20,7 @@ class DeadlinesTest {
     private final Client client = new Client();
     private final SlowChannel channel = new SlowChannel();
 
-    /** A protocol connection whose state the test sets. */
+    /** A protocol's view of a connection, whose state the test sets. */
     private static final class Client implements Connection {
         long unfinished;
         boolean idle = true;
@@ -83,7 +83,7 @@ class DeadlinesTest {
         }
     }
 
-    /** Makes the channel continue to write, like a socket that has become writable. */
+    /** Lets the channel write this number of bytes, like a socket that has become writable. */
     private void take(int bytes) {
         channel.takes = bytes;
         channel.unsafe().flush();
@@ -139,7 +139,7 @@ class DeadlinesTest {
         assertThat(channel.isOpen()).isFalse();
     }
 
-    /** The server itself may continue to write, for example comments in an event stream. */
+    /** A stalled reader must be closed even if the server continues to write, such as comments in an event stream. */
     @Test
     void closesStalledReaderDespiteFurtherWrites() {
         client.idle = false;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Interleavings of connections that share the memory for requests and for replies. */
+/** Interleavings of connections that share the memory budgets for requests and for replies. */
 @LongTimeout
 class MemoryInterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(500, 20_000);
@@ -25,7 +25,7 @@ class MemoryInterleavingsTest {
     @TempDir
     Path directory;
 
-    /** Faults that the test injects into the code. */
+    /** Edits of the source code that the interleavings must detect as faults. */
     enum Sabotage {
         WAIT_WITHOUT_WAKE_UP(
                 RequestInterleavings.class, "MemoryBudget", "        readers.put(connection, begun);\n", ""),

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Connections, tested independently of a protocol. */
+/** Network connections, tested without a real protocol. */
 class NetworkTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -31,7 +31,7 @@ class NetworkTest {
     private final DelayedProtocol protocol = new DelayedProtocol();
     private InetSocketAddress address;
 
-    /** A protocol that sets connections up only when the test allows it. */
+    /** A protocol that delays the setup of connections until the test allows it. */
     private static final class DelayedProtocol implements WireProtocol, Connection {
         final CountDownLatch setup = new CountDownLatch(1);
         volatile Channel channel;
@@ -131,7 +131,7 @@ class NetworkTest {
         }
     }
 
-    /** The protocol of the other tests has an idle timeout of zero. */
+    /** A connection without a configured idle timeout must use the protocol's, which is zero in other tests. */
     @Test
     void usesProtocolIdleTimeoutWhenUnconfigured() throws Exception {
         protocol.setup.countDown();

@@ -13,8 +13,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connections whose replies together exceed the memory for replies. A separate thread makes each reply when memory is
- * available. The event loop of the connection writes it, and the client reads it late or never.
+ * Connections whose replies together exceed the memory for replies. A separate thread creates each reply when memory is
+ * available. The connection's event loop writes the reply, and the client reads it late or never.
  */
 final class ReplyMemoryInterleavings {
     private static final int LIMIT = 1_000;
@@ -46,7 +46,7 @@ final class ReplyMemoryInterleavings {
             clients.add(client);
             client.begin();
         }
-        // Each connection may exceed the limit by one reply, and by its copy in the socket's buffer.
+        // Each connection may exceed the limit by one reply and by the copy of that reply in the socket's buffer.
         threads.always(() -> assertThat(budget.replyBytes.get()).isBetween(0L, LIMIT + 2L * count * MAX_REPLY));
         threads.whenStuck(this::pass);
         threads.run();
@@ -59,7 +59,7 @@ final class ReplyMemoryInterleavings {
         assertThat(clients.get(0).memory.room()).isTrue();
     }
 
-    /** Advances the clock past a timeout. Returns whether a client was closed because others wait for memory. */
+    /** Advances the clock past the timeout, and returns whether a client was closed because others wait for memory. */
     private boolean pass() {
         long before = budget.closedForReplies.sum();
         timer.advanceTimeBy(MemoryBudget.FULL_STALL_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);

@@ -109,7 +109,7 @@ class ReplyMemoryTest {
         assertThat(second.memory.room()).isTrue();
     }
 
-    /** A message may go to many subscribers, none of which holds a reply yet. */
+    /** A full reply budget must still admit small messages, but not large ones, which may go to many subscribers. */
     @Test
     void allowsOnlySmallMessagesWhenBudgetIsSpent() {
         assertThat(second.memory.mayReply(LIMIT)).isTrue();

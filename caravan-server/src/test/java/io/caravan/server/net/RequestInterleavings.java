@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Connections whose requests together exceed the memory for requests. Each connection has its own event loop and uses
- * its share as {@code RespHandler} does. Some connections end before they get their replies, and some clients send only
- * part of their last request.
+ * its memory as {@code RespHandler} does. Some connections end before they get their replies, and some clients send
+ * only part of their last request.
  */
 final class RequestInterleavings {
     private static final int LIMIT = 256;
@@ -26,10 +26,7 @@ final class RequestInterleavings {
     private static final int MAX_READ = 100;
     private static final int MAX_PENDING = 2;
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
-    /**
-     * The number of bytes by which each connection may exceed the limits: those admitted just before a limit was
-     * reached.
-     */
+    /** The number of bytes by which each connection may exceed the limits, admitted just before a limit was reached. */
     private static final int PASSED_BY = 2 * MAX_READ + MAX_REQUEST;
 
     private final SplittableRandom random;
@@ -69,7 +66,7 @@ final class RequestInterleavings {
         assertThat(budget.requestBytes.get()).isZero();
     }
 
-    /** Advances the clock past a timeout. Returns whether a client was closed because others wait for memory. */
+    /** Advances the clock past the timeout, and returns whether a client was closed because others wait for memory. */
     private boolean pass() {
         long before = budget.closedForRequests.sum();
         timer.advanceTimeBy(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
@@ -86,7 +83,7 @@ final class RequestInterleavings {
         private final int[] requests = new int[1 + random.nextInt(3)];
         private int toSend;
         private boolean reads = true;
-        /** The index of the request that is decoded next. */
+        /** The index of the next request to decode. */
         private int next;
 
         private int unfinished;
@@ -182,7 +179,7 @@ final class RequestInterleavings {
             progress();
         }
 
-        /** Decodes, settles, and resumes reading as {@code RespHandler} does. */
+        /** Decodes requests, settles their memory, and resumes reading, as {@code RespHandler} does. */
         private void progress() {
             boolean more = channel.isOpen();
             while (more) {

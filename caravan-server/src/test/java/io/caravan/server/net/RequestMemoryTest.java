@@ -30,7 +30,7 @@ class RequestMemoryTest {
             channel.pipeline().addLast(memory);
         }
 
-        /** Sends bytes. The last {@code unfinished} bytes are part of a request. */
+        /** Sends bytes, the last {@code unfinished} of which belong to an incomplete request. */
         void send(int bytes, boolean requestArrived, int unfinished) {
             channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[bytes]));
             if (requestArrived) {
@@ -40,7 +40,7 @@ class RequestMemoryTest {
             reads = memory.mayRead();
         }
 
-        /** Sends part of a request. The client continues only if the memory allows it. */
+        /** Sends part of a request. The server continues to read only if the memory allows it. */
         void begin(int bytes) {
             send(bytes, false, (int) memory.requestBytes() + bytes);
         }
@@ -148,7 +148,7 @@ class RequestMemoryTest {
         assertThat(budget.requestBytes.get()).isEqualTo(LIMIT + 10);
     }
 
-    /** The client has sent everything, so no further bytes trigger another check of the request. */
+    /** A delayed request must resume when memory is freed, because no further bytes arrive that would resume it. */
     @Test
     void delayedRequestResumesWhenMemoryIsFreed() {
         Client holder = new Client();
@@ -216,7 +216,7 @@ class RequestMemoryTest {
         assertThat(next.reads()).isTrue();
     }
 
-    /** TLS may pass on decoded bytes after the end of the connection. */
+    /** Input after the close must be discarded, because TLS may still deliver decrypted bytes. */
     @Test
     void discardsInputAfterClose() {
         Client ended = new Client();
@@ -233,7 +233,7 @@ class RequestMemoryTest {
         assertThat(budget.requestBytes.get()).isZero();
     }
 
-    /** A complete request may wait for a long time, for example for a value, or for a client that reads slowly. */
+    /** An exempt connection must yield its turn when its small request waits, for example for a value. */
     @Test
     void exemptConnectionYieldsItsTurnWhenItsSmallRequestWaits() {
         Client waits = new Client();
@@ -250,7 +250,7 @@ class RequestMemoryTest {
         assertThat(waits.open()).as("it holds little").isTrue();
     }
 
-    /** Each connection in turn could exceed the limit by a large request if the exemption passed on. */
+    /** An exempt connection must keep its turn when its large request waits, or all could exceed the limit in turn. */
     @Test
     void exemptConnectionKeepsItsTurnWhenItsLargeRequestWaits() {
         Client waits = new Client();

@@ -2,7 +2,7 @@ package io.caravan.server.net;
 
 import java.time.Duration;
 
-/** Network limits for tests. Limits that a test does not set have typical values. */
+/** Network limits for tests, with typical values for the limits that a test does not set. */
 public final class TestLimits {
     private TestLimits() {}
 
@@ -17,7 +17,7 @@ public final class TestLimits {
                 idle);
     }
 
-    /** Returns limits with a timeout for clients that do not read. */
+    /** Returns limits that include a timeout for clients that do not read. */
     public static NetworkLimits of(
             int maxConnections,
             long connectionBytes,

@@ -17,7 +17,7 @@ import java.util.Queue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A step-by-step TLS handshake in which the event loop delegates the signatures to another thread. */
+/** A step-by-step TLS handshake, in which another thread must compute the signatures for the event loop. */
 class TlsHandshakeTest {
     @TempDir
     Path directory;

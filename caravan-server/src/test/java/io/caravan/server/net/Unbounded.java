@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Connection memory for protocol tests, without limits unless the test sets one. */
+/** Connection memory for protocol tests. It is unlimited unless the test sets a limit. */
 public final class Unbounded {
     private Unbounded() {}
 
@@ -14,12 +14,12 @@ public final class Unbounded {
         return memory(channel, Long.MAX_VALUE);
     }
 
-    /** Returns memory that is at its limit when replies hold {@code replyBytes}. */
+    /** Returns connection memory that allows {@code replyBytes} of replies. */
     public static ConnectionMemory memory(Channel channel, long replyBytes) {
         return memories(replyBytes, channel).get(0);
     }
 
-    /** Returns the memory of several connections that share one limit. */
+    /** Returns the memory of each of several connections that share one limit. */
     public static List<ConnectionMemory> memories(long replyBytes, Channel... channels) {
         MemoryBudget budget = budget(replyBytes);
         return Stream.of(channels)
@@ -34,7 +34,7 @@ public final class Unbounded {
         return new MemoryBudget(limits, new EmbeddedChannel().eventLoop());
     }
 
-    /** Returns the number of bytes that the requests of a connection hold. */
+    /** Returns the number of bytes that the requests of a connection use. */
     public static long requestBytes(ConnectionMemory memory) {
         return memory.requestBytes();
     }

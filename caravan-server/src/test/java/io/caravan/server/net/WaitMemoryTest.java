@@ -7,7 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import org.junit.jupiter.api.Test;
 
-/** The limits of one client on the memory for blocked requests. */
+/** The limits on the memory that the blocked requests of one client may use. */
 class WaitMemoryTest {
     private static final int LIMIT = 80;
 

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A secrets file that a test may change while a server uses it. */
+/** A secrets file that a test can change while a server uses it. */
 public final class TestUsers {
     public final FileAuthenticator authenticator;
     private final Path file;
@@ -17,7 +17,7 @@ public final class TestUsers {
         authenticator = FileAuthenticator.ofSecrets(file);
     }
 
-    /** Replaces a part of the text, and reloads the file. */
+    /** Replaces a part of the file's text, and reloads the file. */
     public void replace(String part, String replacement) throws IOException {
         Files.writeString(file, Files.readString(file).replace(part, replacement));
         authenticator.reload();

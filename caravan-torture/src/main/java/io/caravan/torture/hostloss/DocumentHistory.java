@@ -192,7 +192,7 @@ final class DocumentHistory {
 
     /** Names and values of documents, which can be regenerated from the numbers of the document and the value. */
     private static final class DocumentValues {
-        /** A document with values so large that it exceeds both a batch of the store and one request to S3. */
+        /** The number of a document so large that it exceeds the limits of both a store batch and one S3 request. */
         static final int LARGE_DOCUMENT = 0;
 
         private static final int LARGEST_BYTES = 256 * 1024;

@@ -37,7 +37,7 @@ final class FoundDocuments implements AutoCloseable {
         return document(field(info, "first"), field(info, "next"), all == null ? List.of() : all);
     }
 
-    /** Assembles a document from its sequences and values, which must match. */
+    /** Assembles a document from its sequences and values, whose numbers must match. */
     static ListModel document(long first, long next, List<byte[]> values) throws IOException {
         ListModel list = new ListModel(first);
         values.forEach(value -> list.append(ByteBuffer.wrap(value), "another value of " + value.length + " bytes"));

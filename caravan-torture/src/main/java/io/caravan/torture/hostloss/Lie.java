@@ -26,7 +26,7 @@ enum Lie {
 
     /** An implementation of one kind of damage. */
     interface Liar {
-        /** Saves the current state, while the server archives. */
+        /** Saves the current state while the server is archiving. */
         void remember() throws IOException;
 
         /** Damages the bucket when the host is lost. */
@@ -92,7 +92,7 @@ enum Lie {
         }
     }
 
-    /** The name on the command line. */
+    /** Returns the name of this kind of damage on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -14,8 +14,8 @@ import java.util.List;
  *   snapshot:     'S' index length codePoint...          the text after the first {@code index} transactions
  * </pre>
  *
- * All numbers are variable-length, with seven bits in each byte and the lowest bits first, so a typed ASCII letter is
- * one byte.
+ * All numbers are variable-length, with seven bits in each byte and the lowest bits first, so a typed ASCII letter
+ * takes one byte.
  */
 final class Entries {
     private static final byte TRANSACTION = 'T';

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Replays one trace as a document server would, and checks the entries that the target has retained.
  *
- * <p>A limited number of appends (the window) is outstanding at any time. After a kill, the document is rebuilt from
- * the retained entries. It must contain every acknowledged transaction and nothing that was not sent; the replay
+ * <p>At most a fixed number of appends (the window) are outstanding at any time. After a kill, the document is rebuilt
+ * from the retained entries. It must contain every acknowledged transaction and nothing that was not sent; the replay
  * continues from there.
  */
 final class Player {

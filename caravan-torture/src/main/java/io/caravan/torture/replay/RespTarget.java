@@ -90,7 +90,7 @@ final class RespTarget implements Target {
         retainedCount = 1;
     }
 
-    /** Reports only a failure of the first of two requests, because the reply to the second request reports success. */
+    /** Reports only failures of the first of two requests; the reply to the second request reports success. */
     private record OnlyFailures(Acknowledgement acknowledgement) implements Acknowledgement {
         @Override
         public void durable() {

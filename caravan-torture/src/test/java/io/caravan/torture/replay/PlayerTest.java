@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Replays of a small generated session with stores that retain it and with one that loses part of it. */
+/** Replays a small generated session on stores that retain it and on a store that loses part of it. */
 @Tag("slow")
 class PlayerTest {
     private static final Trace TRACE = TraceGenerator.generate(2, 3_000);

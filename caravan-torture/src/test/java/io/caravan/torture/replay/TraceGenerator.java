@@ -13,8 +13,8 @@ import java.util.SplittableRandom;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * A generator of editing sessions from a seed, with characters of every length in UTF-8 and UTF-16. It keeps the text
- * as a list of code points, which is slow but obviously correct.
+ * Generates editing sessions from a seed, with characters of every length in UTF-8 and UTF-16. It keeps the text as a
+ * list of code points, which is slow but obviously correct.
  */
 final class TraceGenerator {
     private static final String[] ALPHABET = {"a", "e", " ", "\n", "ä", "€", "漢", "😀", "𝄞", "𠜎"};

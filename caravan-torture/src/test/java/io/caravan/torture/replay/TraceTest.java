@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Traces, texts, and entries: the parts of a replay. */
+/** Tests the parts of a replay: traces, texts, and entries. */
 class TraceTest {
     private static final Trace TRACE = TraceGenerator.generate(1, 2_000);
 

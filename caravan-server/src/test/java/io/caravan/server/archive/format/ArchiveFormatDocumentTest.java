@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code docs/internals/archive-format.md}, compared with the classes of this package in both directions. */
+/** The document {@code docs/internals/archive-format.md}, which must match the classes of this package. */
 class ArchiveFormatDocumentTest {
     static final List<FormatTables.Layout> LAYOUTS = List.of(
             new FormatTables.Layout("SnapshotLayout", SnapshotLayout.class, ""),

@@ -60,8 +60,8 @@ class ArchiveKeysTest {
     }
 
     /**
-     * The names share a prefix that is longer than the part retained in a key, and some are truncated within an encoded
-     * byte.
+     * Names that share a prefix longer than the part of a name in a key must have different keys. Some are truncated
+     * within an encoded byte.
      */
     @Test
     void namesHaveUniqueKeys() {

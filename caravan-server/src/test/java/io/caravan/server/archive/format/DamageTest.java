@@ -19,23 +19,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The detection of damaged objects, without the allocation of memory for lengths that exceed the objects. */
+/** The detection of damaged objects. Readers must not allocate memory for a length that exceeds the object. */
 class DamageTest {
     /**
-     * The position of the first block, after the header of {@link Snapshots}: a name of 3 bytes and an attribute of
-     * 1+12+2+10.
+     * The position of the first block, after the header that {@link Snapshots} writes: a name of 3 bytes and an
+     * attribute of 1+12+2+10 bytes.
      */
     private static final int BLOCK_AT = SnapshotLayout.HEADER_BYTES + 3 + 25;
 
     private static final int ENTRY_AT = BLOCK_AT + SnapshotLayout.BLOCK_HEADER_BYTES;
 
-    /** Values that fill one block with noise, which is stored, and the next with zeros, which are compressed. */
+    /** Values that fill one block with noise, which is stored uncompressed, and the next one with zeros. */
     private static final List<byte[]> VALUES =
             List.of(Snapshots.noise(new Random(1), SnapshotLayout.MAX_BLOCK_BYTES - 8), new byte[0], new byte[300]);
 
     private static final byte[] SMALL = Snapshots.of(500, List.of(new byte[] {1, 2}, new byte[0], new byte[] {3}));
 
-    /** An object and its reader. */
+    /** An archive object and the function that reads it. */
     private record Kind(String name, byte[] object, Consumer<byte[]> reader) {
         @Override
         public String toString() {
@@ -142,7 +142,7 @@ class DamageTest {
                 .withMessageContaining("sequence 0: the value's checksum is wrong");
     }
 
-    /** A change with correct checksums, which can only be deliberate. */
+    /** A deliberate change of an object, which also corrects the checksums. */
     private record Lie(int at, int number, String problem) {
         @Override
         public String toString() {
@@ -197,7 +197,7 @@ class DamageTest {
                         .satisfies(rejection -> assertThat(rejection.reason()).isEqualTo(Reason.CORRUPT)));
     }
 
-    /** The block contains a compressed frame of 64 MiB, but its length is at most 300 bytes. */
+    /** A reader must not decompress a block beyond its recorded length. The block decompresses to 64 MiB. */
     @Test
     void doesNotDecompressBlockBeyondItsLength() throws Exception {
         byte[] bomb = Zstd.compress(new byte[64 << 20]);

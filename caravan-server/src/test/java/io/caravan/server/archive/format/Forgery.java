@@ -7,12 +7,12 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Corrects the checksums of a changed snapshot as far as its lengths are valid, so that readers do not stop at a wrong
+ * Corrects the checksums of a changed snapshot up to its first invalid length, so that readers do not stop at a wrong
  * checksum.
  */
 final class Forgery {
     private final ByteBuffer object;
-    /** The positions of the bytes in uncompressed blocks. */
+    /** The positions, in the object, of all bytes in uncompressed blocks. */
     private final int[] rawAt;
 
     private int rawBytes;
@@ -31,14 +31,14 @@ final class Forgery {
         return object;
     }
 
-    /** Returns the object with another 4-byte number at an offset and correct checksums. */
+    /** Returns a copy of the object with this 4-byte number at an offset, and with correct checksums. */
     static byte[] with(byte[] object, int at, int number) {
         byte[] changed = object.clone();
         ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(at, number);
         return sealed(changed);
     }
 
-    /** Returns the object with correct checksums except those of the entries. */
+    /** Returns a copy of the object with correct checksums, except for those of the entries. */
     static byte[] withBlocksSealed(byte[] changed) {
         byte[] object = changed.clone();
         Forgery forgery = new Forgery(object);

@@ -44,7 +44,7 @@ class ManifestCodecTest {
                 new Tombstone(-1, 30, 1_795_000_000_001L));
     }
 
-    /** Returns JSON with the checksum line for it. */
+    /** Returns the JSON followed by its checksum line. */
     static byte[] sealed(byte[] json) {
         CRC32C crc = new CRC32C();
         crc.update(json);

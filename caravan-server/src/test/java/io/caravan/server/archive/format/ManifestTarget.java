@@ -8,8 +8,8 @@ import io.caravan.fuzz.MemoryUse;
 import java.util.List;
 
 /**
- * A manifest of any bytes, unchanged and with a correct checksum. An accepted manifest must survive encoding and
- * decoding.
+ * A fuzz target that reads any bytes as a manifest, as they are and with a corrected checksum. An accepted manifest
+ * must survive encoding and decoding.
  */
 final class ManifestTarget implements FuzzTarget {
     /** The size of the parser's buffers. */

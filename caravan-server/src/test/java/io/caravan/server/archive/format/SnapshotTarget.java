@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A snapshot of any bytes, unchanged and with correct checksums. An accepted snapshot must survive writing and reading.
+ * A fuzz target that reads any bytes as a snapshot, as they are and with corrected checksums. An accepted snapshot must
+ * survive writing and reading.
  */
 final class SnapshotTarget implements FuzzTarget {
     /** The size of the buffers, including the initial buffer for a value of several blocks. */

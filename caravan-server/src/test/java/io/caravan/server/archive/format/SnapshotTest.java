@@ -83,7 +83,7 @@ class SnapshotTest {
         roundTrip(0, values);
     }
 
-    /** Lengths, checksums, and values each extend over the end of a block. */
+    /** Entries whose length, checksum, or value crosses a block boundary must survive writing and reading. */
     @Test
     void roundTripsEntriesAcrossBlockBoundary() throws Exception {
         for (int shift = 0; shift <= 2 * SnapshotLayout.ENTRY_HEADER_BYTES; shift++) {

@@ -72,7 +72,7 @@ final class Snapshots {
         return noise;
     }
 
-    /** Returns an edit in the form of an editor, which compresses well. */
+    /** Returns an edit in the format of a text editor. Such edits compress well. */
     static byte[] edit(Random random, int bytes) {
         StringBuilder text = new StringBuilder(bytes + 80);
         while (text.length() < bytes) {

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A process that writes to a directory of objects, with its main method. */
+/** A separate process, with its main method, that writes to a directory of objects. */
 final class DirectoryProcess implements AutoCloseable {
     private static final int BYTES = 1_000_000;
     private static final int MAX_BYTES = 100;
@@ -23,12 +23,12 @@ final class DirectoryProcess implements AutoCloseable {
         this.out = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** Increments the number in an object {@code times} times. */
+    /** Starts a process that increments the number in an object {@code times} times. */
     static DirectoryProcess count(Path directory, String key, int times) throws IOException {
         return new DirectoryProcess(List.of("count", directory.toString(), key, Integer.toString(times)));
     }
 
-    /** Starts to put an object. Returns when half is written, after which the process waits for {@link #resume}. */
+    /** Starts a process that puts an object. Returns when half is written and the process waits for {@link #resume}. */
     static DirectoryProcess putHalf(Path directory, String key) throws IOException {
         DirectoryProcess process = new DirectoryProcess(List.of("put", directory.toString(), key));
         if (!"half".equals(process.out.readLine())) {
@@ -56,7 +56,7 @@ final class DirectoryProcess implements AutoCloseable {
         process.destroyForcibly();
     }
 
-    /** Runs in the other process. */
+    /** Runs the operation that the arguments specify, in the other process. */
     public static void main(String[] arguments) {
         try (ObjectStore store = FileObjectStore.open(Path.of(arguments[1]))) {
             if (arguments[0].equals("count")) {

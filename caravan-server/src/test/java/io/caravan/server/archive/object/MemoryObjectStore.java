@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of {@link MemoryObjects} that counts its calls and can inject faults. After an injected crash, all its calls
- * throw {@link ClientCrash}. The next process is another {@link MemoryObjects#client() client}.
+ * A client of {@link MemoryObjects} that counts its calls and can inject faults. After an injected crash, all calls
+ * throw {@link ClientCrash}. Another {@link MemoryObjects#client() client} then stands for the next process.
  *
  * <p><b>Threading.</b> Safe for any number of threads.
  */
@@ -40,12 +40,12 @@ public final class MemoryObjectStore implements ObjectStore {
         return this;
     }
 
-    /** Returns the number of calls. */
+    /** Returns the number of calls so far. */
     public synchronized long calls() {
         return count;
     }
 
-    /** Returns the number of calls of a kind. */
+    /** Returns the number of calls of this kind so far. */
     public synchronized long calls(ObjectCall kind) {
         return calls.getOrDefault(kind, 0L);
     }

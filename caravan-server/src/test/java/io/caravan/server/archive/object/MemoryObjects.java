@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * In-memory objects that outlive their clients ({@link MemoryObjectStore}). The tag of an object is a checksum of its
- * content, as it may be in a bucket, so equal contents have equal tags. All methods are atomic.
+ * content, as in some buckets, so objects with equal contents have equal tags. All methods are atomic.
  */
 public final class MemoryObjects {
     private final InstantSource clock;

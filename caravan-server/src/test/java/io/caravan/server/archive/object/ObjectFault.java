@@ -1,16 +1,16 @@
 package io.caravan.server.archive.object;
 
-/** The faults of a call. */
+/** The faults that a test can inject into a call of an object store. */
 public enum ObjectFault {
-    /** The call succeeds. */
+    /** No fault: the call succeeds. */
     NONE,
     /** The call has no effect, and fails as {@code UNAVAILABLE}. */
     REJECTED,
     /** The call takes effect, but fails as {@code UNAVAILABLE}. A stream fails after half of the content. */
     RESPONSE_LOST,
     /**
-     * The call takes effect, but the client repeats the call and returns the result of the second attempt. A put starts
-     * over.
+     * The call takes effect, but the client repeats it and returns the result of the second attempt. A put writes its
+     * content again.
      */
     TRIED_TWICE,
     /** A get returns no object although it exists. */

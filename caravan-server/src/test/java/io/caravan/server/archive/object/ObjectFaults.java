@@ -3,14 +3,14 @@ package io.caravan.server.archive.object;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A function that selects the faults of a client's calls. */
+/** A function that selects a fault for each call of a client. */
 @FunctionalInterface
 public interface ObjectFaults {
     /** A function that injects no faults. */
     ObjectFaults NONE = (number, call, key) -> ObjectFault.NONE;
 
     /**
-     * Returns the fault of a call before the call is made.
+     * Returns the fault to inject into a call.
      *
      * @param number the number of the call, counted from 1
      */

@@ -38,13 +38,13 @@ abstract class ObjectStoreContract {
     private final List<ObjectStore> opened = new ArrayList<>();
     private ObjectStore store;
 
-    /** Opens the object store of this test, which is empty at the first call. */
+    /** Opens the object store of this test. The store is empty at the first call. */
     abstract ObjectStore openPlace() throws Exception;
 
-    /** Checks that no incomplete objects or other leftovers without a key exist. */
+    /** Checks that the object store contains no incomplete objects or other leftovers without a key. */
     abstract void assertNothingHalfDone() throws Exception;
 
-    /** Puts an object at each key, in the fastest way. */
+    /** Puts an object at each key, in the fastest way that the store allows. */
     void fill(List<String> keys) throws Exception {
         keys.parallelStream().forEach(key -> put(key, bytes("x")));
     }
@@ -256,7 +256,7 @@ abstract class ObjectStoreContract {
         String tag = store.putIf("a", bytes("1"), null);
         store.delete("a");
         assertKind(Kind.CONFLICT, "a", () -> store.putIf("a", bytes("2"), tag));
-        // The object does not exist, whether or not the store reports a conflict.
+        // Accepts both success and a conflict, because the object does not exist anymore.
         succeeds(() -> store.deleteIf("a", tag));
         assertThat(store.get("a", MAX_BYTES)).isNull();
         store.putIf("a", bytes("3"), null);
@@ -469,7 +469,7 @@ abstract class ObjectStoreContract {
         assertThatThrownBy(call).isInstanceOf(IllegalArgumentException.class);
     }
 
-    /** The task of each writer. */
+    /** A task that each concurrent writer runs. */
     interface Writing {
         Callable<Boolean> of(int writer);
     }

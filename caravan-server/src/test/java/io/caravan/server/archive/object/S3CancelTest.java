@@ -25,7 +25,7 @@ import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartRequest;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
-/** Aborted calls from the point of view of the AWS SDK client. */
+/** The calls that the AWS SDK client receives when an upload is aborted. */
 class S3CancelTest {
     private static final int PART_BYTES = 100_000;
     private static final int PERMITS = 4;
@@ -75,7 +75,7 @@ class S3CancelTest {
 
     private void write(int parts) {
         try {
-            // The byte after the last part causes the upload of that part.
+            // Writes one byte more, which starts the upload of the last part.
             upload.write(new byte[parts * PART_BYTES + 1]);
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);

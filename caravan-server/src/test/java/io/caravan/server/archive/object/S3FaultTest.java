@@ -36,7 +36,7 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
-/** Calls to a server that fails in many ways. */
+/** Calls to an S3 server behind a proxy that injects faults. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @LongTimeout
@@ -48,16 +48,16 @@ class S3FaultTest {
     private static final Duration PATIENT = Duration.ofSeconds(10);
 
     private static final S3Timeouts SHORT = new S3Timeouts(CONNECT, PATIENT, PATIENT, 4 << 20, ATTEMPTS);
-    /** Timeouts that soon detect that no data arrives. */
+    /** Timeouts that detect a stalled transfer quickly. */
     private static final S3Timeouts HURRIED = new S3Timeouts(CONNECT, IDLE, PATIENT, 4 << 20, ATTEMPTS);
-    /** Timeouts for a single attempt that soon detect that no connection is possible. */
+    /** Timeouts for a single attempt that detect a failed connection quickly. */
     private static final S3Timeouts ONCE = new S3Timeouts(IDLE, PATIENT, PATIENT, 4 << 20, 1);
     /** Timeouts for a single, short attempt. */
     private static final S3Timeouts IMPATIENT = new S3Timeouts(CONNECT, IDLE, Duration.ofMillis(500), 64 << 20, 1);
 
     private static final String UNKNOWN_LENGTH = "ETag: \"1\"\r\nTransfer-Encoding: chunked";
 
-    /** The length of an object in three parts. */
+    /** The length of an object that is uploaded in three parts. */
     private static final int LARGE_BYTES = 17 << 20;
 
     private static final int MAX_BYTES = 64 << 20;
@@ -150,7 +150,7 @@ class S3FaultTest {
                 .hasMessageContaining("RequestTimeTooSkewed");
     }
 
-    /** A proxy without a reachable server responds like this. */
+    /** A 404 status must not prove that an object is missing: a proxy without a reachable server also returns it. */
     @Test
     void statusAloneDoesNotMeanMissingObject() {
         put("a", bytes("x"));
@@ -236,7 +236,7 @@ class S3FaultTest {
     @Test
     void reportsUnreachableServer() throws Exception {
         proxy.close();
-        // The SDK reports the refused connection or continues to wait for one.
+        // The SDK either reports the refused connection or waits for a connection until the timeout.
         try (ObjectStore once = open(ONCE)) {
             assertThat(thrown(Kind.UNAVAILABLE, () -> once.get("a", MAX_BYTES)))
                     .hasMessageFindingMatch(
@@ -350,7 +350,8 @@ class S3FaultTest {
     }
 
     /**
-     * The put makes progress with each chunk. Only the bytes in the system's send buffer are not visible as progress.
+     * A slow put may take longer than the idle timeout if it makes progress. Bytes in the system's send buffer do not
+     * count as progress.
      */
     @Test
     void slowPutMayExceedIdleTimeout() {
@@ -450,7 +451,7 @@ class S3FaultTest {
         assertThat(text("a")).isEqualTo("old");
     }
 
-    /** The exception is that of the put, and the failure of the abort is suppressed in it. */
+    /** A put that fails must throw its own exception, to which the failure of the abort is added as suppressed. */
     @Test
     void failedAbortIsReportedAsSuppressed() {
         proxy.response(

@@ -21,7 +21,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 @LongTimeout
 class S3UploadTest {
     private static final int MEBIBYTE = 1 << 20;
-    /** Limits of two small parts and one large one. */
+    /** Part limits that allow two small parts and one large part. */
     private static final S3Parts FEW = new S3Parts(5 * MEBIBYTE, 2, 10 * MEBIBYTE, 3);
 
     private static final int ROOM = 20 * MEBIBYTE;

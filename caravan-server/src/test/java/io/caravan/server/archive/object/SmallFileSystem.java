@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** An in-memory file system of a few MiB. If it cannot be mounted, the test is skipped. */
+/** An in-memory file system of a few MiB. Skips the test if the file system cannot be mounted. */
 final class SmallFileSystem implements AutoCloseable {
     private final Path directory;
 

@@ -10,11 +10,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The records of a store about its claims of an archive. */
+/** The records that a store keeps about its claims to an archive. */
 class ArchiveBindingTest {
     /**
-     * A store that another owner has replaced would consider the archive a new one and take it back, if these URLs
-     * differed.
+     * URLs of the same archive must compare as equal. Otherwise, a superseded store would treat the archive as new and
+     * take it back.
      */
     @ParameterizedTest
     @CsvSource({
@@ -34,7 +34,7 @@ class ArchiveBindingTest {
         }
     }
 
-    /** The next claim would report a takeover by another owner if the store no longer expected this owner. */
+    /** A store must still expect the previous owner after failed claims, or its next claim would report a takeover. */
     @Test
     void expectsPreviousOwnerAfterRepeatedFailedClaims() {
         try (ListStore store = ListStore.inMemory()) {
@@ -49,7 +49,7 @@ class ArchiveBindingTest {
         }
     }
 
-    /** A copy that was made during a claim already expects the new owner in the root. */
+    /** A copy made during a claim must not be trusted, although it already expects the new owner in the root. */
     @Test
     void copyMadeDuringClaimIsNotTrusted() {
         try (ListStore store = ListStore.inMemory()) {

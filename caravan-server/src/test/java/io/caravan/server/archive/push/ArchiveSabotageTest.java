@@ -15,19 +15,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The crash scenarios, which must detect every sabotage. The test prints the seed that does. Most of it runs only in
- * the profile {@code thorough}.
+ * The crash scenarios, which must detect every sabotage. The test prints the seed that detects it. Most of the test
+ * runs only in the profile {@code thorough}.
  */
 class ArchiveSabotageTest {
     private static final long SEEDS = 400;
-    /** The first seeds for sabotages that need many seeds from 1 on. */
+    /** The first seed to try, for each sabotage that would need many seeds if the test started with 1. */
     private static final Map<ArchiveSabotage, Long> FIRST_SEEDS =
             Map.of(ArchiveSabotage.NO_INCARNATION_BEFORE_THE_FIRST_UPLOAD, 33L);
 
     @TempDir
     private Path directory;
 
-    /** Detects a sabotage that needs few seeds. */
+    /** Checks one sabotage in every build, because few seeds suffice to detect it. */
     @Test
     void detectsMarkWrittenBeforeManifest() throws ReflectiveOperationException, IOException {
         assertCaught(ArchiveSabotage.THE_MARK_BEFORE_THE_MANIFEST);

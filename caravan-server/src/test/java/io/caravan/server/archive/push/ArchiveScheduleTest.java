@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The order of the jobs, and the state of each job. */
+/** The order and the states of the archiving jobs in a schedule. */
 class ArchiveScheduleTest {
     private static final int CAPACITY = 2;
 
@@ -38,7 +38,7 @@ class ArchiveScheduleTest {
         return Stream.of(names).map(name -> new Change(name(name), null, 0, 0)).toList();
     }
 
-    /** Reports a scan of a slot in which these documents have changed. */
+    /** Reports to the schedule that a scan of a slot has found changes of these documents. */
     private void find(int slot, String... names) {
         schedule.scanned(slot, 1, 2, changes(names), null);
     }
@@ -114,7 +114,7 @@ class ArchiveScheduleTest {
         assertThat(first).isNotDone();
     }
 
-    /** A running job may have started before the change that the request is about. */
+    /** A request during a run must wait for the next run. The current one may have started before the change. */
     @Test
     void requestDuringRunIsCompletedByNextRun() throws Exception {
         schedule.open();
@@ -227,7 +227,7 @@ class ArchiveScheduleTest {
         assertThat(schedule.awaitIdle(1)).isTrue();
     }
 
-    /** The job becomes due between the check and the wait for it. */
+    /** A job must be taken on time even if it becomes due between the check of the schedule and the wait. */
     @Test
     @Timeout(20)
     void takesDelayedJobThatBecomesDueDuringWait() throws Exception {
@@ -304,7 +304,7 @@ class ArchiveScheduleTest {
         assertThat(schedule.verified()).isTrue();
     }
 
-    /** The running job may have compared the document with an earlier state of the archive. */
+    /** A job that started before a change of the archive may have read the earlier archive, so it verifies nothing. */
     @Test
     void jobStartedBeforeArchiveChangeVerifiesNothing() throws Exception {
         schedule.open();
@@ -339,8 +339,7 @@ class ArchiveScheduleTest {
     }
 
     /**
-     * A slot that has no documents, or whose documents all have jobs, is also verified only when the schedule has
-     * space.
+     * A slot must be scanned again if the schedule had no space, even if it has no documents or all of them have jobs.
      */
     @Test
     void rescansSlotNotVerifiedForLackOfSpace() throws Exception {

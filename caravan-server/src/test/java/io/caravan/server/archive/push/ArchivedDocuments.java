@@ -41,9 +41,9 @@ final class ArchivedDocuments implements AutoCloseable {
     MemoryObjects objects = new MemoryObjects(InstantSource.system());
     MemoryObjectStore client = objects.client();
     DocumentService documents;
-    /** A clock with which a change of the owner takes no real time. */
+    /** A clock that lets a change of the archive owner take no real time. */
     Lease.Clock leaseClock = new Claims.SkippedTime();
-    /** The limit on the delays of the archiver after a failure. */
+    /** The maximum delay before the archiver retries after a failure. */
     Duration longestDelay = Duration.ofMillis(50);
 
     private @Nullable Archiver archiver;
@@ -67,13 +67,13 @@ final class ArchivedDocuments implements AutoCloseable {
         return new DocumentService(store, Catalog.open(store, 0), durability);
     }
 
-    /** Uses an archive that another instance has filled. */
+    /** Replaces the archive with one that another instance has filled. */
     void useArchive(MemoryObjects archive) {
         objects = archive;
         client = archive.client();
     }
 
-    /** Archives to memory. */
+    /** Archives each change to memory after at most {@code after}. */
     Archiver archive(Duration after) {
         return archive(client, after);
     }
@@ -82,13 +82,13 @@ final class ArchivedDocuments implements AutoCloseable {
         return archive(Claims.config("memory:", () -> place, true, false, false, after, 4, 0, false));
     }
 
-    /** Takes ownership of the archive in memory. Its contents and its owner may be anything. */
+    /** Takes ownership of the archive in memory, regardless of its contents and its previous owner. */
     Archiver takeOver(Duration after) {
         MemoryObjectStore place = client;
         return archive(Claims.config("memory:", () -> place, true, false, true, after, 4, 0, false));
     }
 
-    /** Archives to memory on demand, and keeps this number of generations of a document. */
+    /** Archives to memory on demand, and prunes all but this number of generations of each document. */
     Archiver archivePruning(int generations) {
         PrunePolicy policy = new PrunePolicy(generations, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
         ArchiveConfig.Pruning pruning = new ArchiveConfig.Pruning(policy, Duration.ofMillis(1));
@@ -116,7 +116,7 @@ final class ArchivedDocuments implements AutoCloseable {
         return archiver;
     }
 
-    /** Restarts as after a shutdown or a kill. The next server is another process for the archive. */
+    /** Restarts the server with a new archive client, as another process would after a shutdown or a kill. */
     void restart() {
         stop();
         client = objects.client();
@@ -156,7 +156,7 @@ final class ArchivedDocuments implements AutoCloseable {
         BlockingOutcome.<T>to(outcome -> documents.write(name(name), change, outcome));
     }
 
-    /** Sets the maximum age of unarchived changes for a name prefix, or the default of the server if 0. */
+    /** Sets the maximum age of unarchived changes for a name prefix. The value 0 restores the server's default. */
     void archiveAfter(String prefix, long seconds) {
         set(prefix, SpaceSetting.ARCHIVE_AFTER, seconds);
     }

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Failures of the archive, which must only cause lag. */
+/** Failures of the archive, which must have no effect other than lag. */
 @Execution(ExecutionMode.CONCURRENT)
 class ArchiverFailureTest {
     private static final ObjectFaults DOWN = (number, call, key) -> ObjectFault.REJECTED;
@@ -132,8 +132,8 @@ class ArchiverFailureTest {
     }
 
     /**
-     * The uploads of this document fail as if the archive were unavailable. Only the uploads of other documents show
-     * that the archive is available.
+     * A document whose uploads always fail must wait for the next round. Only the uploads of other documents show that
+     * the archive is available.
      */
     @Test
     void leavesRepeatedlyFailingDocumentForNextRound() {
@@ -143,8 +143,8 @@ class ArchiverFailureTest {
                 (number, call, key) -> key.startsWith(directory) ? ObjectFault.REJECTED : ObjectFault.NONE);
         server.push("bad", "1");
         Archiver archiver = server.archive(NEVER);
-        // If this document were the last one, no other upload would succeed after it, and {@code finish} would use
-        // all its time.
+        // Waits for the failure, so that other uploads succeed after it. Otherwise, {@code finish} would use all its
+        // time.
         Eventually.await("it fails", () -> archiver.status().failures().get("unavailable") >= 1);
         for (int i = 0; i < 50; i++) {
             server.push("document-" + i, "value");
@@ -174,7 +174,7 @@ class ArchiverFailureTest {
         }
     }
 
-    /** The next process must repair the state after a crash at any call. */
+    /** The next process must repair the archive after a crash at any call of the object store. */
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,
@@ -231,7 +231,7 @@ class ArchiverFailureTest {
         }
     }
 
-    /** A store that rejects archive marks while it is full. */
+    /** A store that rejects writes, such as archive marks, while {@code full} is set. */
     private static final class FullStore extends ForwardingListStore {
         private final AtomicInteger rejected = new AtomicInteger();
         private volatile boolean full;
@@ -304,7 +304,7 @@ class ArchiverFailureTest {
         assertThat(archiver.status().failures().get("full")).isGreaterThanOrEqualTo(2);
     }
 
-    /** An object store that rejects snapshots while it is full. */
+    /** An object store that rejects snapshots while {@code full} is set. */
     private static final class FullObjectStore extends ForwardingObjectStore {
         private final AtomicBoolean full;
 
@@ -322,7 +322,7 @@ class ArchiverFailureTest {
         }
     }
 
-    /** The pending archiving would never succeed, so the shutdown must not wait for it. */
+    /** A shutdown must not wait for pending archiving that cannot succeed. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void closeAbandonsPendingArchiving() {

@@ -80,14 +80,14 @@ class ArchiverS3Test {
     }
 
     /**
-     * Appends during a fault of the archive until the status reports it, and then waits until the archive has caught
+     * Appends during an archive fault until the status reports the fault, and then waits until the archive has caught
      * up.
      */
     private void survives(Runnable problem, String kind) {
         append(NAMES.length);
         awaitAll();
         problem.run();
-        // The appends do not wait for the archive. The fault lasts until after them.
+        // The fault lasts until all appends are done, which shows that they do not wait for the archive.
         append(APPENDS);
         Eventually.await(
                 "the problem is reported",

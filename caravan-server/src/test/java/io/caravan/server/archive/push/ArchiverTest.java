@@ -248,7 +248,7 @@ class ArchiverTest {
         assertThat(archiver.status().epoch()).isEqualTo(2);
     }
 
-    /** Archives a document, and restarts with trusted marks. */
+    /** Archives two documents, and restarts with archive marks that the server trusts. */
     private static Archiver archiveWithTrustedMarks(ArchivedDocuments server) {
         server.push("deleted", "1");
         server.push("trimmed", "1", "2");
@@ -316,7 +316,7 @@ class ArchiverTest {
         });
     }
 
-    /** The server could not use the archive anymore if it did not know the owner or the store in the archive. */
+    /** The archive's owner and store must remain known after a power loss, or the server could not use the archive. */
     @Test
     void remainsOwnerAfterPowerLoss() {
         Seeds.forEach(5, seed -> {
@@ -335,7 +335,7 @@ class ArchiverTest {
         });
     }
 
-    /** Opens a store whose writes survive only a kill of the process. */
+    /** Opens a store whose writes survive a kill of the process but not a power loss. */
     private static ListStore unsynced(CrashStorage disk) throws IOException {
         StoreConfig config = StoreConfig.builder(Path.of("disk"))
                 .durability(Durability.PROCESS)
@@ -449,7 +449,7 @@ class ArchiverTest {
         assertThat(StoreIdentity.of(server.store)).isEqualTo(lost);
     }
 
-    /** An export would succeed without the documents that only the archive has if the store counted as complete. */
+    /** The store must count as incomplete. Otherwise, an export would omit documents that only the archive has. */
     @Test
     void storeIsIncompleteWhileArchiveRejectsIt() {
         server.push("a", "1");
@@ -487,7 +487,7 @@ class ArchiverTest {
         assertThat(first.status().failures()).containsEntry("fenced", 1L);
     }
 
-    /** The previous owner could still prune a snapshot that was uploaded during this time. */
+    /** An owner must upload nothing before the handover, because the previous owner could still prune the snapshot. */
     @Test
     void uploadsNothingBeforeHandover() throws Exception {
         server.push("a", "1");
@@ -534,7 +534,7 @@ class ArchiverTest {
         assertThat(server.latest("a").number()).isEqualTo(4);
     }
 
-    /** Only this thread claims the archive, and its end would go unnoticed. */
+    /** The owner thread must survive an error, because no other thread claims the archive. */
     @Test
     void ownerThreadSurvivesError() {
         AtomicBoolean first = new AtomicBoolean(true);
@@ -557,7 +557,7 @@ class ArchiverTest {
         server.awaitArchived("a");
     }
 
-    /** The server is restarted after its host was lost and replaced. */
+    /** A server that restarts after another server has replaced it must stay fenced. */
     @Test
     void ownerSupersededWhileStoppedStaysFenced() {
         server.push("a", "1");

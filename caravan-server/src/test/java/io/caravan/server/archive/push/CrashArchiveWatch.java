@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A check of the changes of an archive between steps: only pruning removes objects, and no number decreases. */
+/** A check of archive changes between steps: only pruning removes objects, and no number in a manifest decreases. */
 final class CrashArchiveWatch {
     private final MemoryObjects objects;
     private Set<String> keys = Set.of();
@@ -22,7 +22,7 @@ final class CrashArchiveWatch {
     }
 
     /**
-     * Compares the archive with its state at the previous call.
+     * Compares the archive with its state at the previous call of this method.
      *
      * @param pruning whether objects may have been removed
      */

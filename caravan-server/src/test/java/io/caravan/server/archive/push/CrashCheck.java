@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** The checks after a crash, for the archive alone and for the host that restarts. */
+/** The checks after a crash: of the archive without a host, and of the restarted host. */
 final class CrashCheck {
     private static final Instant LATER = Instant.parse("2026-03-01T00:00:00Z");
 
     /**
-     * The state after a crash of the host at some step.
+     * The state that a crash of the host at a step leaves behind.
      *
      * @param disk the state of the disk after a power failure
      * @param objects the archive
@@ -73,7 +73,7 @@ final class CrashCheck {
         return new CrashHost(disk, image.objects().client(), () -> LATER, random::nextLong);
     }
 
-    /** Verifies the entire archive and returns its documents. */
+    /** Verifies the entire archive and returns the documents in it. */
     private Map<String, CrashState> sound() {
         Archive archive = Archive.open(image.objects().client());
         List<String> faults = new ArrayList<>();

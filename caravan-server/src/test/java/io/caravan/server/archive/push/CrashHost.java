@@ -79,7 +79,7 @@ final class CrashHost implements AutoCloseable {
     }
 
     /**
-     * Archives all changes. It archives deletions again at the end, because documents may have been deleted during the
+     * Archives all changes. Archives deletions again at the end, because documents may have been deleted during the
      * pass.
      *
      * @return whether everything was archived
@@ -119,7 +119,7 @@ final class CrashHost implements AutoCloseable {
         }
     }
 
-    /** Prunes as much as the policy allows, and returns whether that succeeded completely. */
+    /** Prunes as much as the policy allows, and returns whether pruning reported no problems. */
     boolean prune() {
         return succeeds(() -> assertThat(prune(archive(), clock.millis())).isEmpty());
     }
@@ -149,12 +149,12 @@ final class CrashHost implements AutoCloseable {
         change(name, EditedDocument::delete);
     }
 
-    /** Makes a write and waits until it is durable. */
+    /** Changes a document and waits until the change is durable. */
     private <T> void change(String name, Function<EditedDocument, T> change) {
         BlockingOutcome.<T>to(outcome -> documents.write(DocumentName.of(name), change, outcome));
     }
 
-    /** Returns all documents. */
+    /** Returns all documents of this host. */
     Map<String, CrashState> contents() {
         return contents(documents);
     }

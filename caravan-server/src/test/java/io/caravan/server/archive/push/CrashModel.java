@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The states of each document, starting with the last one that is certainly archived. Null means that the document is
- * absent.
+ * The history of each document, starting with the last state that is certainly archived. A null state means that the
+ * document is absent.
  */
 final class CrashModel {
     private final Map<String, List<@Nullable CrashState>> histories = new LinkedHashMap<>();
@@ -33,17 +33,17 @@ final class CrashModel {
         return history.get(history.size() - 1);
     }
 
-    /** Records the next state of a document before the change. */
+    /** Records the next state of a document. The caller changes the document afterward. */
     void becomes(String name, @Nullable CrashState state) {
         history(name).add(state);
     }
 
-    /** Whether the document has had this state. */
+    /** Whether the history of the document contains this state. */
     boolean wasSo(String name, @Nullable CrashState state) {
         return histories.containsKey(name) && history(name).contains(state);
     }
 
-    /** Returns the length of each history. */
+    /** Returns the length of each document's history. */
     Map<String, Integer> lengths() {
         Map<String, Integer> lengths = new LinkedHashMap<>();
         histories.forEach((name, history) -> lengths.put(name, history.size()));
@@ -51,7 +51,7 @@ final class CrashModel {
     }
 
     /**
-     * Removes the states before those that are certainly archived: the last states when the histories had these
+     * Removes the states before those that are now certainly archived: the last states that the histories had at these
      * lengths.
      */
     void archived(Map<String, Integer> lengths) {

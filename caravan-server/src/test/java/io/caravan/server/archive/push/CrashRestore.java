@@ -18,7 +18,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The documents of an archive, read or restored from it. */
+/** The documents of an archive, as read from it or restored into a store. */
 final class CrashRestore {
     private CrashRestore() {}
 
@@ -40,12 +40,12 @@ final class CrashRestore {
         return contents;
     }
 
-    /** Returns the documents of a new store after a restore. */
+    /** Restores all documents of an archive into a new store, and returns them. */
     static Map<String, CrashState> restored(MemoryObjects objects) throws IOException {
         return restored(objects.client(), new CrashStorage(1));
     }
 
-    /** Returns the documents of a store after a restore of all missing documents. */
+    /** Restores all missing documents into a store, and returns all documents of the store. */
     static Map<String, CrashState> restored(ObjectStore objects, CrashStorage disk) throws IOException {
         Archive archive = Archive.open(objects);
         RestoreProgress progress = new RestoreProgress();

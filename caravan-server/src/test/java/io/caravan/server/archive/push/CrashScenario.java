@@ -22,8 +22,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of a host that archives and prunes, determined by a seed. Documents change between passes and between any
- * two calls of a pass, another process prunes, calls fail, and the host loses power and restarts.
+ * A sequence of events, determined by a seed, for a host that archives and prunes. Documents change between passes and
+ * between any two calls of a pass. Another process prunes, calls fail, and the host loses power and restarts.
  *
  * <p>The scenario checks the state after a crash at each call of the object store and at some calls of the disk.
  */
@@ -41,7 +41,7 @@ public final class CrashScenario {
     private final CrashArchiveWatch watch;
     private final MemoryObjects objects;
     private final CrashModel model = new CrashModel(NAMES);
-    /** A lock that is held during a change of a document, so that the store and the model change in the same order. */
+    /** A lock for each document change, so that the store and the model change in the same order. */
     private final Object changing = new Object();
 
     private CrashStorage disk;
@@ -61,7 +61,7 @@ public final class CrashScenario {
     }
 
     /**
-     * Runs the scenario of a seed, in this build or a sabotaged one, and checks all crash images.
+     * Runs the scenario of a seed and checks all crash images. Also runs in sabotaged builds.
      *
      * @throws AssertionError if a check fails; the message names the crash
      */
@@ -149,16 +149,14 @@ public final class CrashScenario {
         watch(true);
     }
 
-    /** Runs on the threads of the store and on the thread that starts a host. */
+    /** Records crash images. Runs on the threads of the store and on the thread that starts a host. */
     private synchronized void beforeDiskCall(String call) {
         if (cuts.nextInt(DISK_CALLS_PER_IMAGE) == 0) {
             image(call);
         }
     }
 
-    /**
-     * Runs on the threads that archive and prune. A prune lists objects on one thread and removes others on another.
-     */
+    /** Runs on the threads that archive and prune. A prune lists and removes objects on different threads. */
     private ObjectFault beforeObjectCall(ObjectCall call, String key) {
         synchronized (this) {
             watch(pruning);
@@ -172,7 +170,7 @@ public final class CrashScenario {
         }
     }
 
-    /** Makes concurrent changes between two calls of the object store, and decides about a fault of the next call. */
+    /** Makes concurrent changes between two calls of the object store, and selects a fault for the next call. */
     private ObjectFault concurrently() {
         if (random.nextInt(4) == 0) {
             change(1);
@@ -212,8 +210,8 @@ public final class CrashScenario {
     }
 
     /**
-     * Checks the crash images, but not on the threads of a prune, which interrupts its threads. The first failure is
-     * kept for later, because the server would handle it as its own if it were thrown between two calls.
+     * Checks the crash images. Must not run on the threads of a prune, which are interrupted. Keeps the first failure
+     * for later, because the server would handle an exception between two calls as its own.
      */
     private void checkImages() {
         for (CrashImage image = images.poll(); image != null; image = images.poll()) {

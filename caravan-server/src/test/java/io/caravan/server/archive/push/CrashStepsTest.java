@@ -36,7 +36,7 @@ class CrashStepsTest {
         Seeds.forEach(SEEDS, CrashStepsTest::restore);
     }
 
-    /** Restores an archive, and then continues from the disk state of each possible crash. */
+    /** Restores an archive, and then completes the restore from disk states that power cuts would have left. */
     private static void restore(long seed) throws IOException {
         MemoryObjects objects = archive(seed);
         Map<String, CrashState> archived = CrashRestore.archived(Archive.open(objects.client()));
@@ -68,7 +68,7 @@ class CrashStepsTest {
         }
     }
 
-    /** Returns the visible documents of a store after an interrupted restore, which must be complete. */
+    /** Returns the documents that are visible after an interrupted restore. Each of them must be complete. */
     private static Map<String, CrashState> left(CrashStorage image) throws IOException {
         try (ListStore store = CrashHost.open(image);
                 DocumentService documents = CrashHost.documents(store)) {

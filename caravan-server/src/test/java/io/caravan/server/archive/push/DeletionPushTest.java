@@ -61,7 +61,7 @@ class DeletionPushTest {
         assertThat(server.values("a")).containsExactly("new");
     }
 
-    /** The state of the document is like that after a restore from an older generation. */
+    /** The deletion of an unarchived document must also cover its previous incarnation, which is in the archive. */
     @Test
     void deletionOfUnarchivedDocumentCoversPreviousIncarnation() {
         server.push("a", "1");

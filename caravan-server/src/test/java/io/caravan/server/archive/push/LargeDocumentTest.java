@@ -56,8 +56,8 @@ class LargeDocumentTest {
     }
 
     /**
-     * The store is on disk, because an in-memory store would add its files to the measured memory. Its values are in
-     * the heap, where readers use them in place. Values in the log would be copied.
+     * Uses a store on disk, because the files of an in-memory store would count as memory. The values are in the heap,
+     * where readers use them in place; values in the log would be copied.
      */
     @Test
     @Tag("slow")

@@ -34,7 +34,7 @@ class PacedObjectStoreTest {
     @Test
     void limitsByteRate() throws Exception {
         PacedObjectStore paced = paced(BYTES_PER_SECOND);
-        // The first 0.1 s is credit, and the bytes of the last call delay only the next one.
+        // The bytes of the first 0.1 s are free, and the bytes of the last call delay only a later call.
         assertThat(taking(paced, 11, 50_000)).isGreaterThanOrEqualTo(Duration.ofMillis(399));
     }
 
@@ -56,7 +56,7 @@ class PacedObjectStoreTest {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(650));
     }
 
-    /** With any limit, this test would take hours. */
+    /** A store without a limit must not delay calls. With any limit, this test would take hours. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void doesNotDelayWithoutLimit() throws Exception {

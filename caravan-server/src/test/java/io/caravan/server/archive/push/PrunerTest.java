@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The pruner of a server, whose rounds follow each other without pauses. The first round fails with an error. */
+/** The pruner of a server. Its rounds follow each other without pauses, and the first round fails with an error. */
 class PrunerTest {
     private static final DocumentName NAME = DocumentName.of("a");
     private static final Duration RETAIN = Duration.ofDays(30);
@@ -46,7 +46,7 @@ class PrunerTest {
     }
 
     private void awaitRound() {
-        // One round may be in progress now, the next may be the one that fails, and a third must end.
+        // Waits for three rounds: one may be in progress now, and the next one may fail.
         int before = rounds.get();
         Eventually.await("a complete round", () -> rounds.get() >= before + 3);
     }

@@ -34,7 +34,7 @@ class SpaceArchiveTest {
         return archiver;
     }
 
-    /** Waits for three rounds over all documents, each of which archives a document without a space. */
+    /** Waits for three rounds over all documents. Each round archives a document that is in no space. */
     private void awaitRounds() {
         for (int round = 1; round <= 3; round++) {
             server.push("other", String.valueOf(round));
@@ -103,7 +103,7 @@ class SpaceArchiveTest {
         server.awaitArchived("later/a");
     }
 
-    /** Changes that were left for the next short round must not wait for the first long one. */
+    /** Changes that were left for the next short round must not wait for a long round when rounds get longer. */
     @Test
     void archivesDelayedChangesWhenRoundsGetLonger() {
         server.archiveAfter("soon/", 1);

@@ -51,7 +51,7 @@ class HydrationTest {
         here.close();
     }
 
-    /** Makes opens of snapshots wait until the returned latch is open. */
+    /** Makes every open of a snapshot wait until the returned latch is open. */
     private CountDownLatch blockSnapshots() {
         CountDownLatch latch = new CountDownLatch(1);
         archive.client.faults((number, call, key) -> {
@@ -175,7 +175,7 @@ class HydrationTest {
         assertThat(here.documents.pendingDeletions()).hasSize(2);
     }
 
-    /** The archive rejects requests, or it is missing like a disk that was unmounted. */
+    /** A document must not count as missing if the archive rejects requests or is missing like an unmounted disk. */
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,

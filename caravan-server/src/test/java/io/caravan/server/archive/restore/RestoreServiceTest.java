@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Restores of single documents into a store that has other documents and may have the same ones. */
+/** Restores of single documents into a store that has other documents and may already have the restored ones. */
 class RestoreServiceTest {
     private static final int LONG_COUNT = 30_000;
 
@@ -262,7 +262,7 @@ class RestoreServiceTest {
         });
     }
 
-    /** A merge opens the snapshot twice, and a client appends in between. */
+    /** A merge must neither overwrite nor duplicate a value appended between its two reads of the snapshot. */
     @Test
     void concurrentAppendIsNotOverwrittenOrDuplicated() {
         archive.put("a", 7, 0, 10);
@@ -303,7 +303,7 @@ class RestoreServiceTest {
         assertThat(here.documents.find(name).nextSequence()).isEqualTo(2);
     }
 
-    /** The deletion reaches the archive after the manifest is read and before the document is created. */
+    /** A document must stay deleted if its deletion is archived after a restore has read the manifest. */
     @Test
     void documentDeletedDuringRestoreStaysDeleted() {
         archive.put("a", 7, 0, 3);

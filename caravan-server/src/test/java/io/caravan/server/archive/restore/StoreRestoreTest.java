@@ -119,7 +119,7 @@ class StoreRestoreTest {
         requireFilled(100);
     }
 
-    /** A sweeper would record that all values had arrived in 1970, and the next server would trim them. */
+    /** A restore must run no sweeper, which would date all values to 1970, so that the next server would trim them. */
     @Test
     void runsNoSweeperDuringRestore() throws InterruptedException {
         fill(1);
@@ -166,7 +166,7 @@ class StoreRestoreTest {
         }
     }
 
-    /** The archive repeatedly fails after a random number of calls, until everything is restored. */
+    /** Restores in several attempts, because the archive fails after a random number of calls until all is restored. */
     @Test
     void resumesInterruptedRestore() {
         fill(60);
@@ -283,7 +283,7 @@ class StoreRestoreTest {
         assertThatThrownBy(() -> restore(broken)).hasMessage("no space to list it");
     }
 
-    /** Opens a store with a limited heap. A later call can raise the limit. */
+    /** Opens the store with this limit on the heap. A later call can raise the limit. */
     private ListStore openSmall(int heapMebibytes) {
         int mebibyte = 1024 * 1024;
         return DurableListStore.open(StoreConfig.builder(data())
@@ -372,7 +372,7 @@ class StoreRestoreTest {
         requireFilled(10);
     }
 
-    /** An unmounted disk hides the names that were not listed yet, and no call fails. */
+    /** A restore must detect an archive that vanishes while it is listed, like a disk that is unmounted. */
     @Test
     void vanishedArchiveLeavesStoreIncomplete() {
         fill(10);

@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.LongStream;
 
-/** An archive with documents, without a server. */
+/** An archive that tests fill with documents, without a server. */
 final class TestArchive {
     static final UUID STORE = new UUID(1, 2);
     static final InstantSource CLOCK = InstantSource.fixed(Instant.parse("2026-11-21T18:00:00Z"));
@@ -115,7 +115,7 @@ final class TestArchive {
         return ArchiveKeys.manifest(DocumentName.of(name));
     }
 
-    /** Returns the values of {@link #put} as text. */
+    /** Returns the values that {@link #put} archives, as text. */
     static List<String> texts(long incarnation, long first, long next) {
         return LongStream.range(first, next)
                 .mapToObj(sequence -> incarnation + ":" + sequence)

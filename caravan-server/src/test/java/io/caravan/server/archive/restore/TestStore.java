@@ -20,7 +20,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** In-memory documents with calls that wait and use strings as values. */
+/** In-memory documents with blocking calls and strings as values. */
 final class TestStore implements AutoCloseable {
     final ListStore store;
     final DocumentService documents;
@@ -91,7 +91,7 @@ final class TestStore implements AutoCloseable {
         return values;
     }
 
-    /** The reports of a restore. */
+    /** The progress reports of a restore, recorded for the test. */
     static final class Reports extends RestoreProgress {
         final List<Restored> restored = new ArrayList<>();
         final List<RestoreFault> faults = new ArrayList<>();

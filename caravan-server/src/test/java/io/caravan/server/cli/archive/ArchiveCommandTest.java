@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 
-/** The command that archives a document. */
+/** The {@code archive} command, which archives a document. */
 class ArchiveCommandTest {
     private final MemoryObjectStore client = new MemoryObjects(InstantSource.system()).client();
     private final ArchiveConfig archive =
@@ -29,7 +29,7 @@ class ArchiveCommandTest {
     void printsArchivedGeneration() throws IOException {
         try (ServedStore served = new ServedStore(config -> config.withArchive(archive))) {
             run(served, 0, "first 0", "append", "d", "a", "b");
-            // The first walk over all documents may have archived the document before the command.
+            // The server's first scan of all documents may have archived the document before this command.
             run(served, 0, "generation 1, first 0, next 2", "archive", "d");
             run(served, 0, "generation 1, first 0, next 2, unchanged\n", "archive", "d");
             run(

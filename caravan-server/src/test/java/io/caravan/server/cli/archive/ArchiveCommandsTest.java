@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The commands for an archive in a directory. */
+/** The {@code archive} subcommands, with an archive in a directory. */
 class ArchiveCommandsTest {
     private static final long DAY = Duration.ofDays(1).toMillis();
 
@@ -65,7 +65,7 @@ class ArchiveCommandsTest {
         return Claims.claim(objects, new UUID(1, 2), "host/1", InstantSource.system());
     }
 
-    /** Archives two live documents, with four generations and one, and a deleted document. */
+    /** Archives a document with four generations, a document with one generation, and a deleted document. */
     private void fill() {
         try (ObjectStore objects = FileObjectStore.open(directory)) {
             Archive archive = claim(objects);
@@ -188,8 +188,8 @@ class ArchiveCommandsTest {
     }
 
     /**
-     * A server may keep any number of generations, as its options or spaces specify, and the command has neither of
-     * them.
+     * A prune without options must remove nothing, because the command does not know the options and spaces of the
+     * server.
      */
     @Test
     void pruneWithoutOptionsRemovesNothing() throws IOException {
@@ -203,7 +203,7 @@ class ArchiveCommandsTest {
         assertThat(files()).isEqualTo(before);
     }
 
-    /** Missing options have the default values of a server. */
+    /** A prune with some options must use a server's default values for the missing options. */
     @Test
     void pruneKeepsDailyGenerationsByDefault() {
         try (ObjectStore objects = FileObjectStore.open(directory)) {
@@ -219,8 +219,8 @@ class ArchiveCommandsTest {
     }
 
     /**
-     * Only a list command may end early when the reader of its output has exited. A command that could not print faults
-     * or make removals fails.
+     * A list command may end early without an error if its output is closed, but verify and prune must then fail,
+     * because their work is incomplete.
      */
     @Test
     void verifyAndPruneFailIfOutputIsClosed() throws IOException {

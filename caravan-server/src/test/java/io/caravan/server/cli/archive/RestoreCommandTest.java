@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Jedis;
 
-/** Documents that are restored from an archive, with and without a server. */
+/** The command that restores documents from an archive, with and without a server. */
 class RestoreCommandTest {
     @TempDir
     private Path directory;
@@ -46,7 +46,7 @@ class RestoreCommandTest {
         return new ServedStore(config -> config.withArchive(archive).withRestore(restore));
     }
 
-    /** The server lists only the documents that it has fetched from the archive. */
+    /** A full export must be rejected while the server lists only documents that it has fetched from the archive. */
     @Test
     void rejectsFullExportFromPartiallyHydratedServer() throws IOException {
         try (ServedStore first = serve(false)) {

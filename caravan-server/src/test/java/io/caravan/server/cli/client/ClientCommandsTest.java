@@ -57,7 +57,7 @@ class ClientCommandsTest {
         assertThat(run.exitCode()).isEqualTo(exitCode);
     }
 
-    /** Returns the fields of each line of the output, which must be one JSON object. */
+    /** Returns the fields of each output line. Each line must be a JSON object. */
     private List<Map<String, Object>> json(String... words) throws IOException {
         List<Map<String, Object>> objects = new ArrayList<>();
         for (String line : run(words).succeeds().out().split("\n")) {

@@ -49,12 +49,12 @@ public final class CommandRun {
         return new CommandRun(Map.of(), in, false);
     }
 
-    /** Returns a run that has not started, and that is on a terminal. */
+    /** Returns a run that has not started and whose streams are a terminal. */
     public static CommandRun onTerminal() {
         return new CommandRun(Map.of(), InputStream.nullInputStream(), true);
     }
 
-    /** Returns a run that has not started, and whose output fails with this problem, like a full disk. */
+    /** Returns a run that has not started and whose output fails with this message, as on a full disk. */
     public static CommandRun withBrokenOutput(String problem) {
         return new CommandRun(new OutputStream() {
             @Override
@@ -69,20 +69,17 @@ public final class CommandRun {
         return Stream.concat(words.stream(), Stream.of(more)).toArray(String[]::new);
     }
 
-    /** Runs a command for this server. */
+    /** Runs a command that connects to this server. */
     public static CommandRun of(ServedStore served, String... words) {
         return at(served.address(), words);
     }
 
-    /** Runs a command for the server at this address, or without {@code --server} if it is null. */
+    /** Runs a command for the server at this address, or without {@code --server} if the address is null. */
     public static CommandRun at(@Nullable String address, String... words) {
         return with(Map.of(), new byte[0]).run(address, words);
     }
 
-    /**
-     * Returns an error stream without progress messages, which commands print after some seconds, so only on a busy
-     * machine.
-     */
+    /** Returns an error stream that drops progress messages, which slow commands print after some seconds. */
     public static PrintWriter withoutProgress(Writer err) {
         return new PrintWriter(err, true) {
             @Override
@@ -110,7 +107,7 @@ public final class CommandRun {
         return this;
     }
 
-    /** Checks the exit code, and that the messages contain these parts. */
+    /** Checks the exit code, and checks that the error output contains these parts. */
     public CommandRun exits(int expected, String... messages) {
         assertThat(exitCode).as(command + ": " + out() + err()).isEqualTo(expected);
         assertThat(List.of(messages))

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import picocli.CommandLine;
 
-/** The help and the documents, compared with the commands and options that exist. */
+/** The help texts and the documents, compared with the commands and options that exist. */
 class HelpTest {
     static final List<String> COMMANDS = List.of(
             "append", "get", "tail", "trim", "rm", "ls", "stat", "check", "top", "support", "backup", "export",
@@ -22,7 +22,7 @@ class HelpTest {
 
     static final List<String> ARCHIVE_COMMANDS = List.of("archive ls", "archive verify", "archive prune");
 
-    /** Commands without a server, which have their own documents and tests. */
+    /** Commands that need no running server. They have their own documents and tests. */
     private static final List<String> OTHERS = List.of(
             "serve",
             "doctor",

@@ -28,7 +28,7 @@ import redis.clients.jedis.Jedis;
 /** An in-memory store with a server that can be stopped and restarted at the same port. */
 public final class ServedStore implements AutoCloseable {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;
-    /** On a busy machine, a client may wait this long for a reply. */
+    /** The timeout for replies, which is long enough for a busy machine. */
     public static final int TIMEOUT_MILLIS = 30_000;
 
     private static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
@@ -47,7 +47,7 @@ public final class ServedStore implements AutoCloseable {
         this(ListStore.inMemory(), change);
     }
 
-    /** Serves this store, which is closed with the server. */
+    /** Serves this store. Closing this object also closes the store. */
     public ServedStore(ListStore store, UnaryOperator<ServerConfig> change) {
         this.store = store;
         this.change = change;
@@ -81,7 +81,7 @@ public final class ServedStore implements AutoCloseable {
         start(config -> config.withHttp(http(httpPort)));
     }
 
-    /** Returns a configuration of HTTP with any port. */
+    /** Returns an HTTP configuration with a free port. */
     public static HttpConfig http() {
         return http(0);
     }
@@ -91,12 +91,12 @@ public final class ServedStore implements AutoCloseable {
         return HttpConfig.of(address, MAX_VALUE_BYTES, 4 * MAX_VALUE_BYTES);
     }
 
-    /** Returns the URL of the server over HTTP. */
+    /** Returns the HTTP URL of the server. */
     public String url() {
         return "http://127.0.0.1:" + httpPort();
     }
 
-    /** Sends a request for a document over HTTP, which must succeed. */
+    /** Sends an HTTP request for a document. The request must succeed. */
     public void send(String method, String document, String body, String... headers) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(URI.create(url() + "/v1/stream/" + document))
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
@@ -130,7 +130,7 @@ public final class ServedStore implements AutoCloseable {
         return "127.0.0.1:" + port;
     }
 
-    /** Returns the HTTP port, if the configuration has HTTP. */
+    /** Returns the HTTP port. The server must have one. */
     public String httpPort() {
         return String.valueOf(server.httpAddress().getPort());
     }

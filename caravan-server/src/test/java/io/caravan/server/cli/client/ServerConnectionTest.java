@@ -81,7 +81,7 @@ class ServerConnectionTest {
         });
     }
 
-    /** The error affects only its own request, at any position in the reply. */
+    /** An error in a reply, at any position, must affect only the request to which the reply belongs. */
     @Test
     void receivesNextReplyAfterError() throws Exception {
         withReplies("-ERR no\r\n*3\r\n:1\r\n-NOTFOUND gone\r\n:2\r\n:3\r\n", connection -> {
@@ -97,7 +97,7 @@ class ServerConnectionTest {
         });
     }
 
-    /** The lengths exceed the memory, or the bytes that follow. */
+    /** A client must reject malformed replies. Some of their lengths exceed its memory or the bytes that follow. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The servers to which a client sends its token, and the responses that it accepts. */
+/** The servers to which a status client sends its token, and the responses that it accepts. */
 class StatusClientTest {
     private HttpServer server;
     private final List<String> tokens = new ArrayList<>();

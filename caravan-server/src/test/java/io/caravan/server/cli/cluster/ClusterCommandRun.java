@@ -4,7 +4,7 @@ import io.caravan.server.cli.client.CommandRun;
 import java.util.List;
 
 /**
- * A run of a command in this JVM.
+ * The result of a command that ran in this JVM.
  *
  * @param text the output on both streams
  */

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The findings about good and bad machines, disks, and files. */
+/** The findings of {@code caravan doctor} about suitable and unsuitable machines, disks, and files. */
 class DoctorTest {
     @TempDir
     private Path directory;
@@ -155,7 +155,7 @@ class DoctorTest {
                 .containsExactly("-Xmx2g", "-Xss1m");
     }
 
-    /** The kernel returns the content of such a file only to the first read, which must be large enough. */
+    /** The first read of a kernel file must have space for all of it, because later reads return nothing. */
     @Test
     @EnabledOnOs(OS.LINUX)
     void readsCompleteKernelFile() throws IOException {
@@ -166,8 +166,8 @@ class DoctorTest {
     }
 
     /**
-     * Returns the findings for a mount table in which the last mount with the longest path applies. The disk is 8:16,
-     * and 8:17 is its partition.
+     * Returns the findings for a mount table in which the last mount with the longest matching path applies. The disk
+     * is device 8:16, and 8:17 is its partition.
      */
     private List<Finding> mounted(String options, String ofTheFileSystem) throws IOException {
         Path store = Files.createDirectories(directory.resolve("a store")).toRealPath();

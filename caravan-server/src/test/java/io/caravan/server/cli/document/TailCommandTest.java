@@ -78,7 +78,7 @@ class TailCommandTest {
     void startsAfterLastValueByDefault() throws Exception {
         append("old");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--count", "1");
-        // The first printed value is new, regardless of which value it is.
+        // The test does not know which value is printed first, only that it is new.
         while (!run.isDone()) {
             append("new");
         }
@@ -140,9 +140,7 @@ class TailCommandTest {
         assertThat(tail.err()).contains("the document was deleted");
     }
 
-    /**
-     * The command ends at the first change of the new document, which it sees while it waits or over a new connection.
-     */
+    /** The command must end when the document is replaced, whether it is waiting then or reconnects afterward. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void endsWhenDocumentIsReplaced(boolean whileAway) throws IOException {

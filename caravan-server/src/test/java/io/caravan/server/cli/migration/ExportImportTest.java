@@ -185,7 +185,7 @@ class ExportImportTest {
                 .isEqualTo("imported 0 documents, 0 values, 0 B; 4 were there already\n");
     }
 
-    /** An import in parts replaces a document only when it is complete, so a truncated file does no damage. */
+    /** An import in parts must not replace a document before it is complete, so a truncated file does no damage. */
     @Test
     void documentIsReplacedOnlyByCompleteImport() {
         fill();
@@ -206,7 +206,7 @@ class ExportImportTest {
         }
     }
 
-    /** The space rejects a value after part of the document has been imported. */
+    /** The old document must be kept if the space rejects a value after part of the new one has been imported. */
     @Test
     void documentIsKeptIfSpaceRejectsReplacement() {
         fill();
@@ -217,7 +217,7 @@ class ExportImportTest {
             client.sendCommand(space, "SET", "letters/", "max-bytes", "1500000");
             importing(to, export, "--existing", "replace").exits(3, "max-bytes");
             assertThat(ok(to, "get", "letters/long").out()).isEqualTo("other\n");
-            // Both documents exist for a moment. Afterward, the quota must count only the new one.
+            // The old and the new document coexist for a moment. Afterward, the quota must count only the new one.
             client.sendCommand(space, "SET", "letters/", "max-bytes", "15000000", "quota-bytes", "3000000");
             for (int i = 0; i < 2; i++) {
                 CommandRun replaced = importing(to, export, "--existing", "replace");
@@ -230,7 +230,7 @@ class ExportImportTest {
         }
     }
 
-    /** Truncation or a change anywhere makes an import fail. Only complete documents before that point are imported. */
+    /** A truncated or changed export must make the import fail. Only documents before the fault are imported. */
     @Test
     void importRejectsTruncatedOrAlteredExport() {
         ok(from, "append", "a", "one", "two");

@@ -17,7 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
 
-/** A Durable Streams server that sends the responses of a test byte for byte, one for each connection. */
+/** A Durable Streams server that sends one response of the test, byte for byte, over each connection. */
 final class FakeStreams implements AutoCloseable {
     private final ServerSocket server;
     private final Function<String, Response> responses;
@@ -41,7 +41,7 @@ final class FakeStreams implements AutoCloseable {
             return cut(status, headers, body, body.length());
         }
 
-        /** Returns a response with this content length. */
+        /** Returns a response whose content length may exceed the length of the body. */
         static Response cut(int status, String headers, String body, int length) {
             return new Response(head(status, headers, length) + body, false);
         }

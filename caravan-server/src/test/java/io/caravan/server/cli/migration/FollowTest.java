@@ -28,7 +28,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisDataException;
 
-/** Continuous copies, and migrations of documents. */
+/** Continuous copies ({@code copy --follow}) and migrations ({@code move}) of documents. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
@@ -69,7 +69,7 @@ class FollowTest {
         there.close();
     }
 
-    /** A command that runs until the test ends it. */
+    /** A {@code copy --follow} command that runs until the test ends it. */
     private final class Run extends Thread {
         private final CommandRun run = CommandRun.with(Map.of(), new byte[0]);
         private final String[] words;
@@ -190,7 +190,7 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1");
     }
 
-    /** One of the documents was created after the backup, and one has grown. */
+    /** A copy must not delete a document that its source lacks after a restore from an older backup. */
     @ParameterizedTest
     @ValueSource(strings = {"reject", "replace"})
     void followDeletesNothingIfSourceIsOlderBackup(String existing) throws Exception {
@@ -232,7 +232,7 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1", "foreign");
     }
 
-    /** The copy continues a prefix of the document at the target, and rejects or replaces any other document. */
+    /** A copy must resume if the target has a prefix of the document, and reject or replace any other document. */
     @Test
     void followResumesCopyAndRejectsOrReplacesOtherDocument() throws Exception {
         here.rpush("a", "1", "2");
@@ -297,7 +297,7 @@ class FollowTest {
         assertThat(move(to, from, "a").err()).contains("there is no document 'a'");
     }
 
-    /** A move to the same server would find two equal copies, and then delete the document. */
+    /** A move to the same server must be rejected. It would find two equal copies and then delete the document. */
     @Test
     void rejectsMoveToSameServer() {
         here.rpush("a", "1");
@@ -317,7 +317,7 @@ class FollowTest {
         assertThat(there.keys("*")).isEmpty();
     }
 
-    /** Clients that still use that server could write to the document as soon as it exists there. */
+    /** A returning document must stay hidden until the fence, or clients of its first server could write to it. */
     @Test
     void returningDocumentIsHiddenBeforeFence() throws Exception {
         here.rpush("a", "1", "2");
@@ -333,7 +333,7 @@ class FollowTest {
         assertThat(here.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
-    /** Returns the reply of the first server to a client that reads the document. */
+    /** Returns the result of a read of the document from the first server. */
     private String found(String name) {
         try (Jedis client = from.jedis()) {
             return "it has " + client.llen(name);
@@ -342,7 +342,7 @@ class FollowTest {
         }
     }
 
-    /** The move was killed after the fence, and clients have found the document at the other server. */
+    /** A move that was killed after the fence must resume, although clients already use the document at the target. */
     @Test
     void moveResumesAfterKillBeforeLastStep() {
         here.rpush("a", "1", "2");
@@ -355,8 +355,8 @@ class FollowTest {
     }
 
     /**
-     * The move back was killed after the document had returned. A client changes the returned document after the next
-     * run has compared both documents, and before that run takes over the fence. If the run removed the fence, both
+     * A killed move back has returned the document but left the fence. A client then changes the document after the
+     * next run has compared both copies and before the run takes over the fence. If the run removed the fence, both
      * servers would accept writes.
      */
     @ParameterizedTest
@@ -391,7 +391,7 @@ class FollowTest {
         assertThat(here.lrange("a", 0, -1)).containsExactly("4");
     }
 
-    /** The test connects to neither server over RESP, and the redirects contain no RESP address. */
+    /** A move over HTTP must use no RESP connection, and its redirects must contain no RESP address. */
     @Test
     void movesDocumentsOverHttp() throws Exception {
         here.rpush("d/a b", "1", "2", "3");
@@ -441,7 +441,7 @@ class FollowTest {
         assertThat(here.keys("*")).containsExactly("other");
     }
 
-    /** None of their values can be compared, so nothing shows that they are the same document. */
+    /** A move must reject a target document without a common sequence, because it may be a different document. */
     @ParameterizedTest
     @CsvSource({"0, 3", "3, 3", "3, 0", "2, 5", "0, 5"})
     void moveRejectsDifferentDocumentOfSameName(int trimmedHere, int trimmedThere) {
@@ -458,7 +458,8 @@ class FollowTest {
     }
 
     /**
-     * The target ends with the first value of the source. If it were continued, its own first two values would be lost.
+     * A move must not continue a target that ends with the first value of the source, or it would lose the values
+     * before.
      */
     @Test
     void moveRejectsTargetEndingInFirstSourceValue() {
@@ -470,7 +471,7 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("x", "y", "same");
     }
 
-    /** The copy lacks only values that have been trimmed since. */
+    /** A move must resume a copy that differs only because the source has been appended to and trimmed since. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 4, 5})
     void moveResumesCopyAfterTrimAtSource(long trimmed) {
@@ -483,7 +484,7 @@ class FollowTest {
         assertThat(to.exported()).isEqualTo(before);
     }
 
-    /** A document that the other server rejects stays, and clients may write to it. */
+    /** A document that the target rejects must stay at the source, unfenced, so that clients can write to it. */
     @Test
     void failedMoveLeavesDocumentUnchanged() {
         here.rpush("a", "1", "2", "3");
@@ -516,7 +517,7 @@ class FollowTest {
         }
     }
 
-    /** A server or a run that ended has left part of the document. */
+    /** A move must succeed although an earlier import has left part of the document at the target. */
     @Test
     void moveSucceedsDespiteUnfinishedImport() {
         for (int i = 0; i < 40; i++) {

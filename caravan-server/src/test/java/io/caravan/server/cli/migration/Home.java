@@ -6,7 +6,7 @@ import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A document server that can be killed and restarted at the same address. */
+/** A Caravan server process that can be killed and restarted at the same address. */
 final class Home implements AutoCloseable {
     private final ServerProcess server;
 

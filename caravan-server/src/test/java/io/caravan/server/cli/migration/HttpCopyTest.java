@@ -82,7 +82,7 @@ class HttpCopyTest {
         assertThat(again.out()).contains("\"documents\":0,", "\"already\":304,", "\"rejected\":0");
     }
 
-    /** Clients, proxies, and the protocol interpret these paths as other paths. */
+    /** A copy must keep names that clients, proxies, or the protocol would interpret as other paths. */
     @Test
     void keepsNamesThatAreAmbiguousAsPaths() throws Exception {
         List<String> names = List.of("rooms/../payroll", "payroll", ".", "..", "a//b", "__ds/x", "__name/x");
@@ -114,7 +114,7 @@ class HttpCopyTest {
         }
     }
 
-    /** A killed copy left part of a long document, which is not visible to clients. */
+    /** A copy must resume after a killed copy that left an invisible part of a long document. */
     @Test
     void interruptedCopyResumes() throws Exception {
         fill();
@@ -132,7 +132,7 @@ class HttpCopyTest {
         assertThat(to.exported()).isEqualTo(from.exported());
     }
 
-    /** The document is longer than one part, so the server has already received some of it when it rejects the rest. */
+    /** A rejected document must not stop the copy of others, even if the server has already received parts of it. */
     @Test
     void reportsRejectedDocumentAndCopiesOthers() throws Exception {
         fill();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A document on its way through all kinds of storage, with 1,000 appends per second and a SIGKILL in each step. It is
+ * A document that moves through all kinds of storage, with 1,000 appends per second and a SIGKILL in each step. It is
  * in memory, fsynced, at another server, in an archive after the loss of the server, and back at the first server.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
@@ -65,7 +65,7 @@ class JourneyIT {
             fsynced();
             move(first, second, Step.values());
             archivedAndLost();
-            // All values are copied after the fence, so there is no {@code CONTINUE} step.
+            // Omits the {@code CONTINUE} step, because all values are copied after the fence.
             move(second, first, Step.FENCE, Step.REDIRECT);
             more("at the end");
             writer.close();
@@ -78,7 +78,7 @@ class JourneyIT {
             assertThat(first.call("CARAVAN.INFO", NAME)).contains("$first, :0, ");
         }
 
-        /** A crash may lose the last appends, but no append before one that survives. */
+        /** Kills the server of a document in memory. Only the last appends may be lost, none before a surviving one. */
         private void inMemory() throws IOException, InterruptedException {
             writer.mayLoseFrom(0);
             assertThat(first.call("CARAVAN.SPACE", "SET", SPACE, "durability", "memory"))
@@ -110,7 +110,7 @@ class JourneyIT {
             assertThat(writer.port()).isEqualTo(to.port());
         }
 
-        /** The restore must return all archived values. Appends after the archiving may be lost with the server. */
+        /** Archives the document and restores it without its server. Only appends after the archiving may be lost. */
         private void archivedAndLost() throws IOException, InterruptedException {
             whileKilling(second, "CARAVAN.ARCHIVE", NAME);
             long archived = archivedTo();

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A {@code caravan move} of a document to which a writer appends, with one kill of a process. */
+/** A {@code caravan move} during which a writer appends to the document and one process is killed. */
 final class KilledMove implements AutoCloseable {
     private final Home source;
     private final Home target;
@@ -22,7 +22,7 @@ final class KilledMove implements AutoCloseable {
     private final AtomicLong kills = new AtomicLong();
     private volatile ChildProcess mover;
 
-    /** A step of the move: a word in a request to one of the servers. */
+    /** A step of the move. Its name is a word in the request with which the step begins. */
     enum Step {
         FENCE,
         CONTINUE,
@@ -36,7 +36,7 @@ final class KilledMove implements AutoCloseable {
     }
 
     /**
-     * Prepares the move.
+     * Prepares a move from the source to the target.
      *
      * @param output receives the output of the command
      */
@@ -51,7 +51,7 @@ final class KilledMove implements AutoCloseable {
     }
 
     /**
-     * Moves the document, and returns when it has moved.
+     * Moves the document, and kills and restarts the victim at this step.
      *
      * @param responded whether the victim is killed after the reply to the step
      */
@@ -61,8 +61,8 @@ final class KilledMove implements AutoCloseable {
             kill(victim);
         });
         if (step == Step.CONTINUE) {
-            // The last CONTINUE before the redirect. It has a value to copy because one was appended after the last
-            // pass.
+            // Waits for the last CONTINUE before the redirect. It has a value to copy, because one was appended after
+            // the last pass.
             toSource.arm(new Trip("FENCE", false, () -> {
                 long before = writer.acknowledged();
                 Eventually.await("another value", () -> writer.acknowledged() > before);

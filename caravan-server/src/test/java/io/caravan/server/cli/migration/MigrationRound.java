@@ -20,13 +20,13 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * A few documents at two servers and some commands that migrate them from one to the other. After each command, every
+ * A round of random commands that migrate a few documents from one server to another. After each command, every
  * acknowledged value that no client has removed must be at one of the servers.
  */
 final class MigrationRound {
     private static final String[] STEPS =
             "EXPORT WHOLE BEGIN ADD END CONTINUE DELETE FENCE REDIRECT ABANDON CARAVAN.READ INFO".split(" ");
-    /** The padding of a value. A document of four such values is sent in parts. */
+    /** The padding that makes a value large. A document with four large values is sent in parts. */
     private static final String PADDING = ":" + "p".repeat(400_000);
 
     private final Random random;
@@ -40,7 +40,7 @@ final class MigrationRound {
     private int values;
     private int command;
     private boolean quiet;
-    /** Whether the command may replace any document of the target. */
+    /** Whether the current command may replace any document at the target. */
     private boolean replaces;
 
     MigrationRound(long seed, MigrationSide source, MigrationSide target) {
@@ -149,7 +149,7 @@ final class MigrationRound {
         }
     }
 
-    /** Restarts a server without a document that it had, as from an older backup. */
+    /** Restarts a server without one of its documents, as if restored from an older backup. */
     private synchronized void goBack(MigrationSide side) {
         String name = any();
         List<String> lost = labels(side.values(name));
@@ -175,7 +175,7 @@ final class MigrationRound {
         Map<String, List<String>> before = contents(target);
         Map<String, List<String>> atSource = contents(source);
         List<String> ofSource = atSource.values().stream().flatMap(List::stream).toList();
-        // The truncation of a file can split a long document between two of its parts.
+        // Prefers files for large documents, because a truncated file may end between two parts of a document.
         int kind = large && random.nextBoolean() ? 7 : random.nextInt(8);
         Existing existing = kind < 3 ? Existing.REJECT : pick(Existing.values());
         replaces = kind > 2 && existing == Existing.REPLACE;
@@ -188,7 +188,7 @@ final class MigrationRound {
         source.proxy.disarm();
         target.proxy.disarm();
         synchronized (this) {
-            // Actions that have not happened yet must not happen anymore.
+            // Disarms the actions of this command that have not run yet.
             command++;
         }
         if (replaces) {
@@ -237,7 +237,7 @@ final class MigrationRound {
         });
     }
 
-    /** Arms an action at a random step of the command. */
+    /** Schedules a random action for a random step of the command. */
     private void arm(MigrationSide side) {
         String step = pick(STEPS);
         boolean responded = random.nextBoolean();

@@ -11,7 +11,7 @@ import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
-/** A server of a migration, with a proxy for the migration and a separate client. */
+/** The source or the target of a migration, with a proxy for the migration and a direct client. */
 final class MigrationSide implements AutoCloseable {
     private static final ProtocolCommand TRIM = () -> "CARAVAN.TRIM".getBytes(UTF_8);
     private static final ProtocolCommand IMPORT = () -> "CARAVAN.IMPORT".getBytes(UTF_8);
@@ -43,7 +43,7 @@ final class MigrationSide implements AutoCloseable {
         }
     }
 
-    /** Returns the values of a document, or none if it is elsewhere or not visible. */
+    /** Returns the values of a document, or none if the document is at another server or not visible. */
     List<String> values(String name) {
         try {
             return client.lrange(name, 0, -1);
@@ -75,7 +75,7 @@ final class MigrationSide implements AutoCloseable {
         }
     }
 
-    /** Starts an import and does not end it. */
+    /** Starts an import of a document and leaves it unfinished. */
     void beginImport(String name) {
         try {
             client.sendCommand(IMPORT, name, "BEGIN", "0");
@@ -88,7 +88,7 @@ final class MigrationSide implements AutoCloseable {
         restartWithout(List.of());
     }
 
-    /** Restarts the server without these documents, as from an older backup. */
+    /** Restarts the server without these documents, as if restored from an older backup. */
     void restartWithout(List<String> names) {
         List<Long> ids = names.stream()
                 .map(name -> client.sendCommand(INFO, name))
@@ -102,7 +102,7 @@ final class MigrationSide implements AutoCloseable {
         client = connected();
     }
 
-    /** Removes the documents of a round. */
+    /** Removes these documents, which a round has created. */
     void clear(List<String> names) {
         for (String name : names) {
             try {
@@ -110,7 +110,7 @@ final class MigrationSide implements AutoCloseable {
                 client.sendCommand(() -> "CARAVAN.MOVE".getBytes(UTF_8), name, "FORGET");
                 client.del(name);
             } catch (JedisDataException | JedisConnectionException unfinished) {
-                // Part of an import, which the next start of the server removes.
+                // The document is part of an unfinished import, which the next start of the server removes.
             }
         }
     }

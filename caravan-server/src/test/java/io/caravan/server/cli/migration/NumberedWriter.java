@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A client that appends numbers to a document, each at the sequence of that number. It follows the document to other
- * servers and stops when it is closed or finds a lost or duplicate value.
+ * A client that appends numbers to a document, each of which equals its sequence. It follows the document to other
+ * servers, and stops when it is closed or finds a lost or duplicate value.
  */
 final class NumberedWriter extends Thread implements AutoCloseable {
     private static final long KEEP_ALL = -1;
@@ -35,7 +35,7 @@ final class NumberedWriter extends Thread implements AutoCloseable {
         setDaemon(true);
     }
 
-    /** Returns the number before which all numbers are acknowledged and not known to be lost. */
+    /** Returns the next number to append. All smaller numbers are acknowledged and not known to be lost. */
     long acknowledged() {
         return acknowledged.get();
     }
@@ -50,7 +50,7 @@ final class NumberedWriter extends Thread implements AutoCloseable {
         return problem;
     }
 
-    /** Allows a crash to lose acknowledged numbers from this number on. */
+    /** Allows crashes to lose acknowledged numbers from {@code number} on. */
     void mayLoseFrom(long number) {
         mayLoseFrom = number;
     }

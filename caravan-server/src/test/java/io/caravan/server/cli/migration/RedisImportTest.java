@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
-/** Lists that are imported from a Redis server, and from programs that only pretend to be one. */
+/** Imports of lists from a Redis server, and from fake servers with prepared replies. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
@@ -67,7 +67,7 @@ class RedisImportTest {
         redis.rpush("long", values);
     }
 
-    /** Compares all lists with the documents. */
+    /** Checks that the documents equal the Redis lists. */
     private void same(Jedis redis) {
         try (Jedis caravan = to.jedis()) {
             assertThat(caravan.dbSize()).isEqualTo(redis.dbSize());
@@ -151,9 +151,7 @@ class RedisImportTest {
         }
     }
 
-    /**
-     * The list changes after its turn in a pass without other changes, so that pass has not compared its new values.
-     */
+    /** A list must be imported completely even if it changes in the last pass after that pass has read it. */
     @Test
     void importsListChangedAfterItsTurnInLastPass() throws IOException {
         String written = COUNTED.replace(":7", ":8");
@@ -196,7 +194,7 @@ class RedisImportTest {
         }
     }
 
-    /** A repeated import copies the rest, without duplicates. */
+    /** An import after a killed one must copy the missing values, without duplicates. */
     @Test
     void killedImportResumes() throws IOException, InterruptedException {
         killedAt("EXEC 1");
@@ -320,7 +318,7 @@ class RedisImportTest {
                 "no");
     }
 
-    /** Starts a server that sends these replies and no more, and returns its URL. */
+    /** Starts a fake Redis server that sends only these replies, and returns its URL. */
     private static String claimingToBeRedis(boolean closes, String... replies) throws IOException {
         ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         Thread thread = new Thread(() -> {
@@ -344,7 +342,7 @@ class RedisImportTest {
         return "redis://127.0.0.1:" + listener.getLocalPort();
     }
 
-    /** The statistics from which the import reads the number of writes of a Redis server. */
+    /** A reply to INFO, from which the import reads the number of writes in a Redis server. */
     private static final String COUNTED = "$53\r\nrdb_changes_since_last_save:7\r\nrdb_last_save_time:1\r\n\r\n";
 
     private static final String SCANNED = "*2\r\n$1\r\n0\r\n*1\r\n$1\r\nd\r\n";
@@ -390,7 +388,7 @@ class RedisImportTest {
         }
     }
 
-    /** The reply announces a value of 512 MiB, for which the client must not allocate memory. */
+    /** An import must report an unresponsive or closed server, without allocating the announced 512 MiB. */
     @Test
     void reportsUnresponsiveOrClosedRedis() throws IOException {
         importing(claimingToBeRedis(false, COUNTED, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1")
@@ -399,7 +397,7 @@ class RedisImportTest {
                 .exits(1, "the server has closed it");
     }
 
-    /** The document has expired when it is read back, or the list has expired before the second pass. */
+    /** An import must succeed if the document expires before it is read back, or the list before the second pass. */
     @Test
     void importSucceedsDespiteConcurrentExpiry() throws IOException {
         String none = "*2\r\n$1\r\n0\r\n*0\r\n";

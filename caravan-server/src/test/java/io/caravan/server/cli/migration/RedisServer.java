@@ -16,7 +16,7 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 
-/** A Redis process without persistence, and a client of it. */
+/** A Redis process without persistence, with a client that is connected to it. */
 final class RedisServer implements AutoCloseable {
     private static final Path PROGRAM = Path.of("/usr/bin/redis-server");
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import redis.clients.jedis.Jedis;
 
-/** Streams that are imported over HTTP. */
+/** Imports of streams over HTTP. */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class StreamImportTest {
@@ -81,7 +81,7 @@ class StreamImportTest {
         assertThat(stat("text é")).contains("\"content-type\":\"text/plain; charset=utf-8\"", "\"closed\":true");
         assertThat(stat("empty")).contains("\"expires-at-ms\":4070908800000", "\"values\":0");
 
-        // The second import must find the documents equal although their values have other boundaries.
+        // The second import must find the documents equal, although it divides them into values differently.
         CommandRun second = importing("--name", "json", "--names", names.toString(), "--json")
                 .exits(0);
         assertThat(second.out())
@@ -139,7 +139,7 @@ class StreamImportTest {
         importing("--name", "json").exits(3);
     }
 
-    /** The server sends part of the stream and then fails. */
+    /** A stream must not be imported if the server fails after it has sent part of the stream. */
     @Test
     void partiallyReadStreamIsNotImported() throws Exception {
         String head = "Content-Type: text/plain\r\nStream-Next-Offset: 3\r\n";

@@ -111,7 +111,7 @@ class StreamSourceTest {
         }
     }
 
-    /** The response is cut within the third message. The next one has all messages and one more. */
+    /** Each message must be read once, although the first response ends within a message and the next repeats all. */
     @Test
     void readsEachMessageOnceAfterCutResponse() throws IOException {
         AtomicInteger gets = new AtomicInteger();
@@ -233,7 +233,7 @@ class StreamSourceTest {
         assertRejected(JSON, Response.of(JSON + END, body), "not a JSON array");
     }
 
-    /** The first response is like that of a cache that does not have the end of the stream yet. */
+    /** A closed stream must be read to its end, even if a cache first returns a response without the end. */
     @Test
     void readsClosedStreamToEnd() throws IOException {
         assertThat(read(

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A proxy that runs an action once when a request contains a word, either before the server receives the request or
- * between the reply of the server and its arrival at the client.
+ * A proxy that runs an action once, at the first request that contains a word: either before the server receives the
+ * request, or before the client receives the reply.
  */
 final class TrippedProxy implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
@@ -23,7 +23,7 @@ final class TrippedProxy implements AutoCloseable {
     private final Queue<Socket> connections = new ConcurrentLinkedQueue<>();
 
     /**
-     * An action at a step.
+     * An action and the request at which the proxy runs it.
      *
      * @param word a word in a request
      * @param responded whether the action runs after the reply of the server
@@ -43,7 +43,7 @@ final class TrippedProxy implements AutoCloseable {
         void run() throws IOException;
     }
 
-    /** Runs work on another thread. The work ends with its connection. */
+    /** Runs work on another thread. The thread ends when the connection of the work is closed. */
     static void daemon(Work work) {
         Thread thread = new Thread(() -> {
             try {
@@ -71,7 +71,7 @@ final class TrippedProxy implements AutoCloseable {
         void bytes(String bytes);
     }
 
-    /** Forwards bytes after {@code passing} has received them. */
+    /** Forwards bytes from one socket to another, and passes them to {@code passing} first. */
     static void pump(Socket from, Socket to, Passing passing) throws IOException {
         byte[] bytes = new byte[16 * 1024];
         try (from;

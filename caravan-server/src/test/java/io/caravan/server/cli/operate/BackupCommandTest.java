@@ -28,7 +28,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command that copies the store of a running server. */
+/** The {@code backup} command, which copies the store of a running server. */
 class BackupCommandTest {
     @TempDir
     private Path directory;

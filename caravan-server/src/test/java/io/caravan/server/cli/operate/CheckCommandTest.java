@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** The exit code and the line that a monitoring system gets for servers in every state. */
+/** The exit code and the output line of {@code check}, which monitoring systems use, for servers in every state. */
 class CheckCommandTest {
     private static final String SECRET = "correct-horse-battery";
     private static final String MONITOR_SECRET = "staple-of-horse-battery";
@@ -59,7 +59,7 @@ class CheckCommandTest {
         assertThat(run.exitCode()).isEqualTo(exitCode);
     }
 
-    /** Runs the command with limits that neither a full disk nor a busy machine reaches. */
+    /** Runs {@code check} with limits that even a full disk or a busy machine does not exceed. */
     private static CommandRun check(ServedStore served, String... options) throws IOException {
         List<String> arguments =
                 new ArrayList<>(List.of("check", "--space", "off", "--reply", "30s,1m", "--ack", "30s,1m"));

@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The content of a terminal of a given size, shown by a terminal emulator. */
+/** The content that a live screen shows on an emulated terminal of a given size. */
 class LiveScreenTest {
     private static final Duration AT_ONCE = Duration.ofMillis(1);
-    /** The time limit for key presses on a busy machine. The key that quits ends the wait earlier. */
+    /** The time limit of a wait for keys, for a busy machine. The key that quits ends the wait earlier. */
     private static final Duration LONG = Duration.ofMinutes(5);
 
     private static VirtualTerminal terminal(int columns, int rows) throws IOException {

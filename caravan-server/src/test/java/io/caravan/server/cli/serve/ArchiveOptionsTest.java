@@ -20,7 +20,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** The archive location of a single server and of each group of a cluster. */
+/** The archive location of a server without a cluster, and the location of each group in a cluster. */
 class ArchiveOptionsTest {
     @Command
     private static final class Serve {

@@ -39,7 +39,7 @@ class KnownMessagesTest {
     void listMatchesLoggedMessages() throws IOException {
         Set<String> listed = KnownMessages.lines().stream()
                 .map(line -> line.replace("{n}", "{}"))
-                // The second text of a conditional expression.
+                // Omits the second text of a conditional expression, which the search for log calls does not find.
                 .filter(line -> !line.startsWith("Shutdown: stopped, but"))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertThat(listed).isEqualTo(logged());

@@ -16,7 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A server whose replies contain a secret wherever one is possible: in messages, names, labels, settings, and command
+ * A server whose replies contain a secret wherever one can occur: in messages, names, labels, settings, and command
  * words.
  */
 final class MarkerServer implements AutoCloseable {

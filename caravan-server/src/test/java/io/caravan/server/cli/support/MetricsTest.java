@@ -9,7 +9,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class MetricsTest {
-    /** The label whose values are names of spaces. */
+    /** The label whose values are prefixes of spaces. */
     private static final String PREFIX = "prefix";
 
     @Test

@@ -28,7 +28,7 @@ class SupportCommandTest {
         return directory.resolve("out.zip");
     }
 
-    /** Runs the command without a running server unless the words name one. */
+    /** Runs {@code support} without a running server, unless {@code words} specify one. */
     private CommandRun run(String... words) {
         List<String> all = new ArrayList<>(List.of("support", "--out", out().toString()));
         all.addAll(Arrays.asList(words));

@@ -53,7 +53,7 @@ class AddressTest {
         return path.substring(StreamName.PREFIX.length());
     }
 
-    /** Normalizes a path as the URL standard of browsers and fetch does. httpx, curl, and others do less. */
+    /** Normalizes a path by the URL standard, as browsers do. Other clients, such as httpx and curl, do less. */
     private static String asBrowsersSend(String path) {
         List<String> kept = new ArrayList<>();
         String[] segments = path.substring(1).split("/", -1);
@@ -162,7 +162,7 @@ class AddressTest {
                 .isEqualTo("malformed_url");
     }
 
-    /** Clients may percent-encode an escaped name again. */
+    /** The server must accept escaped names that a client has percent-encoded again. */
     @Test
     void acceptsPercentEncodedEscapes() {
         assertThat(StreamName.of("__name%2F%7E2E%7e2E")).isEqualTo(DocumentName.of(".."));

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Backups that administrators start and watch over HTTP. */
+/** Backups that administrators start and monitor over HTTP. */
 class BackupEndpointsTest {
     private static final String[] ADMIN = {"Authorization", "Bearer administers"};
     private static final String[] EDITOR = {"Authorization", "Bearer reads-and-writes"};
@@ -56,7 +56,7 @@ class BackupEndpointsTest {
         serve(Backups.of(this::copy, Files.createDirectory(directory.resolve("backups"))));
     }
 
-    /** Replaces the copying of a durable store. A backup with the name "full" fails because the disk is full. */
+    /** Simulates the copying of a durable store. A backup with the name "full" fails because the disk is full. */
     private BackupReport copy(Path target, BackupReport.Progress progress) {
         progress.at(7, 70);
         mayCopy.acquireUninterruptibly();
@@ -81,7 +81,7 @@ class BackupEndpointsTest {
         return JsonTree.parse(response.body());
     }
 
-    /** Waits until the backup has this state. Returns its description. */
+    /** Waits until the backup has this state, and returns the JSON description of the backup. */
     private Map<String, Object> awaitState(String name, String state) {
         AtomicReference<Map<String, Object>> backup = new AtomicReference<>();
         Eventually.await(name + " is " + state, () -> {

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** HTTP connections at the level of bytes: order of responses, partial requests, and malformed requests. */
+/** HTTP connections at the byte level: the order of responses, partial requests, and malformed requests. */
 class ConnectionTest {
     @AutoClose
     private HttpFixture server;
@@ -92,10 +92,7 @@ class ConnectionTest {
         }
     }
 
-    /**
-     * Each request ends its connection, because the end of the request is unknown and the next bytes could be from
-     * another client.
-     */
+    /** A request whose end is unknown must end its connection, because the next bytes could be from another client. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -150,7 +147,7 @@ class ConnectionTest {
                 .isEqualTo(505);
     }
 
-    /** The server would store the encoded bytes if it accepted these encodings. */
+    /** The server must reject transfer encodings that it does not decode, or it would store the encoded bytes. */
     @ParameterizedTest
     @ValueSource(strings = {"gzip, chunked", "identity, chunked"})
     void rejectsUnsupportedTransferEncodings(String encoding) throws Exception {
@@ -274,7 +271,7 @@ class ConnectionTest {
         }
     }
 
-    /** For HTTP/1.0, the end of the connection is the end of a body without a length. */
+    /** An HTTP/1.0 client must detect an incomplete response, although a body may end with the connection. */
     @Test
     void http10ClientDetectsIncompleteResponse() throws Exception {
         for (int i = 0; i < 300; i++) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The files of the console: their content, the responses with them, and their independence of other servers. */
+/** The files of the console: their content, their responses, and their independence from other servers. */
 class ConsoleTest {
     private static final Path FILES =
             Path.of("src", "main", "resources", "io", "caravan", "server", "protocol", "http", "endpoint", "console");
@@ -142,7 +142,7 @@ class ConsoleTest {
                 .toList();
     }
 
-    /** With relative URLs, the console works below any path and loads nothing from other servers. */
+    /** All URLs must be relative, so that the console works below any path and loads nothing from other servers. */
     @Test
     void allUrlsAreRelative() throws Exception {
         Pattern address =

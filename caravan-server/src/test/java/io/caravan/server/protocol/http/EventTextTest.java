@@ -61,7 +61,7 @@ class EventTextTest {
         return client;
     }
 
-    /** The bytes of an event and the offset of the next event. */
+    /** The text bytes of an event, and the offset of the next event. */
     private record Event(byte[] text, String next) {}
 
     private List<Event> events(String offset) throws Exception {

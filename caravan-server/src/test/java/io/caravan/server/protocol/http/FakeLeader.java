@@ -20,16 +20,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** A leader that sends the given responses byte for byte and records connections and requests. */
 final class FakeLeader implements AutoCloseable {
-    /** A response that stands for closing the connection after a request. */
+    /** A fake response that makes the leader close the connection instead of responding. */
     static final String CLOSE = "close";
-    /** The beginning of a response that is sent when the other side will send no more data. */
+    /** A prefix that delays a response until the other side has ended its output. */
     static final String AT_END_OF_INPUT = "at end: ";
 
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final BlockingQueue<String> responses = new LinkedBlockingQueue<>();
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final AtomicInteger ended = new AtomicInteger();
-    /** The method and path of each request. */
+    /** The method and path of each request that the leader has received. */
     final List<String> requests = new CopyOnWriteArrayList<>();
 
     FakeLeader() throws IOException {
@@ -46,7 +46,7 @@ final class FakeLeader implements AutoCloseable {
         return new HostPort("127.0.0.1", listener.getLocalPort());
     }
 
-    /** Adds responses to the next requests, in this order. */
+    /** Adds the responses to the next requests, in this order. */
     void responses(String... bytes) {
         responses.addAll(List.of(bytes));
     }
@@ -60,7 +60,7 @@ final class FakeLeader implements AutoCloseable {
         return ended.get();
     }
 
-    /** Ends the connections, none of which has a pending request. */
+    /** Closes the connections, none of which may have a pending request. */
     void closeConnections() throws IOException {
         for (Socket socket : sockets) {
             socket.shutdownOutput();

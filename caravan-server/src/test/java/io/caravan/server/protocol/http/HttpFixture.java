@@ -40,7 +40,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** An HTTP server with an in-memory store on a loopback port, and a client of it. */
+/** An HTTP server with an in-memory store on a loopback port, and a client that uses it. */
 final class HttpFixture implements AutoCloseable {
     static final int MAX_BODY_BYTES = 64 * 1024;
     static final int MAX_BATCH_BYTES = 256 * 1024;
@@ -48,7 +48,7 @@ final class HttpFixture implements AutoCloseable {
     static final long TOTAL_BYTES = 64 << 20;
 
     static final Duration LONG = Duration.ofSeconds(60);
-    /** The rules for responses that pages of all origins may read. */
+    /** The origin rules that let web pages of all origins read responses. */
     static final Origins ANY_ORIGIN = new Origins(
             HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, MAX_BODY_BYTES),
             true);
@@ -101,7 +101,7 @@ final class HttpFixture implements AutoCloseable {
         metrics.register(documents, new DiskSpace(Path.of(".")));
     }
 
-    /** Starts a server whose store is open. */
+    /** Starts a server with an in-memory store and without authentication. */
     static HttpFixture serving() throws IOException {
         return new HttpFixture().serve();
     }
@@ -121,15 +121,14 @@ final class HttpFixture implements AutoCloseable {
     }
 
     /**
-     * Starts a server that closes connections of clients that read nothing for {@code stall}, and sends comments more
-     * often.
+     * Starts a server that disconnects clients that read nothing for {@code stall}, and that sends comments more often.
      */
     static HttpFixture dropping(Duration stall) throws IOException {
         Duration heartbeat = stall.dividedBy(4);
         return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, heartbeat, stall, null).serve();
     }
 
-    /** Starts a server that sends a comment in event streams at this interval. */
+    /** Starts a server that sends comments in event streams at this interval. */
     static HttpFixture beating(Duration heartbeat) throws IOException {
         return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, heartbeat, LONG, null).serve();
     }
@@ -228,7 +227,7 @@ final class HttpFixture implements AutoCloseable {
         return send("POST", path, body, "Content-Type", contentType);
     }
 
-    /** Waits until clients wait for changes of {@code count} documents. */
+    /** Waits until clients are waiting for changes of {@code count} documents. */
     void awaitTailedDocuments(int count) {
         Eventually.await(count + " are waited for", () -> documents.tailedDocuments() == count);
     }

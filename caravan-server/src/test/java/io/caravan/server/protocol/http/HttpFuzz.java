@@ -5,7 +5,7 @@ import io.caravan.fuzz.FuzzTarget;
 import java.util.List;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A fuzz test of HTTP requests. A build runs only the samples and the saved inputs. */
+/** A fuzz test of the HTTP request decoder. A build runs only the samples and the saved inputs. */
 class HttpFuzz {
     private static final FuzzTarget REQUESTS = FuzzTarget.made(HttpTarget::new);
 

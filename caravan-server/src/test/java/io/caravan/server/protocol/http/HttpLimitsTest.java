@@ -21,9 +21,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The limits that apply to all listeners, on HTTP connections. */
+/** The effects of the shared network limits on HTTP connections. */
 class HttpLimitsTest {
-    /** A timeout that exceeds the delay between the bytes that a test sends on a busy machine. */
+    /** A timeout that is longer than the pauses between the bytes that a test sends, even on a busy machine. */
     private static final Duration SHORT = Duration.ofMillis(500);
 
     private static final Duration LONG = Duration.ofMinutes(10);
@@ -168,7 +168,7 @@ class HttpLimitsTest {
         }
     }
 
-    /** The reading threads could fill the memory while an event loop is busy if only written bytes counted. */
+    /** Response bytes must count before they are written, or a busy event loop could let them fill the memory. */
     @Test
     void countsResponseBytesBeforeTheyAreWritten() throws Exception {
         String value = "v".repeat(HttpFixture.MAX_BODY_BYTES);
@@ -181,7 +181,7 @@ class HttpLimitsTest {
                 http.append("/v1/stream/k", "text/plain", value);
             }
             int threads = http.readers.getCorePoolSize();
-            // The queue also contains tasks that the threads have not started.
+            // Waits for running tasks, because the queue length would also count tasks that have not started.
             CountDownLatch occupied = new CountDownLatch(threads);
             for (int i = 0; i < threads; i++) {
                 http.readers.execute(() -> {

@@ -5,7 +5,7 @@ import io.caravan.testing.Rounds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A bounded number of random inputs for the target of {@link HttpFuzz}, in every build. */
+/** Tests the target of {@link HttpFuzz} with a bounded number of random inputs, in every build. */
 @Tag("rounds")
 class HttpMutationTest {
     private static final int SEEDS = Rounds.of(4, 40);

@@ -29,13 +29,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Any bytes that a client may send, at once and in pieces. The first byte of the input is the size of the pieces.
+ * A fuzz target that decodes any bytes as HTTP, at once and in pieces. The first input byte is the piece size.
  *
  * <p>The decoder must produce the same requests in both cases and nothing after malformed bytes. It must report
- * malformed bytes as an error of the client.
+ * malformed bytes as a client error.
  */
 final class HttpTarget implements FuzzTarget {
-    /** The prefix of the line about an error. No method starts with it. */
+    /** The prefix of the line that describes an error. No method starts with this prefix. */
     private static final String END = "(end) ";
 
     private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1000, 1 << 20);

@@ -66,7 +66,7 @@ final class LinearizableReadsTest {
         assertThat(read.get().body()).isEqualTo("one two");
     }
 
-    /** Later values have been committed, so they are not stale. */
+    /** A live read must use the barrier only at its start. Later values are new commits, so they are not stale. */
     @Test
     void liveReadUsesBarrierOnlyAtStart() throws Exception {
         String tail = server.get("/v1/stream/a")

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Many streams that a client follows over one connection. */
+/** Live reads of many streams over one connection. */
 class LiveStreamsTest {
     private static final String TEXT = "text/plain";
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -38,7 +38,7 @@ class LiveStreamsTest {
         server.create("/v1/stream/b", TEXT);
     }
 
-    /** Returns a body for streams that are given as path, offset, path, offset, and so on. */
+    /** Returns a request body for streams. The arguments alternate between paths and offsets. */
     private static String streams(String... pathsAndOffsets) {
         return IntStream.range(0, pathsAndOffsets.length / 2)
                 .mapToObj(i -> "{\"path\": \"" + pathsAndOffsets[2 * i] + "\", \"offset\": \""
@@ -50,7 +50,7 @@ class LiveStreamsTest {
         return server.send("POST", "/v1/live", body);
     }
 
-    /** The events of a response, as they arrive. */
+    /** The events of a streamed response, as they arrive. */
     private static final class Events implements AutoCloseable {
         private final Stream<String> stream;
         private final Iterator<String> lines;
@@ -60,7 +60,7 @@ class LiveStreamsTest {
             lines = stream.iterator();
         }
 
-        /** Returns the data of the next event, which must be of this kind. */
+        /** Returns the data of the next event. The event must be of this kind. */
         JsonNode next(String kind) throws IOException {
             assertThat(lines.next()).isEqualTo("event: " + kind);
             String data = lines.next();
@@ -271,9 +271,7 @@ class LiveStreamsTest {
         }
     }
 
-    /**
-     * The request continues because one of its streams exists. Streams that do not exist also count toward the limit.
-     */
+    /** The limit must count even followed streams that do not exist. One existing stream keeps the request open. */
     @Test
     void limitsFollowedStreamsUntilConnectionsClose() throws Exception {
         String body =

@@ -66,7 +66,7 @@ class LiveTest {
     @Test
     void pollFromNowIsNotCacheable() throws Exception {
         CompletableFuture<HttpResponse<String>> poll = poll("now");
-        // The poll does not return values that are appended before it determines the current end.
+        // Appends repeatedly, because the poll ignores values that are appended before it determines the current end.
         while (!poll.isDone()) {
             server.append("/v1/stream/a", TEXT, "news");
         }
@@ -201,7 +201,7 @@ class LiveTest {
         assertThat(poll.get().statusCode()).isIn(204, 503);
     }
 
-    /** Other requests need the memory, and the client can send its request again. */
+    /** A live read with a large request must be closed if others need the memory. The client can repeat it. */
     @Test
     void closesLiveReadThatHoldsMuchWhenRequestMemoryIsFull() throws Exception {
         Duration stall = Duration.ofMillis(500);
@@ -228,7 +228,7 @@ class LiveTest {
                 impatient.append("/v1/stream/a", TEXT, "x".repeat(HttpFixture.MAX_BODY_BYTES));
             }
             List<RawClient> clients = new ArrayList<>();
-            // More readers than there are reading threads.
+            // Starts more readers than the server has reading threads.
             for (int i = 0; i < 8; i++) {
                 RawClient client = impatient.raw();
                 clients.add(client);

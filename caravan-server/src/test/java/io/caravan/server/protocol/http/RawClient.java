@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** A client that sends the given bytes unchanged. */
+/** An HTTP client that sends the given bytes unchanged. */
 final class RawClient implements AutoCloseable {
     private static final int TIMEOUT_MILLIS = 20_000;
 
@@ -25,7 +25,7 @@ final class RawClient implements AutoCloseable {
     record Response(int status, Map<String, String> headers, String body) {}
 
     RawClient(InetSocketAddress address) throws IOException {
-        // A small buffer, so that the server notices a client that does not read.
+        // Uses a small buffer, so that the server soon notices a client that does not read.
         socket.setReceiveBufferSize(8 * 1024);
         socket.connect(address);
         socket.setTcpNoDelay(true);

@@ -101,7 +101,7 @@ class RelayConnectionsTest {
         assertThat(leader.connections()).isOne();
     }
 
-    /** The leader then ends the long poll, as it does for a client of its own. */
+    /** The follower must pass the end of a client's input to the leader, which then ends the long poll. */
     @Test
     void passesEndOfInputToLeader() throws Exception {
         leader.responses(FakeLeader.AT_END_OF_INPUT + NO_CONTENT);
@@ -175,7 +175,7 @@ class RelayConnectionsTest {
         assertThat(follower.get(PATH).body()).isEqualTo("one");
         assertThat(leader.requests).hasSize(1);
         assertThat(next.connections()).isOne();
-        // No request keeps the connection to the old leader open.
+        // The connection to the old leader must close, because no request uses it anymore.
         Eventually.await("the connection has ended", () -> leader.ended() == 1);
     }
 }

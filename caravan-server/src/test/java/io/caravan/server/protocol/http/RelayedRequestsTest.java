@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The responses of a node to a relayed request, which differ from those to a client. */
+/** The responses of a node to relayed requests, which differ from its responses to clients. */
 class RelayedRequestsTest {
     private static final String RELAYED = "Caravan-Relayed";
     private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);
@@ -30,7 +30,7 @@ class RelayedRequestsTest {
                 + "Content-Type: application/octet-stream\r\nContent-Length: 3\r\n\r\none");
     }
 
-    /** After this rejection, the relaying node holds the request until another node leads. */
+    /** A draining node must reject relayed requests like a non-leader, so that they wait for another leader. */
     @Test
     void drainingNodeRejectsRelayedRequestAsNonLeader() throws Exception {
         try (HttpFixture fixture = HttpFixture.leading(cluster())) {

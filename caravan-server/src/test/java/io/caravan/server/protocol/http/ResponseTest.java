@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ResponseTest {
     private static final String TEXT = "text/plain";
     private static final String POLICY = "Content-Security-Policy";
-    /** Headers that pages of every origin may read according to the Fetch standard, and those about the connection. */
+    /** Headers that pages may always read according to the Fetch standard, and headers about the connection. */
     private static final Set<String> ALWAYS_EXPOSED =
             Set.of("cache-control", "content-type", "content-length", "content-security-policy");
 
@@ -155,7 +155,7 @@ class ResponseTest {
                 assertThat(chunk).isNotEmpty();
                 comments += chunk.equals(":\n\n") ? 1 : 0;
             }
-            // Complete events continue between the comments.
+            // Waits for an event, which must be complete although comments are sent between events.
             beating.append("/v1/stream/a", TEXT, "value");
             String chunk = client.chunk();
             while (chunk.equals(":\n\n")) {
@@ -165,7 +165,7 @@ class ResponseTest {
         }
     }
 
-    /** A page of another origin needs all headers that the description names, like any other program. */
+    /** Pages of other origins must have access to all headers that the OpenAPI description names. */
     @Test
     void crossOriginPagesCanUseAllHeaders() throws Exception {
         JsonNode description =

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests in progress when their token is revoked. They must not return further data or write. */
+/** Requests whose token is revoked while they are in progress. They must neither return further data nor write. */
 class RevokedTokenTest {
     private static final String STREAM = "/v1/stream/a";
     private static final String WRITER = "writer.secret = writes-and-writes\nwriter.permissions = write\n";
@@ -54,7 +54,7 @@ class RevokedTokenTest {
         }
     }
 
-    /** The head was authorized, and the token is revoked while the body is being sent. */
+    /** A write must be rejected if its token is revoked after its head was authorized but before its body ends. */
     @ParameterizedTest
     @ValueSource(strings = {"POST", "PUT", "DELETE"})
     void rejectsWriteInProgress(String method) throws Exception {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The responses about the state of the server, their permissions, and the responses while the store fails. */
+/** The responses about the server's state, also while the store fails, and the permissions for these requests. */
 class ServerEndpointsTest {
     private static final String TEXT = "text/plain";
 
@@ -181,7 +181,7 @@ class ServerEndpointsTest {
         }
     }
 
-    /** Appends as another protocol does, and waits for the outcome. */
+    /** Appends a value without HTTP, as another protocol would, and waits for the outcome. */
     private static void push(HttpFixture server) {
         try {
             BlockingOutcome.<Long>to(outcome -> server.documents.write(

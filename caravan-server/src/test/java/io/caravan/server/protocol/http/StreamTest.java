@@ -33,7 +33,7 @@ class StreamTest {
         server = HttpFixture.serving();
     }
 
-    /** Appends a value, and returns the offset after it. */
+    /** Appends a value, and returns the offset that follows this value. */
     private String appended(String value) throws Exception {
         return header(server.append("/v1/stream/a", TEXT, value), "Stream-Next-Offset");
     }
@@ -110,7 +110,7 @@ class StreamTest {
         assertThat(server.get("/v1/stream/j").body()).isEqualTo("[]");
     }
 
-    /** Each message contains a single digit, but needs much more space in the log. */
+    /** A write with too many messages must be rejected. Even a one-digit message needs much space in the log. */
     @Test
     void rejectsTooManyMessagesInOneWrite() throws Exception {
         int fitting = HttpFixture.MAX_BATCH_BYTES / (1 + StreamWrites.MESSAGE_OVERHEAD_BYTES);
@@ -189,7 +189,7 @@ class StreamTest {
         assertProblem(server.get("/v1/stream/a?offset=" + token), 400, "invalid_offset");
     }
 
-    /** A Yjs gateway continues after a snapshot by adding 1 to the second half of its offset. */
+    /** An offset within a value must be rounded to its start. A Yjs gateway sends such an offset after a snapshot. */
     @Test
     void roundsOffsetWithinValueToItsStart() throws Exception {
         server.create("/v1/stream/a", TEXT);

@@ -154,7 +154,7 @@ class WritesTest {
         assertThat(readers).isEmpty();
         connectionMemory.holdReply(-LIMIT);
         channel.runPendingTasks();
-        // Other replies take the memory before the read starts.
+        // Other replies fill the reply memory before the read starts.
         connectionMemory.holdReply(LIMIT);
         read();
         assertThat(ran).isEmpty();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class BlockingPopTest extends RespTestBase {
     private static final Pattern WAITING = Pattern.compile("(?m)^caravan_blocked_pops ([0-9]+)");
 
-    /** Waits until clients wait for {@code names} names. */
+    /** Waits until clients are blocked on {@code names} names. */
     private void awaitWaiting(int names) {
         Eventually.await(names + " names are waited for", () -> waiting() == names);
     }
@@ -152,7 +152,7 @@ class BlockingPopTest extends RespTestBase {
         }
     }
 
-    /** The client gets no reply before the push and the removal of the value are durable. */
+    /** A blocked client must get no reply before both the push and the pop of the value are durable. */
     @Test
     void repliesOnlyWhenPopIsDurable() throws Exception {
         try (RespClient waiter = waitFor("k");
@@ -266,7 +266,7 @@ class BlockingPopTest extends RespTestBase {
         awaitWaiting(0);
     }
 
-    /** Each value is taken exactly once by three clients, one of which often times out. */
+    /** Three clients, one of which often times out, must together pop each value exactly once. */
     @Test
     void concurrentPopsTakeEachValueOnce() throws Exception {
         int values = 2_000;

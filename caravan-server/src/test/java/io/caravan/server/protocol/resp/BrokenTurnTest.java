@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** An unexpected exception on the event loop. */
+/** Unexpected exceptions while the event loop processes a request. */
 class BrokenTurnTest extends RespTestBase {
     private static final class BrokenStore extends ForwardingListStore {
         private volatile boolean broken;
@@ -37,7 +37,7 @@ class BrokenTurnTest extends RespTestBase {
         return new RespFixture(store, Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
     }
 
-    /** An earlier version never closed the connection. */
+    /** An unexpected error must close the connection. An earlier version kept it open. */
     @Test
     void closesConnectionOnUnexpectedError() throws Exception {
         try (RespClient other = fixture.connect()) {

@@ -40,13 +40,13 @@ import redis.clients.jedis.Transaction;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.util.KeyValue;
 
-/** Third-party clients of a server process: every command, and the calls that applications use. */
+/** Third-party clients that send every command to a server process and make the calls that applications use. */
 @Tag("slow")
 class ClientsIT {
     /** On a busy machine, a server that has just started may take this long to reply to a client. */
     private static final int TIMEOUT_MILLIS = 30_000;
 
-    /** The server that all tests share. The tests leave no documents behind. */
+    /** The server that all tests share. Each test must delete its documents. */
     private static ServerProcess server;
 
     @BeforeAll
@@ -137,7 +137,7 @@ class ClientsIT {
         try (StatefulRedisConnection<String, String> connection = client.connect()) {
             boolean queueing = false;
             for (Step step : CommandScript.steps()) {
-                // Lettuce handles transactions itself and keeps the protocol version with which it started.
+                // Skips transactions, which Lettuce handles itself, and HELLO, which changes the protocol version.
                 queueing = queueing || step.name().equals("MULTI");
                 if (!queueing && !step.name().equals("HELLO")) {
                     runLettuce(connection.sync(), step);

@@ -24,13 +24,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Clients of a server that has lost its store and fetches archived documents when they are needed. */
+/** Clients of a server that has lost its store and fetches archived documents on demand. */
 class ColdDocumentsTest {
 
     private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
     /** Whether the archive is unreachable. */
     private volatile boolean down;
-    /** The latch that calls of the archive wait for. */
+    /** The latch for which all calls to the archive wait. */
     private volatile CountDownLatch hangs = new CountDownLatch(0);
 
     private ServerFixture server;
@@ -181,7 +181,7 @@ class ColdDocumentsTest {
         client.await("[$2, $3]"::equals, "LRANGE", "a", "0", "-1");
     }
 
-    /** No limit counts the memory of a client that has disconnected, and the archive may not respond for long. */
+    /** A write that waits for the archive must be dropped if its client disconnects: no limit counts it anymore. */
     @Test
     void dropsWaitingWritesWhenConnectionsClose() throws Exception {
         hangs = new CountDownLatch(1);
@@ -198,7 +198,7 @@ class ColdDocumentsTest {
                      you""".getBytes(StandardCharsets.US_ASCII));
             awaitLine("/v1/archive", "\"waiting\":2", "");
             replies(":1", "CLIENT", "KILL", "TYPE", "NORMAL", "SKIPME", "yes");
-            // The connection is reset, because an orderly end could mean that the client only sends no more data.
+            // Makes the close a reset, because after an orderly end the client might still read.
             overHttp.setSoLinger(true, 0);
         }
         awaitLine("/metrics", "\"abandoned\"", "\"resp\"");

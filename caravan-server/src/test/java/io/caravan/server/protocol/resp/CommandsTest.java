@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Each command over a real socket. */
+/** The RESP commands, sent over a real socket. */
 class CommandsTest extends RespTestBase {
     @Test
     void pushesAndReturnsRanges() throws IOException {
@@ -96,7 +96,7 @@ class CommandsTest extends RespTestBase {
         assertThat(client.atEnd()).isTrue();
     }
 
-    /** A client such as ioredis continues after the error and would write to the documents of other applications. */
+    /** SELECT of another database must close the connection, or clients such as ioredis would write to database 0. */
     @Test
     void selectingOtherDatabaseClosesConnection() throws IOException {
         client.sendRaw("RPUSH k before\r\nSELECT 1\r\nRPUSH k after\r\nDEL k\r\n".getBytes(UTF_8));
@@ -194,7 +194,7 @@ class CommandsTest extends RespTestBase {
         assertThat(documented).isEqualTo(listed);
     }
 
-    /** Returns the first capturing group of each match. */
+    /** Returns the first capturing group of each match in a text. */
     private static Stream<String> found(String pattern, String text) {
         return Pattern.compile(pattern).matcher(text).results().map(match -> match.group(1));
     }

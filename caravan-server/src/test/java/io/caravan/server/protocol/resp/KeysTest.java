@@ -50,7 +50,7 @@ class KeysTest extends RespTestBase {
         return words;
     }
 
-    /** In an earlier version, each repeated option was a nested call, until the stack overflowed. */
+    /** The last of many repeated options must apply. In an earlier version, such options overflowed the stack. */
     @Test
     void lastRepeatedOptionApplies() throws IOException {
         client.call("RPUSH", "a", "v");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** Linearizable reads over RESP: a reply about a document must wait until the node has confirmed that it leads. */
 final class LinearizableReadsTest extends RespTestBase {
     private static final String WHY = "no majority has responded";
-    /** Every command with the flag {@code readonly}, and write commands that change nothing or are rejected. */
+    /** Every command with the flag {@code readonly}, and write commands that change nothing here or are rejected. */
     private static final List<String> NON_MUTATING_COMMANDS = List.of("""
         LRANGE a 0 -1, LINDEX a 0, LLEN a, EXISTS a, TYPE a, TTL a, PTTL a, MEMORY USAGE a, OBJECT ENCODING a,
         SCAN 0, KEYS *, DBSIZE, CARAVAN.READ a FROM 0, CARAVAN.READ a FROM 1 BLOCK 1, CARAVAN.INFO a,
@@ -72,7 +72,7 @@ final class LinearizableReadsTest extends RespTestBase {
         replies("[[$one], :3]", "EXEC");
     }
 
-    /** The store writes nothing for this trim, so the write itself needs no confirmation by a quorum. */
+    /** A trim of an empty document must also be confirmed, although the store writes nothing to replicate. */
     @Test
     void trimOfEmptyDocumentRequiresConfirmation() throws IOException {
         fill();
@@ -120,7 +120,7 @@ final class LinearizableReadsTest extends RespTestBase {
         client.reads("-CLUSTERDOWN " + WHY, "+PONG");
     }
 
-    /** Later values have been committed, so they are not stale. */
+    /** A blocking read must be confirmed only once. Later values have just been committed, so they are not stale. */
     @Test
     void blockingReadRequestsConfirmationOnce() throws IOException {
         fill();

@@ -82,7 +82,7 @@ class PopTest extends RespTestBase {
         replies(":0", "LLEN", "k");
     }
 
-    /** Another thread trims the oldest value after every read, until it has to wait. */
+    /** A pop must complete even if another thread trims the oldest value after every read of the pop. */
     @Test
     void popCompletesDespiteConcurrentTrims() throws IOException {
         for (int i = 0; i < 100; i++) {
@@ -90,7 +90,7 @@ class PopTest extends RespTestBase {
         }
         AtomicInteger reads = new AtomicInteger();
         afterRead = () -> {
-            // Limits the trims, so that the test ends even if the pop is overtaken forever.
+            // Stops the trims after 50 reads, so that the test ends even if the pop never succeeds.
             if (reads.incrementAndGet() < 50) {
                 fixture.documents.write(DocumentName.of("k"), PopTest::trimOldest, new IgnoredOutcome<>());
             }
@@ -115,7 +115,7 @@ class PopTest extends RespTestBase {
         client.reads(":1", "$a", ":2", "[$b, $c]", ":0");
     }
 
-    /** Three clients pop what one pushes while another trims. Popped values must be in order and without duplicates. */
+    /** Three clients pop values while others push and trim. Popped values must be in order and without duplicates. */
     @Test
     void concurrentPopsReturnDistinctValuesInOrder() throws Exception {
         AtomicBoolean pushing = new AtomicBoolean(true);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Messages to subscribers of channels. */
+/** Publishing of messages to the subscribers of channels and patterns. */
 class PubSubTest extends RespTestBase {
 
     private RespClient listener(String... channels) throws IOException {
@@ -183,7 +183,7 @@ class PubSubTest extends RespTestBase {
         replies(">[$" + end + ", $" + name + ", :0]", end);
     }
 
-    /** Messages that wait behind a pending reply must not delay the replies before it. */
+    /** Messages that are queued behind a pending reply must not delay the replies before that reply. */
     @Test
     void messagesDoNotDelayEarlierReplies() throws IOException {
         String message = "x".repeat(64 * 1024);
@@ -191,7 +191,7 @@ class PubSubTest extends RespTestBase {
         try (RespClient listener = fixture.connect()) {
             listener.call("HELLO", "3");
             listener.call("SUBSCRIBE", "a");
-            // The server starts the commands after the first one together.
+            // Blocks first on j, so that the server starts the other two commands at the same time.
             listener.sendRaw("BLPOP j 0\r\nBLPOP k l 0\r\nLLEN k\r\n".getBytes(US_ASCII));
             awaitMetric("caravan_blocked_pops 1.0");
             replies(":1", "RPUSH", "j", "u");
@@ -337,10 +337,7 @@ class PubSubTest extends RespTestBase {
         }
     }
 
-    /**
-     * The server compares a channel with every pattern. Other clients of the event loop must not wait for these
-     * comparisons.
-     */
+    /** The comparison of a channel with all patterns must not delay the other clients of the event loop. */
     @Test
     void matchesPatternsOffEventLoopInOrder() throws Exception {
         CountDownLatch release = new CountDownLatch(1);

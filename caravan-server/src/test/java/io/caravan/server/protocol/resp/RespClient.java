@@ -63,12 +63,12 @@ public final class RespClient implements AutoCloseable {
         return read();
     }
 
-    /** Sends a command and checks its reply. */
+    /** Sends a command and checks that it gets the expected reply. */
     public void replies(String expected, String... words) throws IOException {
         assertThat(call(words)).as(String.join(" ", words)).isEqualTo(expected);
     }
 
-    /** Sends a command and checks the beginning of the error that it gets. */
+    /** Sends a command and checks that its reply is an error that starts with {@code expectedStart}. */
     public void fails(String expectedStart, String... words) throws IOException {
         assertThat(call(words)).as(String.join(" ", words)).startsWith("-" + expectedStart);
     }

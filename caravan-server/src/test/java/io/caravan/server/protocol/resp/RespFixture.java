@@ -43,7 +43,7 @@ final class RespFixture implements AutoCloseable {
     final DocumentService documents;
     final Network network;
     final InetSocketAddress address;
-    /** The milliseconds by which the test has advanced the clock for the expiry of documents. */
+    /** The milliseconds by which the test has advanced the clock that determines the expiry of documents. */
     final AtomicLong aheadMillis = new AtomicLong();
 
     final ServerMetrics metrics = new ServerMetrics();
@@ -79,7 +79,7 @@ final class RespFixture implements AutoCloseable {
                 protocol(requests, cluster, readers, authenticator, metrics));
     }
 
-    /** Returns the protocol for the documents of this server. */
+    /** Creates a protocol handler for the documents of this server. */
     RespProtocol protocol(
             RespLimits limits,
             @Nullable Cluster cluster,
@@ -102,7 +102,7 @@ final class RespFixture implements AutoCloseable {
                 ListStore.inMemory(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
     }
 
-    /** Starts the leader of a cluster. */
+    /** Starts a server that acts as the leader of a cluster. */
     static RespFixture leading(Cluster cluster, Authenticator authenticator) throws IOException {
         cluster.serving(true);
         return new RespFixture(
@@ -118,7 +118,7 @@ final class RespFixture implements AutoCloseable {
         return new RespClient(address);
     }
 
-    /** Occupies the reading threads until the latch is open. Returns when each thread has its task. */
+    /** Occupies all reading threads until the latch is open. Returns once all of them are occupied. */
     void occupyReaders(CountDownLatch until) throws InterruptedException {
         CountDownLatch occupied = new CountDownLatch(READERS);
         for (int i = 0; i < READERS; i++) {

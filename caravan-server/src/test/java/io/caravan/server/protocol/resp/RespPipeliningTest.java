@@ -103,8 +103,7 @@ class RespPipeliningTest {
                     encode("PING")));
             fixture.store.awaitAccepted(before + 4);
             assertThat(writer.read()).isEqualTo("+PONG");
-            // The other connection shares the event loop or a reading thread with this one, and neither waits for the
-            // writes.
+            // The two connections share the event loop and the reading threads, none of which may wait for the writes.
             assertThat(other.call("PING")).isEqualTo("+PONG");
             assertThat(writer.hasInput()).isFalse();
             fixture.store.release();
@@ -112,7 +111,7 @@ class RespPipeliningTest {
         }
     }
 
-    /** The commands of a transaction already have replies, so no other count includes them. */
+    /** A transaction must count as in flight until its reply, because its commands are no longer counted. */
     @Test
     void transactionCountsAsInFlightUntilReply() throws Exception {
         Network network = fixture.server.network();
@@ -139,7 +138,7 @@ class RespPipeliningTest {
         return all.toByteArray();
     }
 
-    /** The event loop must not wait for space, because it would hold the locks of the names and delay all connections. */
+    /** Writes that do not fit must wait in order, but not on the event loop, where they would delay all connections. */
     @Test
     void writesThatDoNotFitWaitForSpaceInOrder() throws Exception {
         fixture.store.rejectNextTry();
@@ -232,7 +231,7 @@ class RespPipeliningTest {
         }
     }
 
-    /** Some of the requests are not decoded yet when the server detects the end of input. */
+    /** A half-closed client must receive all replies, even to requests that were not decoded when its input ended. */
     @Test
     void halfClosedClientReceivesRepliesToUndecodedRequests() throws Exception {
         int pushes = 1_500;

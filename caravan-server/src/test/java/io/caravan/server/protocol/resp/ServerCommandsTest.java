@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 /** Commands about the server and its connections. */
 class ServerCommandsTest extends RespTestBase {
 
-    /** The event loop computes this reply, so its size must be limited. */
+    /** The number of arguments must be limited, because the event loop computes the reply. */
     @Test
     void limitsArgumentsOfCommandInfoAndDocs() throws IOException {
         String[] words = new String[1_000];

@@ -107,7 +107,7 @@ class SlowReaderTest extends RespTestBase {
             client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
         }
         try (RespClient stalled = fixture.connect(4 * 1024)) {
-            // Otherwise the check for one client would succeed before the server has accepted the connection.
+            // Without this wait, the check for one client could succeed before the server has accepted the connection.
             becomes("$# Clients\r\nconnected_clients:2\r\n", "INFO", "clients");
             stalled.send("LRANGE", "k", "-1", "-1");
             stalled.send("LRANGE", "k", "-2", "-2");
@@ -118,7 +118,7 @@ class SlowReaderTest extends RespTestBase {
         }
     }
 
-    /** A small request can have a large reply, so a limit on the number of replies is not enough. */
+    /** The reads of a stalled client must be limited by the size of its replies, not only by their number. */
     @Test
     void limitsReadsOfStalledClient() throws IOException {
         client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
@@ -133,7 +133,7 @@ class SlowReaderTest extends RespTestBase {
         }
     }
 
-    /** The same limit applies to replies that the event loop computes. */
+    /** The limit on unread replies must also apply to replies that the event loop computes. */
     @Test
     void disconnectsClientWithManyUnreadReplies() throws IOException {
         try (RespClient stalled = fixture.connect(4 * 1024)) {

@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** {@code CARAVAN.READ} with {@code BLOCK}: waits that occupy no thread, and the events that end them. */
+/** Waits of {@code CARAVAN.READ} with {@code BLOCK}, which occupy no thread, and the events that end these waits. */
 class TailTest extends RespTestBase {
     private static final String LONG = "600000";
 
-    /** Waits until clients wait for {@code documents} documents. */
+    /** Waits until clients are waiting for changes of {@code documents} documents. */
     private void awaitTails(int documents) {
         Eventually.await(documents + " are waited for", () -> fixture.documents.tailedDocuments() == documents);
     }
@@ -127,7 +127,7 @@ class TailTest extends RespTestBase {
         }
     }
 
-    /** Each value is returned exactly once, for any interleaving of reads and appends. */
+    /** A tail must return each value exactly once for any interleaving of reads and appends. */
     @Test
     void tailReturnsEachValueOnce() throws IOException {
         int values = 2_000;

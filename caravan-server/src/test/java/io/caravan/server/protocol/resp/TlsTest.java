@@ -80,7 +80,7 @@ class TlsTest {
                 config -> config.withNetwork(new NetworkConfig(defaults.transport(), 1, limits, tls)));
     }
 
-    /** Connects a client that trusts one certificate and may have one of its own. */
+    /** Connects a client that trusts one certificate and presents its own certificate, if it has one. */
     private static SSLSocket connect(ServerFixture fixture, X509Bundle trusted, @Nullable X509Bundle own)
             throws IOException, GeneralSecurityException {
         KeyStore trust = KeyStore.getInstance("PKCS12");
@@ -192,7 +192,7 @@ class TlsTest {
         }
     }
 
-    /** The state between two steps of a renewal, in which each file is valid by itself. */
+    /** A reload between two steps of a renewal must reject mismatched files, although each is valid by itself. */
     @Test
     void reloadRejectsMismatchedPairAndKeepsOldPair() throws Exception {
         Tls tls = new Tls(certificate(), key(), null);

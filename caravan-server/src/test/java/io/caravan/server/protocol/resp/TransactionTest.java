@@ -31,7 +31,7 @@ class TransactionTest extends RespTestBase {
 
     private final BetweenReads store = new BetweenReads();
 
-    /** A store that runs an action after a read and records the thread of the last write. */
+    /** A store that runs an action after the next read, and records the thread that makes the last write. */
     private static final class BetweenReads extends ForwardingListStore {
         private volatile @Nullable Runnable once;
         private volatile @Nullable String writer;
@@ -61,7 +61,7 @@ class TransactionTest extends RespTestBase {
         replies("+QUEUED", words);
     }
 
-    /** Queues commands that are separated by commas. */
+    /** Queues commands, which are separated by commas in the argument. */
     private void queueAll(String commands) throws IOException {
         for (String command : commands.split(",\\s+")) {
             queue(command.split(" "));
@@ -85,8 +85,8 @@ class TransactionTest extends RespTestBase {
     }
 
     /**
-     * Values that are appended while the list is read must be in the reply, because they are deleted with the other
-     * values.
+     * Values that are appended during the transaction's read must be in its reply, because the transaction deletes
+     * them.
      */
     @Test
     void isIsolatedFromConcurrentWrites() throws IOException {
@@ -150,7 +150,7 @@ class TransactionTest extends RespTestBase {
         replies(":2", "LLEN", "j");
     }
 
-    /** The thread that parses the JSON also makes the write, and no other thread repeats it. */
+    /** The event loop must parse only short JSON. The thread that parses the JSON must also make the write. */
     @Test
     void parsesOnlyShortJsonOnEventLoop() throws IOException {
         String loop = "caravan-loop";

@@ -27,34 +27,34 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
- * Stores conversations by name. A conversation is a list of messages, which are JSON texts.
+ * Stores conversations by name. A conversation is a list of messages, each of which is a JSON text.
  *
- * <p><b>In the store,</b> a conversation is a document. Its name, after a prefix, is in the store's catalog (list 0),
- * and its messages are the entries of its list. A server that opens the same directory serves the conversations under
- * these names. The catalog assigns the ids from 1 on. If an application has other lists in the same store, their ids
- * must be below zero.
+ * <p><b>In the store,</b> a conversation is a document. The store's catalog (list 0) contains the document's name,
+ * which consists of a prefix and the conversation's name. The messages are the entries of the document's list. A server
+ * that opens the same directory serves the conversations under these document names. The catalog assigns list ids from
+ * 1 on. If an application has other lists in the same store, their ids must be below zero.
  *
  * <p><b>Durability.</b> A change is one batch of the store, which survives a crash completely or not at all. A method
- * that changes a conversation returns when the change is durable at the store's level. Reads return only durable data.
+ * that changes a conversation returns when the change has the store's durability. Reads return only durable data.
  *
- * <p><b>Threads.</b> Thread-safe. Changes of one conversation are made one after the other. If two threads read a
- * conversation and then replace it, the later replacement wins.
+ * <p><b>Threads.</b> Thread-safe. Changes of one conversation are serialized. If two threads read a conversation and
+ * then replace it, the later replacement wins.
  *
- * <p>The store's exceptions are passed on, for example {@link io.caravan.OutOfSpaceException}, and {@link
- * io.caravan.ValueTooLargeException} for a message that exceeds the store's {@code maxValueBytes} or a change that
- * exceeds its log buffer. A rejected change has no effect.
+ * <p>Methods throw the store's exceptions: for example, {@link io.caravan.OutOfSpaceException}, or
+ * {@link io.caravan.ValueTooLargeException} if a message exceeds the store's {@code maxValueBytes} or a change exceeds
+ * the store's log buffer. A rejected change has no effect.
  */
 public final class Conversations {
     private static final long CATALOG_LIST = 0;
     /**
-     * Number of locks: more than the usual number of concurrent writers, so that conversations rarely wait for each
-     * other.
+     * The number of locks. It exceeds the usual number of concurrent writers, so that conversations rarely wait for
+     * each other.
      */
     private static final int LOCKS = 64;
-    /** Number of documents read each time a catalog lock is acquired. */
+    /** The number of documents to read each time a catalog lock is acquired. */
     private static final int PAGE = 1024;
 
-    /** The catalog of each store; two catalogs of a store would assign the same ids. Guarded by this map. */
+    /** The shared objects of each store. Two catalogs of a store would assign the same ids. Guarded by this map. */
     private static final Map<ListStore, WeakReference<Opened>> OPENED = new WeakHashMap<>();
 
     private final Opened opened;
@@ -75,8 +75,8 @@ public final class Conversations {
     }
 
     /**
-     * Returns the conversations of a store whose names have this prefix in the store. Conversations with the same name
-     * but different prefixes are different conversations. The first call for a store reads the names of all
+     * Returns the conversations of a store whose document names start with this prefix. Conversations with the same
+     * name but different prefixes are different conversations. The first call for a store reads the names of all
      * conversations.
      *
      * @param store a store to which only this process writes; the caller must close it
@@ -123,7 +123,7 @@ public final class Conversations {
         return documents;
     }
 
-    /** Returns the names of all conversations that have messages, in no particular order. */
+    /** Returns the names of all conversations under the prefix that have messages, in no particular order. */
     public List<String> names() {
         List<String> names = documents(opened.catalog).stream()
                 .map(NamedDocument::name)
@@ -141,12 +141,13 @@ public final class Conversations {
 
     /**
      * Replaces the messages of a conversation. Creates the conversation if it does not exist, and deletes it if there
-     * are no messages. Appends only messages added at the end, and trims messages removed from the front. The first
-     * message, and the messages next to it, may change as well. Any other change rewrites the conversation.
+     * are no messages. Appends only the messages added at the end, and trims the messages removed from the front. The
+     * first message may also change, and the messages after it may be removed. Any other change rewrites the
+     * conversation.
      *
      * @param messages JSON texts; an unpaired surrogate, which UTF-8 cannot encode, is stored as its JSON escape
-     * @throws IllegalArgumentException if a message is blank or starts with U+001E, and is therefore not JSON text, or
-     *     if the conversation's name is empty, too long (1,024 bytes of UTF-8 with the prefix), or not valid Unicode
+     * @throws IllegalArgumentException if a message is blank or starts with U+001E (it is then not JSON text), or if
+     *     the name is empty, not valid Unicode, or with the prefix longer than 1,024 bytes of UTF-8
      */
     public void replace(String conversation, List<String> messages) {
         messages.forEach(Transcript::checkMessage);
@@ -164,10 +165,7 @@ public final class Conversations {
         CompletableFuture<Long> make(DocumentName name);
     }
 
-    /**
-     * Makes a change while no other thread changes the conversation. Waits without the lock until the change is
-     * durable.
-     */
+    /** Makes a change under the conversation's lock, and then waits without the lock until the change is durable. */
     private void change(DocumentName name, Change change) {
         CompletableFuture<Long> durable;
         Lock lock = opened.lock(name);

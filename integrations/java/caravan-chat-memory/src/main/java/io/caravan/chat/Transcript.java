@@ -9,11 +9,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of a conversation, as stored in its list.
+ * The messages of a conversation, as its list stores them.
  *
  * <p>An entry is a message, which is JSON text in UTF-8. A list can be trimmed only at its front, but chat memories
- * keep a system message there and remove the messages after it. An entry may therefore also be a <em>lead</em>, which
- * is marked by a first byte with which no JSON text starts:
+ * keep a system message at the front and remove the messages after it. Therefore, an entry may also be a <em>lead</em>,
+ * which is marked by a first byte with which no JSON text starts:
  *
  * <pre>
  *   0        1
@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *   +--------+---------------------------------+
  * </pre>
  *
- * <p>The conversation is the newest lead, if there is one, followed by all messages. A lead is written again only when
- * it would be trimmed, not with every change.
+ * <p>The conversation is the newest lead, if there is one, followed by all messages. A change appends the lead again
+ * only if it would otherwise trim the lead.
  */
 final class Transcript {
     /** The record separator of JSON text sequences (RFC 7464). */
@@ -41,14 +41,14 @@ final class Transcript {
     private Transcript() {}
 
     /**
-     * A change from this transcript to another.
+     * A change of the list that turns this transcript into another.
      *
      * @param keepFrom sequence of the first entry to keep
      * @param appended the values to append
      */
     record Change(long keepFrom, List<byte[]> appended) {}
 
-    /** Rejects a blank message, and a message that could not be distinguished from a lead. */
+    /** Rejects a blank message and a message that starts like a lead. */
     static void checkMessage(String message) {
         if (message.isBlank() || message.charAt(0) == LEAD) {
             throw new IllegalArgumentException("a message must be JSON text, was '" + message + "'");
@@ -71,7 +71,7 @@ final class Transcript {
         return escaped.toString();
     }
 
-    /** Reads the durable contents of the list at one moment. */
+    /** Reads a consistent view of the durable messages in the list. */
     static Transcript read(ListStore store, long listId) {
         Transcript transcript = new Transcript();
         store.get(listId, (sequence, value) -> {
@@ -97,8 +97,8 @@ final class Transcript {
     }
 
     /**
-     * Returns the change to these messages, of which there is at least one. Keeps the longest suffix of the body that
-     * matches consecutive messages, starting with the first or second one.
+     * Returns the change from this transcript to these messages. At least one message is required. Keeps the longest
+     * suffix of the body that equals consecutive messages, starting with the first or the second one.
      */
     Change changeTo(List<String> messages) {
         int plain = kept(messages);

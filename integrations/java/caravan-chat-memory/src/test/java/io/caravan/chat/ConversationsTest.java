@@ -63,7 +63,7 @@ class ConversationsTest {
         return "{\"message\":" + number + "}";
     }
 
-    /** Returns the messages of {@code first} and those with the numbers from {@code from} to before {@code to}. */
+    /** Returns {@code first}, followed by the messages with the numbers from {@code from} to before {@code to}. */
     private static List<String> window(int from, int to, String... first) {
         List<String> messages = new ArrayList<>(List.of(first));
         IntStream.range(from, to).mapToObj(ConversationsTest::message).forEach(messages::add);
@@ -151,7 +151,7 @@ class ConversationsTest {
         assertThat(conversations.messages("a")).isEqualTo(same);
     }
 
-    /** Random changes compared with a model, also after a restart. */
+    /** Conversations must match a model after random changes and after restarts. */
     @Test
     void conversationsMatchModel() {
         long seed = Long.getLong("caravan.seed", System.nanoTime());
@@ -180,7 +180,7 @@ class ConversationsTest {
     }
 
     /**
-     * Changes the messages as chat memories do, and in other ways. There are few different messages, so many are equal.
+     * Changes the messages as chat memories do, and in other ways. Selects from few messages, so that many are equal.
      */
     private static void change(List<String> messages, Random random) {
         switch (random.nextInt(12)) {
@@ -295,7 +295,7 @@ class ConversationsTest {
         }
     }
 
-    /** A copy of the files is the state after a process crash at this moment. */
+    /** A change must be in the files when it returns. A copy of the files is the state after a process crash. */
     @Test
     void replaceAndDeleteWriteFilesBeforeReturning() throws IOException {
         StoreConfig slow = StoreConfig.builder(work.resolve("slow"))
@@ -332,7 +332,7 @@ class ConversationsTest {
         assertThatThrownBy(() -> conversations.names()).isInstanceOf(StoreClosedException.class);
     }
 
-    /** Each thread has its own conversation, and all threads replace a shared conversation through separate objects. */
+    /** Threads with separate objects must not interfere. Each replaces its own conversation and a shared one. */
     @Test
     void threadsShareConversations() throws Exception {
         int threads = 4;
@@ -367,7 +367,7 @@ class ConversationsTest {
                         .toList());
     }
 
-    /** A model creates such text when it truncates its answer in the middle of an emoji. */
+    /** An unpaired surrogate must be stored as an escape. A model creates one if it truncates text within an emoji. */
     @Test
     void storesUnpairedSurrogateAsEscape() {
         String whole = "{\"text\":\"\ud83d\ude00\"}";

@@ -9,11 +9,11 @@ import io.caravan.chat.Conversations;
 import java.util.List;
 
 /**
- * A LangChain4j chat memory store in an embedded store. A memory is a conversation named {@code langchain4j/} and its
- * id as text, so the ids 7 and "7" are the same. A message is stored as LangChain4j's JSON.
+ * A LangChain4j chat memory store in an embedded store. A memory is a conversation whose name is {@code langchain4j/}
+ * and the memory id as text, so the ids 7 and "7" are the same. Messages are stored as LangChain4j's JSON.
  *
- * <p>A change is atomic, and durable when the method returns. An update writes only what it adds: see {@link
- * Conversations}, whose exceptions are passed on. An update without messages deletes the memory. Thread-safe.
+ * <p>A change is atomic, and durable when the method returns. An update writes only new messages, and throws the
+ * exceptions that {@link Conversations} documents. An update without messages deletes the memory. Thread-safe.
  */
 public final class CaravanChatMemoryStore implements ChatMemoryStore {
     private static final String PREFIX = "langchain4j/";
@@ -21,7 +21,7 @@ public final class CaravanChatMemoryStore implements ChatMemoryStore {
     private final Conversations conversations;
 
     /**
-     * Creates a memory store in this store, which the caller must close.
+     * Creates a memory store that stores memories in this store. The caller must close the store.
      *
      * @throws IllegalStateException if the store has lists with ids from 1 on that are not conversations
      */

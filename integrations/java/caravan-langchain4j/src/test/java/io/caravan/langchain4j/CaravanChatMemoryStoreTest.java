@@ -107,8 +107,7 @@ class CaravanChatMemoryStoreTest {
     }
 
     /**
-     * A message that is read must be written as the same JSON. Otherwise every update would write the entire
-     * conversation.
+     * A message that was read must be written as the same JSON, or every update would write the entire conversation.
      */
     @Test
     void turnWritesOnlyAddedMessages() {
@@ -139,7 +138,7 @@ class CaravanChatMemoryStoreTest {
         assertThat(memory.messages()).containsExactly(UserMessage.from("short"));
     }
 
-    /** The process is killed while it writes or while it is idle, when no later write flushes the last one. */
+    /** Acknowledged messages must survive a kill during writes, and a kill while the process is idle. */
     @ParameterizedTest
     @ValueSource(ints = {40, Integer.MAX_VALUE})
     void acknowledgedMessagesSurviveKill(int messagesUntilRest) throws IOException {
@@ -166,7 +165,7 @@ class CaravanChatMemoryStoreTest {
     }
 
     /**
-     * Adds up to {@code arguments[1]} numbers to a memory, prints each one after it was added, and waits to be killed.
+     * Adds up to {@code arguments[1]} numbers to a memory, prints each number after adding it, and waits to be killed.
      */
     static final class WritingMain {
         private WritingMain() {}

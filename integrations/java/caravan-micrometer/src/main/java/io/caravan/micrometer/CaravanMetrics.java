@@ -18,21 +18,21 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The metrics of an embedded store, with the names and units (bytes, seconds) of the metrics of Caravan's server. They
+ * The metrics of an embedded store, with the names and units (bytes, seconds) that Caravan's server uses. All of them
  * are read from the store together, at most once a second. Thread-safe. Once the store is closed, the metrics keep
- * their last values. The registry keeps the store in memory until the meters are removed.
+ * their last values. The registry retains the store until the meters are removed.
  */
 public final class CaravanMetrics implements MeterBinder {
     private final ListStore store;
     private final Tags tags;
     private final LongSupplier clock;
 
-    /** Creates metrics without tags, for an application with one store. */
+    /** Creates metrics without tags, which suffice for an application with one store. */
     public CaravanMetrics(ListStore store) {
         this(store, Tags.empty());
     }
 
-    /** Creates metrics with tags, which must distinguish them from those of another store in the same registry. */
+    /** Creates metrics with tags, which must differ between the stores in a registry. */
     public CaravanMetrics(ListStore store, Iterable<Tag> tags) {
         this(store, tags, System::nanoTime);
     }
@@ -115,11 +115,11 @@ public final class CaravanMetrics implements MeterBinder {
                         sharded -> sharded.shards().size());
     }
 
-    /** The metrics of one source, which is queried for each value. */
+    /** A group of metrics with one source, which is queried for each value. */
     private record Figures<T>(MeterRegistry registry, Tags tags, Supplier<T> source) {
         private static final String PREFIX = "caravan.store.";
 
-        /** Registers a counter. Its function refers to the source, because the registry refers to it only weakly. */
+        /** Registers a counter whose function keeps the source reachable, because the registry's reference is weak. */
         void counter(String name, String description, ToDoubleFunction<T> figure) {
             FunctionCounter.builder(PREFIX + name, source, any -> figure.applyAsDouble(source.get()))
                     .description(description)

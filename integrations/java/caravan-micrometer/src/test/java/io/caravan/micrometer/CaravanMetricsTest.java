@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CaravanMetricsTest {
-    /** A row of a metric of the store in the server's documentation: name, type, unit, and description. */
+    /** A table row about a store metric in the server's documentation, with its name, type, unit, and description. */
     private static final Pattern SERVERS =
             Pattern.compile("(?m)^\\| `caravan_store_([a-z0-9_]+?)(?:_total)?` \\| \\w+ \\| [^|]+ \\| (.+) \\|$");
 
@@ -106,8 +106,8 @@ class CaravanMetricsTest {
     }
 
     /**
-     * The metrics must match those of the server except {@code writable}, which the server determines from its clients'
-     * writes.
+     * The names and descriptions must match the server's metrics except {@code writable}, which depends on the writes
+     * of the server's clients.
      */
     @Test
     void namesAndDescriptionsMatchServerMetrics() throws IOException {

@@ -5,7 +5,7 @@ import io.caravan.fuzz.FuzzTarget;
 import java.util.List;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A fuzz test of RESP requests. A build runs only the samples and the saved inputs. */
+/** A fuzz test of the RESP request decoder. A build runs only the samples and the saved inputs. */
 class RequestFuzz {
     private static final FuzzTarget REQUESTS = FuzzTarget.made(RequestTarget::new);
 

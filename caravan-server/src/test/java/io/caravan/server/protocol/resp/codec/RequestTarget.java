@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Any bytes that a client may send, at once and in pieces. The first byte of the input is the size of the pieces.
+ * A fuzz target that decodes any bytes as RESP, at once and in pieces. The first input byte is the piece size.
  *
  * <p>The decoder must produce the same requests in both cases, all of them within the limits, and nothing after
  * malformed bytes.
@@ -90,7 +90,7 @@ final class RequestTarget implements FuzzTarget {
                 .toList();
     }
 
-    /** Whether an array of words may contain this request. An inline request may have longer words. */
+    /** Whether this request is within the limits of an array request. An inline request may have longer words. */
     private static boolean fitsAnArray(RespRequest request) {
         Command command = (Command) request;
         long bytes = 0;

@@ -81,7 +81,7 @@ class RespRequestDecoderTest {
         return decode(LIMITS, all);
     }
 
-    /** A decoded request needs many times the memory of its bytes. */
+    /** Delayed requests must stay undecoded, because a decoded request needs many times the memory of its bytes. */
     @Test
     void keepsDelayedRequestsUndecoded() throws Exception {
         TestIntake intake = new TestIntake();
@@ -186,7 +186,7 @@ class RespRequestDecoderTest {
         assertThat(decode(sent.replace("\\n", "\n"), "*1~$4~PING~")).containsExactly("!" + problem);
     }
 
-    /** At every point, the decoder holds at most the bytes that arrived last. */
+    /** The decoder must skip a request with an overlong word, and never hold more than the bytes that arrived last. */
     @Test
     void skipsRequestWithTooLongWordAndContinues() {
         byte[] whole = bytes("*4~$5~RPUSH~$3~doc~$1001~" + "v".repeat(1001) + "~$4~last~*1~$4~PING~");

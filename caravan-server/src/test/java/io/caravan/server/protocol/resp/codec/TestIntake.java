@@ -3,7 +3,7 @@ package io.caravan.server.protocol.resp.codec;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 
-/** An intake that accepts requests while it has room. It consumes them if it is part of the pipeline. */
+/** An intake that accepts {@code room} requests. It consumes these requests if it is part of the pipeline. */
 final class TestIntake extends SimpleChannelInboundHandler<RespRequest> implements RespRequestDecoder.Intake {
     int room = Integer.MAX_VALUE;
     int taken;

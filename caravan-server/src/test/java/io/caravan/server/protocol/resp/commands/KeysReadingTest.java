@@ -68,7 +68,7 @@ class KeysReadingTest {
     }
 
     /**
-     * Checks that each turn reads only a few documents, because other clients also wait for reading threads.
+     * Checks that each turn reads only a few documents, so that other clients get their turns on the reading threads.
      *
      * @return the reply
      */

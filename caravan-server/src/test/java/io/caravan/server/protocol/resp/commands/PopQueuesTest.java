@@ -30,7 +30,7 @@ class PopQueuesTest {
         assertThat(queues.first(one, another)).isEqualTo(one);
     }
 
-    /** With several wake-ups, the next client would check all names once for each name that the first client leaves. */
+    /** The next waiter must be woken once, or it would check all names once for each name that the first one leaves. */
     @Test
     void wakesNextWaiterOfSeveralNamesOnce() {
         PopQueues queues = new PopQueues();

@@ -49,7 +49,7 @@ class GlobTest {
         assertThat(matches(pattern, text)).isEqualTo(expected);
     }
 
-    /** Compares random patterns and texts of few letters with an exhaustive definition. */
+    /** The matcher must agree with an exhaustive definition on random patterns and texts of a few letters. */
     @Test
     void agreesWithExhaustiveDefinition() {
         long seed = System.nanoTime();
@@ -63,7 +63,7 @@ class GlobTest {
         }
     }
 
-    /** The bit set of such a pattern has more than one word. */
+    /** Long patterns, whose bit sets have more than one word, must match correctly. */
     @Test
     void matchesLongPatterns() {
         for (int length : new int[] {63, 64, 65, 127, 128, 129, 1_024}) {
@@ -124,7 +124,7 @@ class GlobTest {
         return fits && defined(pattern, next, text, at + 1);
     }
 
-    /** An implementation that tries all ways to match would never finish. */
+    /** Many stars must not take exponential time, as they would if all ways to match were tried. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void manyStarsDoNotTakeExponentialTime() {

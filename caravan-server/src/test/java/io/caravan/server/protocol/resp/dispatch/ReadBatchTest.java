@@ -55,7 +55,7 @@ class ReadBatchTest {
     }
 
     /**
-     * Runs turns until {@code reads} reads are complete, and returns their number. On a busy machine, a turn may
+     * Runs turns until {@code reads} reads are complete, and returns the number of turns. On a busy machine, a turn may
      * complete no read.
      */
     private int turnsUntil(ReadBatch batch, int reads) {
@@ -87,7 +87,7 @@ class ReadBatchTest {
         }
     }
 
-    /** The queue for the reading threads would retain the requests of disconnected clients if these reads were kept. */
+    /** The reads of a closed connection must be discarded, or the queue would retain their requests. */
     @Test
     void discardsReadsOfClosedConnection() {
         ReadBatch batch = batch((session, command) -> new Reply.Number(done.incrementAndGet()));
@@ -99,7 +99,7 @@ class ReadBatchTest {
         assertThat(pauses).hasValue(0);
     }
 
-    /** Other replies may have taken the memory before the turn of an admitted batch. */
+    /** A batch must pause while the reply memory is full, which can happen after the batch is admitted. */
     @Test
     void pausesWhileSharedReplyMemoryIsFull() {
         ReadBatch batch = batch((session, command) -> {

@@ -18,10 +18,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class UnsupportedCommandsTest {
-    /** Words in capitals that occur in the advice but are not commands. */
+    /** Uppercase words that occur in the advice about unsupported commands but are not commands. */
     private static final Set<String> OTHERS = Set.of("IFSEQ", "BLOCK", "SIGTERM");
 
-    /** The test runs no commands, so the table needs no components. */
+    /** The command table, without components because the test runs no commands. */
     private static final Map<String, CommandSpec> TABLE = new RespProtocol(
                     new RespLimits(1, 1),
                     null,

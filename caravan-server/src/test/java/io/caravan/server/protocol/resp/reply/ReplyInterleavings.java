@@ -24,8 +24,8 @@ import java.util.Queue;
 import java.util.SplittableRandom;
 
 /**
- * Two connections on one event loop. Their replies come from other threads in any order, from the event loop, or in
- * pieces. A client may read its replies late, and a connection may end at any time.
+ * Two connections on one event loop. Their replies are completed by other threads in any order, by the event loop, or
+ * in pieces. A client may read its replies late, and a connection may end at any time.
  */
 final class ReplyInterleavings {
     private final SplittableRandom random;

@@ -7,13 +7,13 @@ import org.springframework.ai.chat.memory.ChatMemoryRepository;
 import org.springframework.ai.chat.messages.Message;
 
 /**
- * A Spring AI chat memory repository in an embedded store. A conversation is named {@code spring-ai/} and its id. A
- * message is stored as JSON, with its text, metadata, media, tool calls, and tool responses. Metadata of types that
- * JSON lacks is read back as the JSON type to which it was converted, and a message of a subclass as the standard
- * class.
+ * A Spring AI chat memory repository in an embedded store. The name of a conversation is {@code spring-ai/} followed by
+ * its id. A message is stored as JSON, with its text, metadata, media, tool calls, and tool responses. Metadata of a
+ * type that JSON lacks is read back as the JSON type to which it was converted. A message of a subclass is read back as
+ * the standard class.
  *
- * <p>A change is atomic, and durable when the method returns. A save writes only what is new: see {@link
- * Conversations}, whose exceptions are passed on. A save without messages deletes the conversation. Thread-safe.
+ * <p>A change is atomic, and durable when the method returns. A save writes only new messages, and throws the
+ * exceptions that {@link Conversations} documents. A save without messages deletes the conversation. Thread-safe.
  */
 public final class CaravanChatMemoryRepository implements ChatMemoryRepository {
     private static final String PREFIX = "spring-ai/";

@@ -23,8 +23,8 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The JSON form of a message. The same message always has the same JSON, by which a save detects the messages that are
- * already in the store.
+ * The JSON form of a message. Equal messages always have the same JSON, so that a save can detect which messages the
+ * store already contains.
  */
 @JsonInclude(Include.NON_EMPTY)
 record StoredMessage(
@@ -72,7 +72,7 @@ record StoredMessage(
         }
     }
 
-    /** Replaces missing fields with empty collections, because the JSON omits empty collections. */
+    /** Replaces null with empty collections, because the JSON omits empty collections. */
     StoredMessage {
         metadata = Objects.requireNonNullElse(metadata, Map.of());
         media = Objects.requireNonNullElse(media, List.of());

@@ -164,10 +164,7 @@ class CaravanChatMemoryRepositoryTest {
         assertThat(repository.findConversationIds()).isEmpty();
     }
 
-    /**
-     * A message that is read must be written as the same JSON. Otherwise every turn would write the entire
-     * conversation.
-     */
+    /** A message that was read must be written as the same JSON, or every turn would write the entire conversation. */
     @Test
     void turnWritesOnlyAddedMessages() {
         ChatMemory memory = window(repository);
@@ -210,8 +207,8 @@ class CaravanChatMemoryRepositoryTest {
     }
 
     /**
-     * Two threads that write to one conversation may overwrite each other's turns, as with any repository. Only entire
-     * turns are lost.
+     * Two threads may overwrite each other's turns in a conversation, as in any repository, but each remaining turn
+     * must be complete.
      */
     @Test
     void concurrentThreadsLeaveCompleteTurns() throws Exception {
@@ -244,7 +241,7 @@ class CaravanChatMemoryRepositoryTest {
         assertThat(messages.get(WINDOW - 1).getText()).endsWith(" 99");
     }
 
-    /** The process is killed while it writes or while it is idle, when no later write flushes the last one. */
+    /** Acknowledged messages must survive a kill during writes, and a kill while the process is idle. */
     @ParameterizedTest
     @ValueSource(ints = {40, Integer.MAX_VALUE})
     void acknowledgedMessagesSurviveKill(int messagesUntilRest) throws IOException {
@@ -271,7 +268,7 @@ class CaravanChatMemoryRepositoryTest {
     }
 
     /**
-     * Adds up to {@code arguments[1]} numbers to a memory, prints each one after it was added, and waits to be killed.
+     * Adds up to {@code arguments[1]} numbers to a memory, prints each number after adding it, and waits to be killed.
      */
     static final class WritingMain {
         private WritingMain() {}

@@ -9,7 +9,7 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 
-/** Reports the health of the application's store, if there is only one and Actuator is present. */
+/** Reports the health of the application's store, if the application has exactly one store and Actuator. */
 @AutoConfiguration(after = CaravanAutoConfiguration.class)
 @ConditionalOnClass(HealthIndicator.class)
 @ConditionalOnSingleCandidate(ListStore.class)

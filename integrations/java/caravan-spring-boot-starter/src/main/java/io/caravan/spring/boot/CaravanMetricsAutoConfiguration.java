@@ -9,7 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
-/** Registers the metrics of the application's store, if there is only one and Micrometer is present. */
+/** Registers the metrics of the application's store, if the application has exactly one store and Micrometer. */
 @AutoConfiguration(after = CaravanAutoConfiguration.class)
 @ConditionalOnClass(MeterBinder.class)
 @ConditionalOnSingleCandidate(ListStore.class)

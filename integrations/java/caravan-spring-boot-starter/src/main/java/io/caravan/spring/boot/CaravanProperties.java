@@ -44,7 +44,7 @@ public record CaravanProperties(
     }
 
     /**
-     * Returns the store's configuration.
+     * Returns the store configuration that these properties specify.
      *
      * @throws InvalidConfigurationPropertyValueException if no directory is set, or the maximum length of a value
      *     exceeds the limit

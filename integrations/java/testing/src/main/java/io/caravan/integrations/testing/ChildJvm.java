@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A program in its own JVM, which can be killed. It has the class path of the tests. */
+/** A program in a separate JVM that a test can kill. The program has the class path of the tests. */
 public final class ChildJvm implements AutoCloseable {
     private final Process process;
     private final BufferedReader output;
@@ -40,8 +40,8 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * Waits until the program has printed this many lines, and kills it with SIGKILL. Returns these and all later
-     * lines.
+     * Waits until the program has printed this many lines, and kills it with SIGKILL. Returns all lines that it
+     * printed.
      */
     public List<String> killAfter(int lines) throws IOException {
         List<String> printed = new ArrayList<>();

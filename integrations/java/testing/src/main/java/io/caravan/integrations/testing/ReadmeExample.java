@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
-/** The Java example in a module's README.md, compiled and run unchanged. */
+/** The Java example in a module's README.md, which tests compile and run unchanged. */
 public final class ReadmeExample {
     private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
     private static final Pattern PACKAGE = Pattern.compile("^package (\\S+);", Pattern.MULTILINE);
@@ -57,7 +57,7 @@ public final class ReadmeExample {
                 classes + File.pathSeparator + ChildJvm.classPath());
     }
 
-    /** Returns the same example for an application without the jars whose names start with these prefixes. */
+    /** Returns the example with a class path that lacks the jars whose names start with these prefixes. */
     public ReadmeExample without(String... jars) {
         String rest = Stream.of(classPath.split(File.pathSeparator))
                 .filter(path -> Stream.of(jars)
@@ -67,12 +67,12 @@ public final class ReadmeExample {
         return new ReadmeExample(readme, main, rest);
     }
 
-    /** Returns the output that README.md states. */
+    /** Returns the output that README.md promises. */
     public String promised() {
         return first(PRINTS, readme);
     }
 
-    /** Runs the example. Returns the lines that it prints. */
+    /** Runs the example, and returns the lines that it prints. */
     public List<String> run(String... arguments) throws IOException {
         try (ChildJvm child = ChildJvm.start(classPath, main, arguments)) {
             return child.linesToTheEnd();
