@@ -31,16 +31,16 @@ public final class FrameLayout {
     public static final int RECORD_COUNT = PAYLOAD_BYTES + Integer.BYTES;
     public static final int HEADER_BYTES = RECORD_COUNT + Integer.BYTES;
 
-    /** "CFRT" in byte order: every earlier frame was fsynced. */
+    /** The bytes "CFRT" in file order: every earlier frame was fsynced. */
     public static final int MAGIC_VALUE = 0x5452_4643;
 
-    /** "CUFT" in byte order: earlier frames may not have been fsynced. */
+    /** The bytes "CUFT" in file order: earlier frames may not have been fsynced. */
     public static final int MAGIC_BEHIND_UNFORCED = 0x5446_5543;
 
-    /** "CFRM" in byte order: like {@link #MAGIC_VALUE}, in version 3 of the format. */
+    /** The bytes "CFRM" in file order: the equivalent of {@link #MAGIC_VALUE} in version 3 of the format. */
     public static final int OLD_MAGIC_VALUE = 0x4D52_4643;
 
-    /** "CUFR" in byte order: like {@link #MAGIC_BEHIND_UNFORCED}, in version 3 of the format. */
+    /** The bytes "CUFR" in file order: the equivalent of {@link #MAGIC_BEHIND_UNFORCED} in version 3 of the format. */
     public static final int OLD_MAGIC_BEHIND_UNFORCED = 0x5246_5543;
 
     /** The previous LSN in the first frame of a log, which no frame precedes. */

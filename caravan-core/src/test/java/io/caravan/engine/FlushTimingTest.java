@@ -115,7 +115,7 @@ class FlushTimingTest {
         }
     }
 
-    /** The delayed writes half fill the buffer only after the action was registered. */
+    /** The delayed writes fill half of the buffer only after the action has been registered. */
     @Test
     void actionRunsDuringFlushDelayWhenBufferFillsUp() {
         try (FaultyStore store = neverFlushing()) {

@@ -26,7 +26,7 @@ public final class Crew implements AutoCloseable {
         return thread;
     }
 
-    /** Adds a thread for this work, which begins with {@link #start()}. */
+    /** Adds a thread that runs this work after {@link #start()} is called. */
     public Crew add(Work work) {
         results.add(threads.submit(() -> {
             start.await();

@@ -59,7 +59,7 @@ public sealed interface Operation {
         }
     }
 
-    /** A call of {@link ListStore#append(long, byte[], WriteCallback)}. */
+    /** A call to {@link ListStore#append(long, byte[], WriteCallback)}. */
     record Append(long id, byte[] value) implements WriteOfOne {
         @Override
         public Outcome expect(ModelLists model) {
@@ -97,7 +97,7 @@ public sealed interface Operation {
         }
     }
 
-    /** A call of {@link ListStore#write}. */
+    /** A call to {@link ListStore#write}. */
     record Batch(WriteBatch batch) implements Write {
         @Override
         public Set<Long> ids() {
@@ -127,7 +127,7 @@ public sealed interface Operation {
         }
     }
 
-    /** A call of {@link ListStore#trim}. */
+    /** A call to {@link ListStore#trim}. */
     record Trim(long id, long count) implements WriteOfOne {
         @Override
         public Outcome expect(ModelLists model) {
@@ -140,7 +140,7 @@ public sealed interface Operation {
         }
     }
 
-    /** A call of {@link ListStore#trimTo}. */
+    /** A call to {@link ListStore#trimTo}. */
     record TrimTo(long id, long firstSequence) implements WriteOfOne {
         @Override
         public Outcome expect(ModelLists model) {
@@ -153,7 +153,7 @@ public sealed interface Operation {
         }
     }
 
-    /** A call of {@link ListStore#delete}. */
+    /** A call to {@link ListStore#delete}. */
     record Delete(long id) implements WriteOfOne {
         @Override
         public Outcome expect(ModelLists model) {
@@ -166,7 +166,7 @@ public sealed interface Operation {
         }
     }
 
-    /** A call of {@link ListStore#get(long, io.caravan.EntryStream)}. */
+    /** A call to {@link ListStore#get(long, io.caravan.EntryStream)}. */
     record Get(long id) implements Read {
         @Override
         public Outcome expect(ModelLists model) {
@@ -179,7 +179,7 @@ public sealed interface Operation {
         }
     }
 
-    /** A call of {@link ListStore#get(long, long, io.caravan.EntryStream)}. */
+    /** A call to {@link ListStore#get(long, long, io.caravan.EntryStream)}. */
     record GetFrom(long id, long fromSequence) implements Read {
         @Override
         public Outcome expect(ModelLists model) {
@@ -192,7 +192,7 @@ public sealed interface Operation {
         }
     }
 
-    /** A call of {@link ListStore#info}. */
+    /** A call to {@link ListStore#info}. */
     record Info(long id) implements Read {
         @Override
         public Outcome expect(ModelLists model) {
@@ -205,7 +205,7 @@ public sealed interface Operation {
         }
     }
 
-    /** A call of {@link ListStore#forEachList}. */
+    /** A call to {@link ListStore#forEachList}. */
     record ListAll() implements Read {
         @Override
         public Outcome expect(ModelLists model) {

@@ -370,7 +370,7 @@ class LogTest {
                 .toList();
     }
 
-    /** Returns the names of consecutive segments, starting at the first, one for each file. */
+    /** Returns the names that the segment files would have if they were numbered without gaps from the first one. */
     private List<String> consecutive() throws IOException {
         List<Long> numbers = numbers();
         return LongStream.range(numbers.get(0), numbers.get(0) + numbers.size())

@@ -59,7 +59,7 @@ enum GroupFault {
     FULL_DISK_TWO;
 
     private static final Duration AWAY = Duration.ofSeconds(5);
-    /** The duration of a cut: the minimum for an election, and for a leader to detect that it has lost its quorum. */
+    /** The duration of a cut: just long enough for an election, and for a leader to detect the loss of its quorum. */
     private static final long CUT_MILLIS = 2 * GroupPlan.ELECTION.toMillis();
 
     private static final int SLOWEST_MILLIS = 120;

@@ -9,7 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.TimeUnit;
 
-/** A child process that reports the result of each call to its disk, which is a directory. */
+/** A child process that performs file operations in a directory and reports the result of each one. */
 final class DiskProbe {
     static final int OLD_BYTES = 4096;
 

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Runs simulations with about a thousand cuts. {@code scripts/torture --simulate} makes any number of cuts. */
+/** Runs simulations with about a thousand power cuts. {@code scripts/torture --simulate} makes any number of cuts. */
 class SimulatorTest {
     private static final long CUTS = Rounds.of(1_000, 50_000);
     private static final Duration TIME = Duration.ofMinutes(1);

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <ul>
  *   <li>a process that is paused between the two requests, or whose request takes longer than {@link #HAND_OVER} allows
- *   <li>a machine that was suspended while its monotonic clock stood still
+ *   <li>a machine that is suspended, and whose monotonic clock does not advance during the suspension
  * </ul>
  *
  * Even then, the condition on the manifest makes one of two conflicting writes fail. Thread-safe.

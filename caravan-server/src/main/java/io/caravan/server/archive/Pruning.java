@@ -110,7 +110,7 @@ public final class Pruning {
 
     /** Receives the actions of pruning, on the pruning thread. An exception ends the pruning run. */
     public interface PruneListener {
-        /** Called when an object was removed, or would be in a dry run. */
+        /** Called after an object has been removed or, in a dry run, for each object that would be removed. */
         void removed(Removal removal);
 
         /** Called when a document cannot be pruned; the message names it and its object. Pruning continues. */

@@ -48,7 +48,7 @@ final class Snapshots {
         return generation;
     }
 
-    /** Uploads the values that one call of {@link SnapshotSource#writeTo} writes. */
+    /** Uploads the values that one call to {@link SnapshotSource#writeTo} writes. */
     private static final class Upload implements SnapshotSource.Target {
         private final SnapshotHeader expected;
         private final OutputStream out;

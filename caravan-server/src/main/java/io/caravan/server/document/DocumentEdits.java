@@ -12,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One atomic write to one or more documents, during which no other write changes them. Used only during a call of
+ * One atomic write to one or more documents, during which no other write changes them. Used only during a call to
  * {@link DocumentService#write}, on the thread of that call.
  */
 public final class DocumentEdits {

@@ -118,7 +118,7 @@ abstract class DocumentReads {
     }
 
     /**
-     * Reads a range of a document's values, as of one moment, and extends a sliding expiry.
+     * Reads a range of a document's values at a single point in time, and extends a sliding expiry.
      *
      * @param choice chooses the range to read; may be called again when the document is trimmed concurrently
      * @throws DocumentException {@code GONE}; {@code CHANGED} when a fork was trimmed or deleted during the

@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
  * <p>Texts are in UTF-8, each preceded by its length in 4 bytes.
  */
 final class ArchiveBinding implements ClaimMemory {
-    /** The store's list that contains the record. */
+    /** The id of the list that contains the record. */
     static final long LIST_ID = StoreIdentity.ARCHIVE_LIST_ID;
 
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveBinding.class);

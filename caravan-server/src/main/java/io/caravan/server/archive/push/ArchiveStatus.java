@@ -66,7 +66,7 @@ public record ArchiveStatus(
             return name().toLowerCase(Locale.ROOT);
         }
 
-        /** Whether the server has stopped writing to the archive until it is restarted. */
+        /** Whether the server has stopped writing to the archive, and resumes only after a restart. */
         public boolean ended() {
             return this == FENCED || this == REJECTED || this == STOPPED;
         }

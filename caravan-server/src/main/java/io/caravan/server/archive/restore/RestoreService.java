@@ -170,8 +170,8 @@ public final class RestoreService implements AutoCloseable {
     private record Local(@Nullable DocumentInfo info, boolean deleted) {}
 
     /**
-     * Reads the document, then checks whether the archive may lack its deletion. The caller must read the manifest
-     * afterwards: if the document is deleted in between, one of the results shows the deletion.
+     * Reads the document, then checks whether it has a deletion that may not be archived yet. The caller must read the
+     * manifest afterwards: if the document is deleted in between, one of the results shows the deletion.
      */
     private Local local(DocumentName name) {
         DocumentInfo info = documents.peek(name);

@@ -88,8 +88,8 @@ final class RedisLists implements AutoCloseable {
     }
 
     /**
-     * Returns the next names of keys of any type that are valid document names. A full scan returns every list that
-     * exists during the entire scan, some possibly twice.
+     * Returns the next key names that are valid document names, for keys of any type. A full scan returns every list
+     * that exists during the entire scan, some possibly twice.
      *
      * @return null after the last names; the next call then starts another scan
      */

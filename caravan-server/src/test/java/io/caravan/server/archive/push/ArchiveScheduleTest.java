@@ -339,7 +339,8 @@ class ArchiveScheduleTest {
     }
 
     /**
-     * A slot must be scanned again if the schedule had no space, even if it has no documents or all of them have jobs.
+     * Scans a slot again if the schedule had no space, even if the slot has no documents or all of its documents have
+     * jobs.
      */
     @Test
     void rescansSlotNotVerifiedForLackOfSpace() throws Exception {

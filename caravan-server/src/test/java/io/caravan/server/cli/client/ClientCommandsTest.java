@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.Jedis;
 
-/** The output and the exit codes of the client commands with a server. */
+/** The output and exit codes of the client commands when run against a server. */
 class ClientCommandsTest {
     private static final ObjectMapper JSON = new ObjectMapper()
             .enable(DeserializationFeature.USE_LONG_FOR_INTS, DeserializationFeature.FAIL_ON_TRAILING_TOKENS);

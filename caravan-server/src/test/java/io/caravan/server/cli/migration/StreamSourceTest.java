@@ -111,7 +111,7 @@ class StreamSourceTest {
         }
     }
 
-    /** Each message must be read once, although the first response ends within a message and the next repeats all. */
+    /** Each message must be read once, even if a response ends within a message and the next repeats everything. */
     @Test
     void readsEachMessageOnceAfterCutResponse() throws IOException {
         AtomicInteger gets = new AtomicInteger();

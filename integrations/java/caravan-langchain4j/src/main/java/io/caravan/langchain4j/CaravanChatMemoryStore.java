@@ -9,8 +9,9 @@ import io.caravan.chat.Conversations;
 import java.util.List;
 
 /**
- * A LangChain4j chat memory store in an embedded store. A memory is a conversation whose name is {@code langchain4j/}
- * and the memory id as text, so the ids 7 and "7" are the same. Messages are stored as LangChain4j's JSON.
+ * A LangChain4j {@link ChatMemoryStore} backed by an embedded Caravan store. A memory is a conversation whose name is
+ * {@code langchain4j/} and the memory id as text, so the ids 7 and "7" are the same. Messages are stored as
+ * LangChain4j's JSON.
  *
  * <p>A change is atomic, and durable when the method returns. An update writes only new messages, and throws the
  * exceptions that {@link Conversations} documents. An update without messages deletes the memory. Thread-safe.

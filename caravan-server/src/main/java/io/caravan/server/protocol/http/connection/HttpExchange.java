@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A request that has arrived completely, and its response. The response is either sent by one call of {@link #respond},
+ * A request that has arrived completely, and its response. The response is either sent by one call to {@link #respond},
  * on any thread, or streamed on the event loop, from {@link #start} to {@link #finish}.
  *
  * <p>An endpoint uses {@link #atEnd} to release resources when the response is complete or the client has disconnected.

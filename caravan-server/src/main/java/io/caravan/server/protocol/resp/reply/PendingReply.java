@@ -9,7 +9,7 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reply that has a place in the order of its connection's replies, and may not be complete yet. One call of {@link
+ * A reply that has a place in the order of its connection's replies, and may not be complete yet. One call to {@link
  * #complete} completes the reply, or {@link #add} and {@link #end} complete it in chunks.
  *
  * <p>Only the event loop uses the fields, except that the completing thread writes {@code reply} and {@code heldBytes}
