@@ -5,7 +5,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Waits precisely until an instant. Every sleep on Linux ends about 75 microseconds late, whichever API is used, so the
+ * Waits until an instant, with high precision. Every sleep on Linux ends about 75 microseconds late, whichever API is used, so the
  * last part of a wait is a spin loop. It does not spin on a machine with a single core, where a spin loop would delay
  * other threads, or in waits of 20 ms or more, where the delay does not matter.
  */

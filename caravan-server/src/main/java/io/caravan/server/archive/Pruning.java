@@ -64,7 +64,7 @@ public final class Pruning {
         return (name == null ? policies.general() : policies.of(name)).most();
     }
 
-    /** Returns the time when the root was put, by the object store's own clock. */
+    /** Returns the time at which the root was written, according to the object store's own clock. */
     private long rootMillis() {
         long[] millis = {Long.MIN_VALUE};
         run.objects().list("", "", listed -> {

@@ -99,7 +99,7 @@ public final class Prefetch {
     }
 
     /**
-     * Returns values of a document; an empty list if they have not been copied yet.
+     * Returns the document's values in this range, or an empty list if they have not been copied yet.
      *
      * @throws IllegalArgumentException when the write reads more than the limit
      */

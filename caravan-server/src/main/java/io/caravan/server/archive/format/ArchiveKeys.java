@@ -57,7 +57,7 @@ public final class ArchiveKeys {
         return MANIFESTS + encode(name);
     }
 
-    /** Returns the directory of a document's snapshots, with the slash at its end. */
+    /** Returns the directory of a document's snapshots, with a trailing slash. */
     public static String snapshots(DocumentName name) {
         return SNAPSHOTS + encode(name) + "/";
     }

@@ -78,7 +78,7 @@ public interface ObjectStore extends AutoCloseable {
     String putIf(String key, byte[] content, @Nullable String tag);
 
     /**
-     * Passes all objects whose key starts with the prefix to an action, in the byte order of the keys. It lists page by
+     * Calls the action for each object whose key starts with the prefix, in the byte order of the keys. It lists page by
      * page, so memory does not limit the number of objects.
      *
      * @param prefix a directory with a slash at its end, or empty

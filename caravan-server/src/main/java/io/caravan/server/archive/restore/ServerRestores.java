@@ -21,7 +21,7 @@ public record ServerRestores(
         @Nullable Drills drills) implements AutoCloseable {
 
     /**
-     * The automatic restores of a server with an archive.
+     * The configuration of the automatic restores of a server that has an archive.
      *
      * @param hydrate whether documents that the store lacks are fetched when they are first needed
      * @param drillEvery time between two drills; zero for no drills

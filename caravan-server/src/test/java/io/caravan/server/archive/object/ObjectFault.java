@@ -1,6 +1,6 @@
 package io.caravan.server.archive.object;
 
-/** The faults that a test can inject into a call of an object store. */
+/** The faults that a test can inject into a call to an object store. */
 public enum ObjectFault {
     /** No fault: the call succeeds. */
     NONE,

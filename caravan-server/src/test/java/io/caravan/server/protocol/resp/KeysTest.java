@@ -50,7 +50,7 @@ class KeysTest extends RespTestBase {
         return words;
     }
 
-    /** The last of many repeated options must apply. In an earlier version, such options overflowed the stack. */
+    /** Repeats an option many times; the last occurrence must apply. In an earlier version, such options overflowed the stack. */
     @Test
     void lastRepeatedOptionApplies() throws IOException {
         client.call("RPUSH", "a", "v");

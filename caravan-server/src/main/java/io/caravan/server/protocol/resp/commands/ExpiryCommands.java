@@ -76,7 +76,7 @@ public final class ExpiryCommands {
         return new Reply.Number(1);
     }
 
-    /** Returns the time at which the document expires unless it is used earlier; {@link #NEVER} without an expiry. */
+    /** Returns the time at which the document expires unless it is used earlier, or {@link #NEVER} if it has no expiry. */
     private long deadlineMillis(DocumentInfo info) {
         return documents.deadlineMillis(info).orElse(NEVER);
     }
