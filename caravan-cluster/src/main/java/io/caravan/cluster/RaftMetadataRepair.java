@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  *       #ahead}, and an election moves the other nodes to this term.
  *   <li>{@code raft-meta.conf} contains the members of the group, as recorded in the newest committed membership
  *       entry. It is rebuilt from the newest such entry in the Raft log or in this node's copy of the file. If neither
- *       has one, the node does not start.
+ *       has one, the node does not start. The copy is updated while the node runs.
  * </ul>
  */
 final class RaftMetadataRepair {
@@ -121,7 +121,7 @@ final class RaftMetadataRepair {
         return lines;
     }
 
-    /** Restores the newest known members in Raft's file and in this node's copy. */
+    /** Restores the newest known members in Raft's file. */
     private static void prepareNodes(Path file, Path own, Path segments, @Nullable Applied durable) throws IOException {
         LogEntryProto now = nodes(file);
         LogEntryProto newest = newer(now, nodes(own.resolve(MEMBERS)));
@@ -137,27 +137,22 @@ final class RaftMetadataRepair {
                         + " not contain them; replace this node with a node that has another id and empty directories");
             }
         }
-        if (newest == null) {
-            return;
-        }
-        if (!newest.equals(now)) {
+        if (newest != null && !newest.equals(now)) {
             LOG.warn("a failed write has lost {}: recreated it with the members of entry {}", file, newest.getIndex());
             StoreDirectories.replace(file, ByteBuffer.wrap(newest.toByteArray()));
         }
-        keepNodes(own, newest);
     }
 
     /**
-     * Replaces this node's copy of the members if it is older. When this method returns, the copy is durable.
+     * Makes this node's copy of the members equal to the entry that Raft reports. When this method returns, the copy is
+     * durable. Only Raft's reports change the copy: an entry in the log may never be committed, and the group may then
+     * commit another one with a lower index.
      *
      * @param own the directory of the node's own small files
-     * @param nodes the committed membership entry
      */
     static void keepNodes(Path own, LogEntryProto nodes) throws IOException {
         Path kept = own.resolve(MEMBERS);
-        LogEntryProto known = nodes(kept);
-        if (known == null || known.getIndex() < nodes.getIndex()) {
-            Files.createDirectories(own);
+        if (!nodes.equals(nodes(kept))) {
             StoreDirectories.replace(kept, ByteBuffer.wrap(nodes.toByteArray()));
         }
     }

@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -175,6 +176,19 @@ final class RaftMetadataRepairTest {
             Files.write(file, found);
             RaftMetadataRepair.prepare(file.getParent().getParent(), "a");
             assertThat(file).hasBinaryContent(newest);
+        }
+    }
+
+    /** Raft may report members whose entry replaces an uncommitted entry with a higher index. */
+    @Test
+    void copyFollowsReportsOfRaft() throws Exception {
+        LogEntryProto nodes = LogEntryProto.newBuilder()
+                .setConfigurationEntry(RaftConfigurationProto.getDefaultInstance())
+                .build();
+        for (long index : new long[] {7, 5}) {
+            LogEntryProto reported = nodes.toBuilder().setIndex(index).build();
+            RaftMetadataRepair.keepNodes(directory, reported);
+            assertThat(directory.resolve("members")).hasBinaryContent(reported.toByteArray());
         }
     }
 
