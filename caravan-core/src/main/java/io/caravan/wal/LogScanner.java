@@ -64,7 +64,7 @@ public final class LogScanner {
 
     /**
      * Collects the valid frames after the log's end whose term is not lower than the term of the log's last frame, and
-     * the highest term of all frames.
+     * the highest term of all frames, including torn frames.
      */
     private static final class Behind {
         final List<Long> valid = new ArrayList<>();
@@ -203,7 +203,11 @@ public final class LogScanner {
     private void addFramesIn(long segment, End found, Behind behind) throws IOException {
         long[] claimedBytes = {0};
         LogFrames.PassedBlocks blocks = lsn -> {
-            claimedBytes[0] += frames.claimedBytesAt(lsn);
+            long claimed = frames.claimedBytesAt(lsn);
+            if (claimed > 0) {
+                behind.term = Math.max(behind.term, FrameLayout.term(frames.window(), frames.at(lsn)));
+            }
+            claimedBytes[0] += claimed;
             if (claimedBytes[0] > MAX_CLAIMED_SEGMENTS * geometry.segmentBytes()) {
                 throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
             }

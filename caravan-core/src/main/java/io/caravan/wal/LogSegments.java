@@ -199,7 +199,8 @@ public final class LogSegments implements AutoCloseable {
      * Makes the log durable up to its end, exactly as it was read. A killed process may have left frames in the page
      * cache. If an fsync in that process failed, a second fsync does not report the failure (Rebello et al., "Can
      * Applications Recover from fsync Failures?", ATC 2020). Frames that are not recorded as fsynced are therefore
-     * written again, byte for byte. None of them was acknowledged as fsynced.
+     * written again, byte for byte. None of them was acknowledged as fsynced. Also erases the header of a frame that was
+     * cut off at the end of the log.
      *
      * @param start the first position of the log that is needed
      * @throws IOException if the disk fails, or the frames have changed since they were read
@@ -207,7 +208,11 @@ public final class LogSegments implements AutoCloseable {
     public void settle(long start, LogScanner.End end) throws IOException {
         FsyncedLsn opened = FsyncedLsn.open(storage, storeId);
         forced = opened;
-        writeAgain(Math.max(start, opened.lsn()), end);
+        LogFrames frames = new LogFrames(
+                geometry, storeId, segment -> ready(segment) ? file(segment) : null, LogFrames.NO_READ_AHEAD);
+        writeAgain(frames, Math.max(start, opened.lsn()), end);
+        eraseHeader(frames, end.position());
+        eraseHeader(frames, frames.firstBehind(end.position()));
         long last = geometry.segmentOf(end.position());
         for (long segment :
                 files.subMap(geometry.segmentOf(start), true, last, true).keySet()) {
@@ -221,9 +226,7 @@ public final class LogSegments implements AutoCloseable {
      * these bytes. Starts with the last frame and follows the link from each frame to the previous frame. Frames that
      * were cut off earlier may also be valid, but no frame of the log refers to them.
      */
-    private void writeAgain(long from, LogScanner.End end) throws IOException {
-        LogFrames frames = new LogFrames(
-                geometry, storeId, segment -> ready(segment) ? file(segment) : null, LogFrames.NO_READ_AHEAD);
+    private void writeAgain(LogFrames frames, long from, LogScanner.End end) throws IOException {
         long lsn = end.last().lsn();
         int crc = end.last().crc();
         while (lsn >= from) {
@@ -234,6 +237,18 @@ public final class LogSegments implements AutoCloseable {
             file(geometry.segmentOf(lsn)).write(frames.frameAt(lsn), geometry.offsetOf(lsn));
             crc = frames.window().getInt(frames.at(lsn) + FrameLayout.PREVIOUS_CRC);
             lsn = frames.window().getLong(frames.at(lsn) + FrameLayout.PREVIOUS_LSN);
+        }
+    }
+
+    /**
+     * Erases the header of a frame that was cut off at a position where the next frame may be written. Otherwise, a torn
+     * write of the next frame could complete the frame that was cut off, if some of their sectors are equal.
+     */
+    private void eraseHeader(LogFrames frames, long lsn) throws IOException {
+        if (frames.begunAt(lsn)) {
+            StoreFile file = file(geometry.segmentOf(lsn));
+            file.write(newBlock(), geometry.offsetOf(lsn));
+            file.force();
         }
     }
 

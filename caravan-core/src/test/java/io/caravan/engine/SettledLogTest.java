@@ -130,6 +130,31 @@ class SettledLogTest {
         });
     }
 
+    /**
+     * A power cut has destroyed part of a frame. Later, a torn write of a new frame may restore the lost bytes, if they
+     * are equal in both frames.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void cutOffFrameDoesNotReappearWhenItsBytesDo(boolean inNextSegment) throws IOException {
+        CrashStorage disk = new CrashStorage(1);
+        try (Engine engine = open(disk)) {
+            append(engine, 1, "a");
+            if (inNextSegment) {
+                append(engine, 1, "b");
+            }
+            appendWeakly(engine, "x".repeat(FaultyStore.MAX_VALUE_BYTES));
+            CrashStorage left = disk.processKill();
+            String segment = FileNames.LOG.of(inNextSegment ? 1 : 0);
+            int lostByte = (inNextSegment ? 4096 : 2 * 4096) + 1000;
+            left.rot(segment, lostByte, 1);
+            List<String> shown = shown(left);
+            assertThat(shown).hasSize(inNextSegment ? 2 : 1);
+            left.rot(segment, lostByte, 1);
+            assertThat(shown(left)).isEqualTo(shown);
+        }
+    }
+
     /** A drive may leave garbage in a block that is being written, even if the write changes no byte. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

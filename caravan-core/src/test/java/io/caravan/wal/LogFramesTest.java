@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -129,6 +130,19 @@ class LogFramesTest {
         assertThat(followed(frames)).containsExactly(written.get(0), written.get(1));
         assertThat(frames.validAt(written.get(2))).isTrue();
         assertThat(frames.firstValid(0, tail, 2, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
+    }
+
+    /** Otherwise, a later frame could equal the torn frame, and a stale frame could follow it. */
+    @Test
+    void termOfTornFrameCountsAsUsed() throws IOException {
+        write(SMALL);
+        term = 5;
+        write(SMALL);
+        damage(written.get(1));
+        LogScanner.End end = new LogScanner(segments, STORE)
+                .scan(written.get(0), Link.NONE, written.get(0), OptionalLong.empty(), false, (bytes, at, lsn) -> {});
+        assertThat(end.position()).isEqualTo(written.get(1));
+        assertThat(end.term()).isEqualTo(5);
     }
 
     @Test
