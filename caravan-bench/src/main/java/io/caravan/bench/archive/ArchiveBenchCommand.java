@@ -32,7 +32,6 @@ public final class ArchiveBenchCommand implements Callable<Integer> {
     /** The parts of this benchmark, in the order in which they run by default. */
     enum Part {
         DOCUMENTS(DocumentRates::new),
-        LARGE(LargeDocuments::new),
         APPENDS(AppendRates::new),
         RESTORE(RestoreTimes::new);
 
@@ -62,8 +61,6 @@ public final class ArchiveBenchCommand implements Callable<Integer> {
                 "what to measure, one or more of ${COMPLETION-CANDIDATES}; default: all.",
                 "documents: documents per second, of 20 values that were never archived, to s3proxy and to moto. Peer:"
                         + " the SDK puts two objects for each document, with the same sizes.",
-                "large: MB per second of one document of 512 MiB, compressible or not, to s3proxy. Peer: the SDK's"
-                        + " multipart upload of a file with the same values.",
                 "appends: durable appends per second without archiving, and while all changes are archived every two"
                         + " seconds.",
                 "restore: seconds that `caravan restore` takes to restore 100,000 documents of 20 values from a"

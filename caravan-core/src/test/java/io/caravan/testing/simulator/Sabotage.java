@@ -79,7 +79,7 @@ enum Sabotage {
             "            committed.awaitPassed(pinned.lastLsn());\n            return described(pinned);",
             "            return described(pinned);")),
     TRUST_A_FRAME_WHOSE_FORCE_FAILED(
-            edit("wal/LogSegments", "        writeAgain(Math.max(start, opened.lsn()), end);\n", "")),
+            edit("wal/LogSegments", "        writeAgain(frames, Math.max(start, opened.lsn()), end);\n", "")),
     WRITE_ACKNOWLEDGED_FRAMES_AGAIN(edit("wal/LogSegments", "Math.max(start, opened.lsn())", "start")),
     NOTE_A_FORCE_BEFORE_IT_IS_MADE(edit(
             "wal/LogWriter",
