@@ -34,6 +34,8 @@ is_built() {
     sources+=("$root/$module/pom.xml")
     [[ ! -d $root/$module/src/main ]] || sources+=("$root/$module/src/main")
   done
+  # The torture harness also runs test classes of the core, such as the simulator.
+  [[ $1 != caravan-torture ]] || sources+=("$root/caravan-core/src/test")
   [[ -z $(find "${sources[@]}" -newer "$target/.launched" -print -quit) ]]
 }
 
