@@ -103,7 +103,7 @@ class SettledLogTest {
     @Test
     @Tag("rounds")
     void cutOffFrameDoesNotReappearAfterNewFrame() {
-        Seeds.forEach(Rounds.of(200, 2000), seed -> {
+        Seeds.forEach(Rounds.of(50, 2000), seed -> {
             SplittableRandom random = new SplittableRandom(seed);
             CrashStorage disk = new CrashStorage(seed);
             List<String> all = new ArrayList<>();

@@ -70,6 +70,7 @@ class CommandLineIT {
 
     /** A continuous copy that has rejected a document must exit with an error code even if a signal ends it. */
     @Test
+    @Tag("slow")
     void terminatedCopyReportsRejectedDocument() throws Exception {
         try (ServedStore from = new ServedStore();
                 ServedStore to = new ServedStore()) {

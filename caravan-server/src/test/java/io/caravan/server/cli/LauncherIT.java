@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -178,6 +179,7 @@ class LauncherIT {
 
     /** Java 25 must print no warning when the server loads Netty's native code, before it binds its addresses. */
     @Test
+    @Tag("slow")
     void java25PrintsNoNativeAccessWarning() throws Exception {
         Path jdk = jdk25();
         assumeThat(jdk).as("a JDK 25 in JAVA25_HOME or /usr/lib/jvm").isNotNull();
@@ -218,6 +220,7 @@ class LauncherIT {
 
     /** The launcher must silently ignore a class-data archive of other jars, as after an update. */
     @Test
+    @Tag("slow")
     void ignoresMismatchedArchiveSilently() throws Exception {
         Path archive = target.resolve("command.jsa");
         Path other = Path.of(CommandLine.class

@@ -18,9 +18,11 @@ import java.time.Duration;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An archive in a bucket whose server is down, slow, or failing: appends continue, and the archive catches up. */
+@Tag("slow")
 class ArchiverS3Test {
     private static final String URL = "s3://" + S3Server.BUCKET + "/prefix";
     private static final Duration AFTER = Duration.ofSeconds(1);
