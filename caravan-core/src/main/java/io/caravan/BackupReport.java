@@ -16,11 +16,11 @@ public record BackupReport(long lsn, long checkpoint, int files, long bytes) {
      */
     @FunctionalInterface
     public interface Progress {
-        /** A listener that ignores the progress. */
+        /** A listener that ignores the progress of the backup. */
         Progress NONE = (done, total) -> {};
 
         /**
-         * Reports the progress.
+         * Reports the progress of the backup.
          *
          * @param done number of bytes copied
          * @param total number of bytes to copy; grows with the log, which is copied last

@@ -3,7 +3,7 @@ package io.caravan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The superclass of all exceptions that a store defines. Each subclass represents one kind of problem. The message
+ * The superclass of all exceptions that Caravan defines. Each subclass represents one kind of problem. The message
  * states where the problem occurred and how to proceed.
  */
 public abstract class CaravanException extends RuntimeException {

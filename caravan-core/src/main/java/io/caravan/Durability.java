@@ -21,12 +21,12 @@ public enum Durability {
      */
     MEMORY;
 
-    /** Returns the stronger of the two levels. */
+    /** Returns the stronger of this level and the other level. */
     public Durability orStronger(Durability other) {
         return compareTo(other) <= 0 ? this : other;
     }
 
-    /** Returns the weaker of the two levels. */
+    /** Returns the weaker of this level and the other level. */
     public Durability orWeaker(Durability other) {
         return compareTo(other) >= 0 ? this : other;
     }

@@ -18,7 +18,7 @@ import java.util.OptionalLong;
  */
 public interface DurableListStore extends ListStore {
 
-    /** Opens or creates the store in the directory with default settings; see {@link #open(StoreConfig)}. */
+    /** Opens or creates a store in the directory, with default settings; see {@link #open(StoreConfig)}. */
     static DurableListStore open(Path directory) {
         return open(StoreConfig.builder(directory).build());
     }

@@ -20,8 +20,8 @@ public record FlushPolicy(long delayNanos, boolean isAdaptive) {
     }
 
     /**
-     * Returns a policy that flushes whenever the flusher is free. Writes that arrive during an fsync form the next
-     * batch.
+     * Returns a policy that flushes whenever the flusher is free. Writes that arrive during an fsync are flushed
+     * together afterwards.
      */
     public static FlushPolicy immediate() {
         return IMMEDIATE;

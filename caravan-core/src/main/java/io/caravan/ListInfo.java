@@ -1,7 +1,7 @@
 package io.caravan;
 
 /**
- * A summary of a list.
+ * A summary of a list: its sequences and its size.
  *
  * @param id id of the list
  * @param firstSequence sequence of the first retained entry; equal to {@code nextSequence} if the list is empty

@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Callbacks</b> run on a store thread, in the order in which the store accepted the writes, and must not block.
  * On a store thread of any store, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne},
  * {@code readNewestFirst}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint}, and {@code close}
- * throws {@link IllegalStateException}, because the method might wait for work of the calling thread itself. Writes,
- * {@code writable}, {@code onWritable}, and {@code stats} are allowed.
+ * throws {@link IllegalStateException}, because the method might wait for the calling thread's own work. Writes, {@code
+ * writable}, {@code onWritable}, and {@code stats} are allowed.
  *
  * <p><b>Futures.</b> Each kind of write also has a form that returns a future. The future completes with the argument
  * of the callback, or with the exception that the write would have thrown. Only exceptions for invalid arguments, such
@@ -166,15 +166,15 @@ public interface ListStore extends AutoCloseable {
     boolean tryWrite(WriteBatch batch, WriteCallback callback);
 
     /**
-     * Streams every retained entry, oldest first, and then calls {@link EntryStream#finished()}.
+     * Streams every retained entry of a list, oldest first, and then calls {@link EntryStream#finished()}.
      *
      * @throws CorruptStoreException if an entry's bytes differ from those that were appended
      */
     void get(long id, EntryStream stream);
 
     /**
-     * Streams the entries starting at a sequence, oldest first. If the sequence is past the end of the list, the stream
-     * receives no entries and finishes.
+     * Streams the entries of a list, oldest first, starting at a sequence. If the sequence is past the end of the list,
+     * the stream receives no entries and finishes.
      *
      * @param fromSequence zero or more
      * @throws TrimmedException if the entry at {@code fromSequence} has been trimmed, even if the list has no entries
@@ -184,8 +184,8 @@ public interface ListStore extends AutoCloseable {
     void get(long id, long fromSequence, EntryStream stream);
 
     /**
-     * Streams the retained entries before a sequence, newest first, and then calls {@link EntryStream#finished()}.
-     * Suitable for readers that start with the latest entries and page back.
+     * Streams the retained entries of a list before a sequence, newest first, and then calls {@link
+     * EntryStream#finished()}. Suitable for readers that start with the latest entries and page back.
      *
      * @param beforeSequence zero or more; {@link Long#MAX_VALUE} starts with the newest entry
      * @throws CorruptStoreException if an entry's bytes differ from those that were appended
@@ -193,9 +193,9 @@ public interface ListStore extends AutoCloseable {
     void getNewestFirst(long id, long beforeSequence, EntryStream stream);
 
     /**
-     * Trims the oldest {@code count} entries, or all entries if the list has fewer. The callback receives the sequence
-     * of the first retained entry, or the sequence of the next append if no entry is left. For a missing list the trim
-     * succeeds, and the callback receives 0.
+     * Trims the oldest {@code count} entries of a list, or all entries if the list has fewer. The callback receives the
+     * sequence of the first retained entry, or the sequence of the next append if no entry is left. For a missing list
+     * the trim succeeds, and the callback receives 0.
      *
      * @param count zero or more
      */
@@ -209,8 +209,8 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Trims all entries before {@code firstSequence}, which may be past the end of the list. Idempotent. The callback
-     * receives the same sequence as the callback of {@link #trim(long, long, WriteCallback)}.
+     * Trims all entries of a list before {@code firstSequence}, which may be past the end of the list. Idempotent. The
+     * callback receives the same sequence as the callback of {@link #trim(long, long, WriteCallback)}.
      *
      * @param firstSequence zero or more
      */
@@ -260,7 +260,7 @@ public interface ListStore extends AutoCloseable {
      */
     void forEachList(LongConsumer ids);
 
-    /** Returns the current counters and gauges. */
+    /** Returns the current counters and gauges of the store. */
     StoreStats stats();
 
     /** Returns the retained entries of a list, oldest first. Suitable for lists that are known to fit in memory. */
@@ -282,7 +282,7 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Returns the retained entries before a sequence, newest first, up to a limit.
+     * Returns the retained entries of a list before a sequence, newest first, up to a limit.
      *
      * @param beforeSequence zero or more; {@link Long#MAX_VALUE} starts with the newest entry
      * @param limit maximum number of entries to return, at least 1
@@ -304,7 +304,7 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Returns one entry, or null if the list is missing or has not reached this sequence.
+     * Returns one entry of a list, or null if the list is missing or has not reached this sequence.
      *
      * @param sequence zero or more
      * @throws TrimmedException if the entry has been trimmed
@@ -326,7 +326,8 @@ public interface ListStore extends AutoCloseable {
     interface WriteGroup extends AutoCloseable {
 
         /**
-         * Closes the group. May be called on any thread, whether or not its writes succeeded. Idempotent; never waits.
+         * Closes the group. May be called on any thread, whether or not the group's writes succeeded. Idempotent; never
+         * waits.
          */
         @Override
         void close();
@@ -386,9 +387,9 @@ public interface ListStore extends AutoCloseable {
     boolean writable();
 
     /**
-     * Runs the action once when the store is writable: at once on this thread, or later on a store thread. Also runs it
-     * when the store fails or closes, so that waiting callers are notified. On a store thread, an exception of the
-     * action is logged and has no other effect.
+     * Runs the action a single time when the store is writable: now on this thread, or later on a store thread. Also
+     * runs it when the store fails or closes, so that waiting callers are notified. If the action throws an exception
+     * on a store thread, the exception is logged and has no other effect.
      */
     void onWritable(Runnable action);
 

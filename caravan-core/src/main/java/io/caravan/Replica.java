@@ -31,7 +31,7 @@ public interface Replica extends AutoCloseable {
      * Opens or creates the replica in the config's directory. The replica is a follower until {@link #lead} is called.
      *
      * @param config the settings, with {@link Durability#PROCESS}. The log segment size must be the same on every node
-     *     of the group, and a heap segment must hold any value of the group; other settings may differ
+     *     of the group, and a heap segment must be large enough for any value of the group; other settings may differ
      * @param storeId the id that all replicas of the group share and no other store has
      * @param fsyncedLsn a {@link #fsyncedPosition()} recorded earlier; 0 if none is known. After this position, a power
      *     failure may have removed some frames and kept later frames. The log then ends at the gap, at {@link
@@ -71,8 +71,8 @@ public interface Replica extends AutoCloseable {
     }
 
     /**
-     * Returns the store, which may be read at any time. Reads return only writes that the group has committed. Writes
-     * are rejected with {@link NotLeaderException} until the replica leads.
+     * Returns the replica's store, which may be read at any time. Reads return only writes that the group has
+     * committed. Writes are rejected with {@link NotLeaderException} until the replica leads.
      */
     DurableListStore store();
 
@@ -134,7 +134,7 @@ public interface Replica extends AutoCloseable {
      */
     BackupReport send(Chunks chunks, BackupReport.Progress progress);
 
-    /** Closes the store; see {@link DurableListStore#close()}. */
+    /** Closes the replica's store; see {@link DurableListStore#close()}. */
     @Override
     void close();
 }

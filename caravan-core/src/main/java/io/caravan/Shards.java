@@ -123,8 +123,7 @@ public final class Shards implements AutoCloseable {
     }
 
     /**
-     * Checks that a shard exists. A shard must not start empty because its disk is not mounted or its directory was
-     * moved.
+     * Checks that a shard exists, so that no shard starts empty if its disk is not mounted or its directory was moved.
      */
     private static void requireStore(Path directory, int shard, int shards) throws IOException {
         Path store = directory(directory, shard);
@@ -170,7 +169,7 @@ public final class Shards implements AutoCloseable {
         }
     }
 
-    /** Writes the file that records durably that all shards exist. */
+    /** Durably writes the file with the number of shards, which records that all shards exist. */
     private static void writeCount(Storage storage, int shards) throws IOException {
         String temporary = FileNames.SHARDS + FileNames.TEMPORARY_ENDING;
         ByteBuffer header = newHeader();
@@ -207,8 +206,8 @@ public final class Shards implements AutoCloseable {
     }
 
     /**
-     * Returns all shards as one store. Closing it does not release the lock of a data directory with several shards;
-     * {@link #close()} does.
+     * Returns all shards, combined into one store. Closing this store does not release the lock of a data directory
+     * with several shards; {@link #close()} does.
      */
     public ListStore store() {
         return store;
@@ -249,7 +248,7 @@ public final class Shards implements AutoCloseable {
         return all;
     }
 
-    /** Whether a file with this path in the copy may remain from an interrupted backup. */
+    /** Whether a file with this path in the target may be left over from an interrupted backup. */
     private static boolean isOfCopy(String path) {
         int slash = path.indexOf('/');
         String first = slash < 0 ? path : path.substring(0, slash);

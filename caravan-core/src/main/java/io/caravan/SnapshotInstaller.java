@@ -26,7 +26,7 @@ public final class SnapshotInstaller implements AutoCloseable {
     }
 
     /**
-     * Begins to receive a copy.
+     * Begins to receive a replica's files in this directory.
      *
      * @param directory missing or empty
      * @throws StoreDirectoryException if the directory is not empty; its contents are not changed

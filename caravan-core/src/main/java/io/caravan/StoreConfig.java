@@ -27,7 +27,7 @@ public final class StoreConfig {
     private static final long KIB = 1024;
     private static final long MIB = 1024 * KIB;
     private static final long GIB = 1024 * MIB;
-    /** An upper bound on the size of the headers of a frame and a record, in bytes. */
+    /** An upper bound on the total size of a frame header and a record header, in bytes. */
     private static final int FRAME_ROOM_BYTES = BLOCK_BYTES;
 
     /** The settings, which never change after the config is built. */
@@ -76,7 +76,7 @@ public final class StoreConfig {
         return new Builder(directory);
     }
 
-    /** Returns the same settings for a store in another directory. */
+    /** Returns a copy of these settings for a store in another directory. */
     public StoreConfig withDirectory(Path other) {
         Builder copy = new Builder(set);
         copy.directory = Objects.requireNonNull(other, "directory");
@@ -148,12 +148,12 @@ public final class StoreConfig {
         return set.heapPressureListener;
     }
 
-    /** Returns the used fraction of {@link #maxHeapBytes()} at which the listener is notified. */
+    /** Returns the used fraction of {@link #maxHeapBytes()} at which the heap pressure listener is notified. */
     public double heapUsedThreshold() {
         return set.heapUsedThreshold;
     }
 
-    /** Returns the fragmentation at which the listener is notified. */
+    /** Returns the fragmentation of the heap at which the heap pressure listener is notified. */
     public double heapFragmentationThreshold() {
         return set.heapFragmentationThreshold;
     }
@@ -163,7 +163,7 @@ public final class StoreConfig {
         return set.futureExecutor;
     }
 
-    /** Collects settings. Every setting has a default. */
+    /** Collects the settings of a store. Every setting has a default. */
     public static final class Builder {
         private Path directory;
         private Durability durability = Durability.SYNC;
@@ -184,7 +184,7 @@ public final class StoreConfig {
             this.directory = Objects.requireNonNull(directory, "directory");
         }
 
-        /** Copies a builder, and derives the sizes that were not set from the other settings. */
+        /** Copies a builder, and uses the other settings to derive the sizes that were not set. */
         private Builder(Builder of) {
             directory = of.directory;
             durability = of.durability;
@@ -300,7 +300,7 @@ public final class StoreConfig {
         }
 
         /**
-         * Returns the config, after checking that the settings are consistent.
+         * Checks that the settings are consistent, and returns the config.
          *
          * @throws IllegalArgumentException if settings are inconsistent; the message names them
          */

@@ -1,7 +1,7 @@
 package io.caravan;
 
 /**
- * Thrown if a directory cannot hold a store: it is a file, is not writable, contains unknown files, or lacks a file.
+ * Thrown if a directory cannot contain a store: it is a file, is not writable, contains unknown files, or lacks a file.
  * Nothing in the directory was changed.
  */
 public final class StoreDirectoryException extends CaravanException {

@@ -3,8 +3,8 @@ package io.caravan;
 import java.util.List;
 
 /**
- * The layout of a store on disk. It is collected in small slices while the store is in use. Each number is correct for
- * some moment, but the numbers are not all from the same moment.
+ * The layout of a store on disk. It is collected in small slices while the store is in use. Each number was correct at
+ * some moment during the collection, but not all numbers at the same moment.
  *
  * @param log the write-ahead log
  * @param heap the heap's segments, in the order of their numbers
@@ -20,7 +20,7 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
     }
 
     /**
-     * The log, whose segment files have consecutive numbers.
+     * The layout of the log, whose segment files have consecutive numbers.
      *
      * @param segmentBytes size of a segment file
      * @param firstSegment first segment that a checkpoint still needs
@@ -41,7 +41,7 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
             long survivorBytes) {}
 
     /**
-     * A segment of the heap.
+     * The space use of one heap segment.
      *
      * @param number number of its file, from 0
      * @param totalBytes bytes that entries can use

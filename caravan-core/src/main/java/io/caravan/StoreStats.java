@@ -16,7 +16,8 @@ package io.caravan;
  * @param logBytes bytes written to the log
  * @param flushRecords records per flush
  * @param fsyncNanos duration of one write and fsync of the log, in nanoseconds
- * @param ackNanos time from the first accepted write of a flush to its acknowledgement, in nanoseconds
+ * @param ackNanos time from the acceptance of the first write in a flush to the acknowledgement of that write, in
+ *     nanoseconds
  * @param recentAckNanos the same for the last five to ten seconds
  * @param lists number of lists, including those for bookkeeping
  * @param values number of values retained
@@ -54,7 +55,7 @@ public record StoreStats(
         Distribution lockNanos) {
 
     /**
-     * The usual percentiles of a histogram, each accurate to about 6 percent.
+     * The count, mean, maximum, and common percentiles of a histogram. Each percentile is accurate to about 6 percent.
      *
      * @param count number of values recorded
      * @param mean mean of the values

@@ -12,7 +12,7 @@ public final class TrimmedException extends CaravanException {
         this.firstSequence = firstSequence;
     }
 
-    /** Returns the sequence of the first retained entry. */
+    /** Returns the sequence of the first entry that is still retained. */
     public long firstSequence() {
         return firstSequence;
     }

@@ -34,7 +34,7 @@ public record VerifyReport(
      */
     @FunctionalInterface
     public interface Progress {
-        /** A listener that ignores the progress. */
+        /** A listener that ignores all progress reports. */
         Progress NONE = (step, done, total) -> {};
 
         /**

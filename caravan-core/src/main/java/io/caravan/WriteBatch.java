@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Operations on one or several lists that take effect together or not at all.
+ * Collects operations on one or several lists, which take effect together or not at all.
  *
  * <p>Expectations are checked first, against the state before the batch. Then the operations run in the given order. A
  * batch is a plain object: build it on one thread, pass it to {@link ListStore#write}, and do not change it afterwards.
@@ -29,7 +29,7 @@ public final class WriteBatch {
     /** Deletes the list. */
     public record Delete(long id) implements Operation {}
 
-    /** The condition that the list's next sequence is {@code nextSequence}, which is 0 for a missing list. */
+    /** The condition that the list's next sequence (0 for a missing list) is {@code nextSequence}. */
     public record Expectation(long id, long nextSequence) {}
 
     /** The value of {@link #flushDelayNanos()} for a batch that is flushed according to the store's policy. */
@@ -47,19 +47,19 @@ public final class WriteBatch {
         return new WriteBatch();
     }
 
-    /** Adds an append. */
+    /** Adds an append of {@code value} to the list. */
     public WriteBatch append(long id, byte[] value) {
         operations.add(new Append(id, Objects.requireNonNull(value, "value")));
         return this;
     }
 
-    /** Adds a trim of all entries before {@code firstSequence}, which is zero or more. */
+    /** Adds a trim of all entries of the list before {@code firstSequence}, which is zero or more. */
     public WriteBatch trimTo(long id, long firstSequence) {
         operations.add(new Trim(id, Arguments.notNegative(firstSequence, "firstSequence")));
         return this;
     }
 
-    /** Adds a deletion. */
+    /** Adds a deletion of the list. */
     public WriteBatch delete(long id) {
         operations.add(new Delete(id));
         return this;
@@ -75,8 +75,8 @@ public final class WriteBatch {
     }
 
     /**
-     * Sets the durability that the batch reaches before it is acknowledged. The default is the store's level. A level
-     * that is stronger than the store's has no effect.
+     * Sets the durability level that the batch must reach before it is acknowledged. The default is the store's level.
+     * A level that is stronger than the store's has no effect.
      *
      * <p>Batches of all levels keep their order: a crash loses only the last writes, and never a write that precedes a
      * surviving write. A batch is therefore as durable as the strongest batch acknowledged after it. It reaches full
@@ -91,7 +91,7 @@ public final class WriteBatch {
         return this;
     }
 
-    /** Returns the requested level; {@link Durability#SYNC} if none was set. */
+    /** Returns the requested durability level; {@link Durability#SYNC} if none was set. */
     public Durability durability() {
         return durability;
     }
@@ -111,17 +111,17 @@ public final class WriteBatch {
         return this;
     }
 
-    /** Returns the requested delay in nanoseconds; {@link #BY_POLICY} if none was set. */
+    /** Returns the requested maximum flush delay, in nanoseconds; {@link #BY_POLICY} if none was set. */
     public long flushDelayNanos() {
         return flushDelayNanos;
     }
 
-    /** Returns the operations, in order; read-only. */
+    /** Returns a read-only list of the batch's operations, in order. */
     public List<Operation> operations() {
         return Collections.unmodifiableList(operations);
     }
 
-    /** Returns the expectations; read-only. */
+    /** Returns a read-only list of the batch's expectations. */
     public List<Expectation> expectations() {
         return Collections.unmodifiableList(expectations);
     }

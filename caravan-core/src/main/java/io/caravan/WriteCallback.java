@@ -18,7 +18,7 @@ public interface WriteCallback {
      * Reports that the write is durable at the store's {@link Durability} level, or at the weaker level that the write
      * requested.
      *
-     * @param sequence the sequence, as defined by the method that took the callback
+     * @param sequence the sequence, as defined by the method to which the callback was passed
      */
     void success(long sequence);
 

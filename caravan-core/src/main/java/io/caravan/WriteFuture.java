@@ -25,7 +25,10 @@ final class WriteFuture<T> extends CompletableFuture<T> {
         this.executor = executor;
     }
 
-    /** Starts a write. If the store rejects the write, the future completes with the exception of the rejection. */
+    /**
+     * Starts a write, and returns its future. If the store rejects the write, the future completes with the exception
+     * that the store throws.
+     */
     static CompletableFuture<Long> of(ListStore store, Consumer<WriteCallback> write) {
         WriteFuture<Long> future = new WriteFuture<>(store.futureExecutor());
         try {

@@ -88,7 +88,7 @@ class ArchitectureTest {
                 .dependOnClassesThat(assignableTo(FileChannel.class).or(assignableTo(MappedByteBuffer.class))));
     }
 
-    /** The root package is excluded: it and the engine depend on each other by design. */
+    /** Checks for cycles except through the root package, because it and the engine depend on each other by design. */
     @Test
     void packagesHaveNoCycles() {
         check(slices().matching(ROOT + ".(*)..").should().beFreeOfCycles());
@@ -114,7 +114,7 @@ class ArchitectureTest {
         rule.allowEmptyShould(true).check(MAIN_CLASSES);
     }
 
-    /** The root-package classes, and the other packages, that a package may use. */
+    /** The classes of the root package, and the other packages, that one package may use. */
     private record Sees(DescribedPredicate<JavaClass> root, List<String> packages) {
         Sees(DescribedPredicate<JavaClass> root, String... packages) {
             this(root, List.of(packages));

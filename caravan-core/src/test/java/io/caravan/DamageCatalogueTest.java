@@ -71,9 +71,9 @@ class DamageCatalogueTest {
     private static final int SAME_FILE_STEP = 7;
     private static final int VERIFY_STEP = 5;
     private static final int TRUNCATION_STEP = 127;
-    /** Without the profile {@code thorough}, the test makes one flip or truncation in this many. */
+    /** The factor by which a run without the profile {@code thorough} has fewer flips and truncations. */
     private static final int QUICK_SHARE = 48;
-    /** Without the profile {@code thorough}, the test runs one in this many cases that delete or exchange files. */
+    /** The factor by which a run without the profile {@code thorough} has fewer deletions and exchanges of files. */
     private static final int WHOLE_FILES_SHARE = 4;
 
     private static final int SHOWN_FAILURES = 12;
@@ -89,7 +89,7 @@ class DamageCatalogueTest {
         CLOSED
     }
 
-    /** An undamaged store and its layout. */
+    /** The store that a test damages: its files, its expected contents, and the places of all its parts. */
     private record Subject(
             DirectoryImage image,
             StoreAnatomy anatomy,
@@ -113,7 +113,7 @@ class DamageCatalogueTest {
 
     // Cases and their outcomes.
 
-    /** One damaged store. */
+    /** A damaged copy of a store, and the name of the damage. */
     private record Case(String name, DirectoryImage image) {}
 
     /** The outcome of opening a store: its contents or an exception. */
@@ -284,8 +284,8 @@ class DamageCatalogueTest {
     }
 
     /**
-     * Checks that the entire engine has the same outcome. The engine may leave faults only in frames and headers. If
-     * the engine rejects the store, it changes no file, unless an entry is damaged.
+     * Checks that opening the damaged store with the entire engine has a permitted outcome. The engine may leave faults
+     * only in frames and headers. If the engine rejects the store, it changes no file, unless an entry is damaged.
      */
     private static void checkFullOpen(Flip flip, DirectoryImage damaged, Subject subject, List<String> wrong)
             throws IOException {
@@ -343,8 +343,8 @@ class DamageCatalogueTest {
     }
 
     /**
-     * Returns cuts at every length within a header or the last frame, at the start of every other area, and at every
-     * {@value #TRUNCATION_STEP}th length. The area of a cut is the area that contains it.
+     * Returns truncations to every length within a header or the last frame, to the start of every other area, and to
+     * every {@value #TRUNCATION_STEP}th length. The area of a cut is the area that contains it.
      */
     private static List<Flip> cuts(Subject subject) {
         List<Flip> cuts = new ArrayList<>();
@@ -367,7 +367,7 @@ class DamageCatalogueTest {
         return area.kind() == Kind.CHECKPOINT && area.end() - area.start() == CheckpointLayout.SECTION_HEADER_BYTES;
     }
 
-    /** Checks that the store opened with its entire contents, or that the exception names a file. */
+    /** Checks that the store was opened with its entire contents, or that the exception names a file. */
     private static void checkWhole(Outcome outcome, Subject subject, List<String> wrong) {
         boolean right = outcome.rejection() == null && outcome.contents().equals(subject.contents());
         check(right || outcome.namesAFile(), wrong, "came to ", outcome);
@@ -420,7 +420,7 @@ class DamageCatalogueTest {
         Seeds.forEach(1, seed -> checkWholeFiles(Rounds.oneIn(WHOLE_FILES_SHARE, cases, seed), subject));
     }
 
-    /** Returns every existing file name and, for each kind of file, the next name and two distant names. */
+    /** Returns all existing file names and three unused names for each kind of file: the next and two distant ones. */
     private static List<String> places(DirectoryImage image) {
         List<String> places = new ArrayList<>(image.files().keySet());
         for (FileNames kind : FileNames.values()) {
@@ -449,7 +449,7 @@ class DamageCatalogueTest {
         Seeds.forEach(1, seed -> checkWholeFiles(Rounds.oneIn(WHOLE_FILES_SHARE, cases, seed), subject));
     }
 
-    /** Opens every case with the entire engine. If the engine rejects a store, {@code verify} must report a fault. */
+    /** Opens the store of each case with the entire engine. If opening fails, {@code verify} must report a fault. */
     private static void checkWholeFiles(List<Case> cases, Subject subject) {
         LOGGER.info("{} cases of whole files", cases.size());
         forEach(cases.size(), i -> {

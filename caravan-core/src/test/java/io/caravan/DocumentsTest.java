@@ -37,7 +37,7 @@ final class DocumentsTest {
     private static final Pattern BAD_SUMMARY =
             Pattern.compile("(?:What|How|Where|When|Who|Whose|Which|Up to|By|As|So|From|Of|If)\\b.*", Pattern.DOTALL);
 
-    /** The avoided words with their replacements. Plurals and other forms are separate entries. */
+    /** Maps the words to avoid to their replacements. Plurals and other forms are separate entries. */
     private static final Map<Pattern, String> AVOIDED = avoided(Map.ofEntries(
             Map.entry("whoever|whatever", "name the thing: a caller, the values"),
             Map.entry("nobody|somebody", "no client, an operator"),
@@ -86,7 +86,7 @@ final class DocumentsTest {
         assertThat(findings).isEmpty();
     }
 
-    /** Checks string literals, which include messages, help texts, and metric descriptions. */
+    /** Checks the string literals of the main code: messages, help texts, and metric descriptions. */
     @Test
     void messagesFollowLanguageRules() throws IOException {
         Path root = root();

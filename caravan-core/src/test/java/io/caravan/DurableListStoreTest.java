@@ -59,7 +59,7 @@ class DurableListStoreTest extends ListStoreContract {
         return MAX_VALUE_BYTES;
     }
 
-    /** The log that is kept for the older checkpoint still refers to the heap segments that held the list. */
+    /** Checks that the heap segments of a deleted list stay while the log for the older checkpoint refers to them. */
     @Test
     void keepsHeapSegmentsReferencedByRetainedLog() {
         for (int round = 0; round < 10; round++) {

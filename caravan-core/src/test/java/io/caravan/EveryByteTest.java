@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(1800)
 class EveryByteTest {
-    /** A value whose frame takes two blocks and whose entry takes more than half of a heap segment. */
+    /** The length of a value whose frame takes two blocks and whose entry takes more than half of a heap segment. */
     private static final int BIG_VALUE_BYTES = 4100;
 
     /** Opens a store with the smallest segments that fit a value of more than one block. */
@@ -50,8 +50,8 @@ class EveryByteTest {
     }
 
     /**
-     * Writes values to two heap segments, with free space between the values, and a frame that skips a block after the
-     * older checkpoint.
+     * Writes values to two heap segments, with free space between the values, and, after the older checkpoint, a frame
+     * that skips the last block of a segment.
      */
     private static void fill(Engine store) {
         for (int i = 0; i < 3; i++) {

@@ -38,7 +38,7 @@ class FormerVersionTest {
     @TempDir
     Path directory;
 
-    /** Returns the image with this version in all headers. */
+    /** Returns a copy of the image in which all file headers state this version. */
     private static DirectoryImage labelled(int version, DirectoryImage image) {
         DirectoryImage labelled = image;
         for (String name : image.files().keySet()) {
@@ -62,7 +62,7 @@ class FormerVersionTest {
         return DurableListStore.open(SmallStore.config(directory).build());
     }
 
-    /** The new checkpoint makes an older release reject the store for its version instead of reporting damage. */
+    /** Checks that the version of the new checkpoint makes an older release reject the store, not report damage. */
     @ParameterizedTest
     @CsvSource({"open", "closed"})
     void openingEarlierVersionWritesNewCheckpoint(String formerVersion) throws Exception {
@@ -77,7 +77,7 @@ class FormerVersionTest {
         assertThat(Faults.of(directory)).isEmpty();
     }
 
-    /** The older checkpoint is the last one of the earlier version, and is followed by old frames, then new ones. */
+    /** Checks replay from the last checkpoint of the earlier version, through old frames and then new ones. */
     @ParameterizedTest
     @CsvSource({"open", "closed"})
     void replaysNewFramesAfterFramesOfEarlierVersion(String formerVersion) throws Exception {
@@ -109,9 +109,9 @@ class FormerVersionTest {
     }
 
     /**
-     * A release that captured the index partition by partition wrote the store and was killed. All lists were appended
-     * to, trimmed, deleted, and recreated twice while the newest checkpoint was being written. The expected contents
-     * were read with that release.
+     * Opens a killed store of a release that captured the index partition by partition. All lists were appended to,
+     * trimmed, deleted, and recreated twice while the newest checkpoint was being written. The expected contents were
+     * read with that release.
      */
     @Test
     void opensStoreWithPartitionsCapturedAtSeveralLsns() throws Exception {

@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests fsyncs after two checkpoints have recycled a segment. A store that had recovered or had just filled a segment
- * once treated an fsynced segment as unsynced, and the next fsync made the store fail permanently. The tests of a store
- * that has just filled a segment are in {@link io.caravan.testing.LifecycleContract}.
+ * Checks that a store can still fsync after two checkpoints have recycled a log segment. A store that had recovered or
+ * had just filled a segment once treated an fsynced segment as unsynced, and the next fsync made the store fail
+ * permanently. The tests of a store that has just filled a segment are in {@link io.caravan.testing.LifecycleContract}.
  */
 class FsyncAfterRecyclingTest {
     private static final int SEGMENT_BYTES = 64 * 1024;

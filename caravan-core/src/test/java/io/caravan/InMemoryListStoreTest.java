@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests only the basic function and the limits of the in-memory store, which is the durable store on another storage.
+ * Tests the basic function and the limits of the in-memory store, which is the durable store on a storage in memory.
  */
 class InMemoryListStoreTest {
 
@@ -38,7 +38,7 @@ class InMemoryListStoreTest {
         assertThat(Path.of("not touched")).doesNotExist();
     }
 
-    /** Reads the value first from the log, then from the heap. */
+    /** Checks that values are read-only, both from the log and, after a checkpoint, from the heap. */
     @Test
     void returnsReadOnlyValues() {
         try (ListStore store = ListStore.inMemory()) {
@@ -54,7 +54,7 @@ class InMemoryListStoreTest {
         }
     }
 
-    /** Occasional checkpoints let the run read values from the log and from the heap. */
+    /** Compares long random runs with a model; occasional checkpoints move some of the values to the heap. */
     @Test
     @Tag("rounds")
     void longRunsMatchModel() {

@@ -16,7 +16,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The Java code of the README and of the examples, compiled and run unchanged. */
+/** Compiles and runs the unchanged Java code of the README and of the examples. */
 class ReadmeTest {
     private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
     private static final Pattern PRINTS = Pattern.compile("It prints `([^`]*)`");

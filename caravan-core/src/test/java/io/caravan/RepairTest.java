@@ -82,7 +82,7 @@ class RepairTest {
                 .hasMessageContaining("not empty");
     }
 
-    /** A file name can contain any segment number, so a repair must not visit all numbers up to it. */
+    /** Checks that a repair does not visit every number up to the huge segment number in a file name. */
     @Test
     @Timeout(600)
     void doesNotCountUpToDistantLogSegment() throws Exception {
@@ -96,7 +96,7 @@ class RepairTest {
         assertThat(work.resolve("kept").resolve("log-7fffffffffffffff.wal")).exists();
     }
 
-    /** Returns the directory of a store that was killed after this many appends. */
+    /** Returns the directory of a store that was killed after {@code count} appends. */
     private Path killedAfterAppends(int count) throws Exception {
         Path killed = work.resolve("killed");
         WatchedScheduler threads = new WatchedScheduler();

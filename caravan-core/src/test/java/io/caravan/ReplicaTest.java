@@ -48,7 +48,7 @@ final class ReplicaTest {
     @TempDir
     Path directory;
 
-    /** The frames that the group has committed. */
+    /** The frames that the leader has replicated, in order. */
     private final List<ByteBuffer> frames = new ArrayList<>();
 
     private Replica open(String name) {
@@ -119,7 +119,7 @@ final class ReplicaTest {
         });
     }
 
-    /** The flusher processes an empty commit while a frame is waiting for its segment. */
+    /** Checks that an fsync request loses no frame if the flusher processes it while a frame waits for its segment. */
     @Test
     void fsyncDuringSegmentWaitLosesNoFrame() throws InterruptedException {
         try (Replica leader = leader();
@@ -288,7 +288,7 @@ final class ReplicaTest {
         }
     }
 
-    /** Trims of lists that do not exist have no records, but the leader reserves space for them. */
+    /** Checks the replay of a frame that skipped to the next segment to leave space for trims of missing lists. */
     @Test
     void replaysFrameThatSkippedToNextSegment() {
         try (Replica leader = leader();
@@ -310,7 +310,7 @@ final class ReplicaTest {
         }
     }
 
-    /** An uncommitted frame of a former leader has the same LSN as a frame of the next leader. */
+    /** Checks that a follower rejects a former leader's frame at the LSN of a frame of the next leader. */
     @Test
     void rejectsLeftoverFrameOfFormerLeader() {
         List<ByteBuffer> leftovers = new ArrayList<>();
@@ -350,9 +350,7 @@ final class ReplicaTest {
                 .isEmpty();
     }
 
-    /**
-     * A follower does not fsync after each frame, so the operating system may write later frames before an earlier one.
-     */
+    /** Checks recovery if a power cut has lost an unfsynced frame, but not the frames after it. */
     @Test
     void recoversFromPowerCutThatLostUnfsyncedFrame() throws IOException {
         try (Replica leader = leader()) {
@@ -401,7 +399,7 @@ final class ReplicaTest {
                 .withMessageContaining("durability PROCESS");
     }
 
-    /** The leftover frame is longer than the new frame at its position, so the log ends before the leftover does. */
+    /** Checks that a leftover frame is reported even if it is longer than the new frame at its position. */
     @Test
     void reportsTakenPositionForLongerLeftover() {
         List<ByteBuffer> leftovers = new ArrayList<>();
@@ -419,7 +417,7 @@ final class ReplicaTest {
         }
     }
 
-    /** The follower has smaller settings than the leader, but log segments of the same size. */
+    /** Checks that a follower with smaller buffers than the leader's, but equal log segments, replays large frames. */
     @Test
     void followerReplaysFramesLargerThanItsBuffers() {
         StoreConfig smaller = heapSegments("follower", 64).build();
@@ -469,7 +467,7 @@ final class ReplicaTest {
         return forged;
     }
 
-    /** The replica's list has one more value than the leader's. The replica must fail instead of skipping the frame. */
+    /** Checks that a replica whose list has one more value than the leader's fails instead of skipping the frame. */
     @Test
     void contradictoryFrameFailsReplica() throws IOException {
         try (Replica leader = leader()) {

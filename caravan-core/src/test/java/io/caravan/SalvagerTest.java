@@ -61,8 +61,8 @@ class SalvagerTest {
     private record Entry(long id, Value value) {}
 
     /**
-     * The result of one salvage: the share of values recovered with their sequences, the share of all recovered values,
-     * and the number of losses.
+     * The result of a salvage: the share of values that kept their sequences, the share of all recovered values, and
+     * the number of reported losses.
      */
     private record Back(double placed, double values, long losses) {}
 
@@ -91,7 +91,7 @@ class SalvagerTest {
         return found;
     }
 
-    /** Whether the small store ever appended this value. The list and the length determine nearly every value. */
+    /** Whether the small store ever contained this value. The list and the length determine nearly every value. */
     private static boolean wasWritten(IdAndValue found) {
         ByteBuffer value = found.value();
         return ByteBuffer.wrap(StoreCalls.bytes(value.remaining(), (int) found.id()))
@@ -172,7 +172,7 @@ class SalvagerTest {
         }
     }
 
-    /** The salvage reads a damaged partition from the older checkpoint, and therefore also needs the log. */
+    /** Checks that a missing log is reported if a damaged partition must be read from the older checkpoint. */
     @Test
     void reportsLogThatEndsBeforeNewestCheckpoint() throws Exception {
         String newest = image.last("checkpoint-");
@@ -294,7 +294,7 @@ class SalvagerTest {
         return cases;
     }
 
-    /** Values before a gap are renumbered to close it, and the next sequence stays the same. */
+    /** Checks that values before a gap are renumbered to close it, and that the next sequence stays the same. */
     @Test
     void shiftsValuesBeforeGapAndReportsIt(@TempDir Path work) throws Exception {
         Path damaged = work.resolve("damaged");

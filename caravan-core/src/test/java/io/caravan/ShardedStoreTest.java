@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests the routing of calls to one shard, and calls that concern all shards. */
+/** Tests which calls go to one shard and which go to all shards. */
 class ShardedStoreTest {
     private final List<MoodyStore> shards =
             Stream.generate(MoodyStore::new).limit(3).toList();
     private final ShardedStore store = new ShardedStore(shards);
 
-    /** A store that can report full log buffers, and that can fail when it is closed. */
+    /** A store that reports full log buffers, or fails when it is closed, at the test's request. */
     private static final class MoodyStore extends ForwardingListStore {
         final List<Runnable> waiting = new ArrayList<>();
         boolean noRoom;

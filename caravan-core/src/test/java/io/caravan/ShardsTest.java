@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests creating, reopening, rejecting, and backing up a directory with several stores. */
+/** Tests how a directory with several shards is created, opened again, rejected, and backed up. */
 class ShardsTest {
     @TempDir
     Path work;

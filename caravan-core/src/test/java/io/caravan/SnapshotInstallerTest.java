@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Sends the store files of a replica in chunks and installs them in another directory. */
+/** Checks that the store files of a replica can be sent in chunks and installed in another directory. */
 final class SnapshotInstallerTest {
     private static final long STORE_ID = 4711;
     private static final int LISTS = 5;

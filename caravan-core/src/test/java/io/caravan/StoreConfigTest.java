@@ -24,8 +24,8 @@ class StoreConfigTest {
     }
 
     /**
-     * Returns the config of the smallest possible store: a heap segment has space for one entry of 4 KiB, including 8
-     * bytes of fields.
+     * Returns the config of the smallest possible store: its only heap segment has space for one entry of 4 KiB,
+     * including 8 bytes of fields.
      */
     private static StoreConfig.Builder smallest() {
         return builder()

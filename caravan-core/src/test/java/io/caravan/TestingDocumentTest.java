@@ -84,7 +84,7 @@ class TestingDocumentTest {
         assertThat(unknown).as("unknown options").isEmpty();
     }
 
-    /** Returns the options in the script and, in quotes, in the source of the package that it runs. */
+    /** Returns the options in the script, and those in string literals of the package that the script runs. */
     private static Set<String> optionsOf(String name) throws IOException {
         Set<String> options = new TreeSet<>();
         Path script = root.resolve("scripts").resolve(name);

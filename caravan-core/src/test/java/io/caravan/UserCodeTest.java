@@ -43,7 +43,7 @@ class UserCodeTest {
     @TempDir
     Path directory;
 
-    /** The action of the heap pressure listener. */
+    /** The action that the heap pressure listener runs, set by each test. */
     private final AtomicReference<Runnable> whenPressed = new AtomicReference<>(() -> {});
 
     private DurableListStore open() {
@@ -127,7 +127,7 @@ class UserCodeTest {
         return places;
     }
 
-    /** Returns the places where user code runs within the caller's call, which throws the exception of that code. */
+    /** Returns the calls that run user code on the caller's thread and rethrow that code's exceptions. */
     private static Map<String, Place> callersThreads() {
         Map<String, Place> places = new LinkedHashMap<>();
         places.put("get", (test, store, action) -> store.get(1, each((sequence, value) -> action.run())));

@@ -78,13 +78,13 @@ final class AppliedIndex {
         return crc.getValue();
     }
 
-    /** Returns the entry up to which the Raft log is no longer needed, or null. */
+    /** Returns the entry up to which the store no longer needs the Raft log; null if there is none. */
     @Nullable
     Applied durable() {
         return durable;
     }
 
-    /** Records that the store has written the frame of this entry to its log, up to this LSN. */
+    /** Records that the store has written this entry's frame, which ends at this LSN, to its log. */
     void applied(TermIndex entry, long endLsn) {
         Applied known = durable;
         if (known != null && entry.getIndex() <= known.entry().getIndex()) {
@@ -112,15 +112,15 @@ final class AppliedIndex {
         }
     }
 
-    /** Returns the entry that is reported to Raft as its snapshot, or null. */
+    /** Returns the entry that this node reports to Raft as its latest snapshot; null if there is none. */
     @Nullable
     Applied reported() {
         return reported;
     }
 
     /**
-     * Counts a check, and returns whether a received snapshot has remained uninstalled for this number of checks. Call
-     * this on one thread only.
+     * Counts a check, and returns whether a received snapshot has now remained uninstalled for {@code maxChecks}
+     * checks. Call this on one thread only.
      */
     boolean isOverdue(int maxChecks) {
         checksWhileUnreported = unreported ? checksWhileUnreported + 1 : 0;

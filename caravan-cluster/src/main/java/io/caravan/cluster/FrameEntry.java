@@ -7,8 +7,9 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * A frame as an entry of the Raft log. A header before the frame contains settings that must be the same on all nodes
- * of a group. Entries written by earlier builds consist of the frame alone. Numbers are little-endian.
+ * A frame of the store's log as an entry of the Raft log. A header before the frame contains settings that must be the
+ * same on all nodes of a group. Entries written by earlier builds consist of the frame alone. Numbers are
+ * little-endian.
  *
  * @param logSegmentBytes size of the leader's log segments; 0 if the entry does not contain the size
  */
@@ -37,7 +38,7 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
     }
 
     /**
-     * Decodes an entry.
+     * Decodes an entry of the Raft log.
      *
      * @param place a description of the entry's place, for messages
      * @throws IllegalStateException if this build cannot read the entry

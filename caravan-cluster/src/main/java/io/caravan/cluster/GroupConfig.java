@@ -10,7 +10,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The configuration of one node of a group.
+ * The configuration of one node of a Raft group.
  *
  * @param group the id of the group: the same on all of its nodes, and different from the id of any other group
  * @param self this node's id
@@ -43,13 +43,13 @@ public record GroupConfig(
     /** The kind of a node's start: its first start, in a new or an existing group, or a later start. */
     public enum Start {
         /**
-         * The first start, in a new group whose other nodes also start for the first time; its directories must be
-         * empty.
+         * The first start, in a new group whose other nodes also start for the first time; the node's directories must
+         * be empty.
          */
         CREATE,
         /**
-         * The first start, in a group that already exists; its directories must be empty. The node waits until it is
-         * {@linkplain GroupMember#add added}.
+         * The first start, in a group that already exists; the node's directories must be empty. The node waits until
+         * it is {@linkplain GroupMember#add added}.
          */
         JOIN,
         /**
@@ -119,7 +119,7 @@ public record GroupConfig(
         return nodes.stream().filter(node -> node.id().equals(self)).findFirst().orElseThrow();
     }
 
-    /** Returns the store id of every replica of the group. */
+    /** Returns the store id, which all replicas of the group share. */
     long storeId() {
         return group.getMostSignificantBits() ^ group.getLeastSignificantBits();
     }

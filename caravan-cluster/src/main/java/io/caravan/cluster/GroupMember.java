@@ -44,13 +44,13 @@ import org.slf4j.LoggerFactory;
  */
 public final class GroupMember implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
-    /** The timeout of the leadership transfer in {@link #handOver}. */
+    /** The timeout for the leadership transfer in {@link #handOver}. */
     private static final Duration HAND_OVER = Duration.ofSeconds(2);
-    /** The time for which a node counts as reachable after its last response, unless one election timeout is longer. */
+    /** The time for which a node counts as reachable after its last response, unless the election timeout is longer. */
     private static final Duration CONTACT_TIMEOUT = Duration.ofSeconds(2);
     /**
-     * The timeout of a confirmation, in election timeouts. A leader that has lost its majority detects the loss after
-     * two election timeouts.
+     * The timeout for a leadership confirmation, in election timeouts. A leader that has lost its majority detects the
+     * loss after two election timeouts.
      */
     private static final int CONFIRMATION_ELECTIONS = 4;
     /** The number of election timeouts after which this node repeats an offer of leadership. */
@@ -116,7 +116,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Starts this node's membership. Returns before the group has a leader.
+     * Starts this node's participation in its group. Returns before the group has a leader.
      *
      * @throws StoreDirectoryException if the directories are empty although this is not the first start, are not empty
      *     although it is, or contain files of another group or store. At the first start, also if this node is already
@@ -242,8 +242,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Proposes an entry. The future completes when the group has committed the entry in this node's term, and this node
-     * has applied it.
+     * Proposes an entry to the group. The future completes when the group has committed the entry in this node's term,
+     * and this node has applied it.
      */
     private CompletableFuture<Void> commit(ByteString entry) {
         CompletableFuture<Void> committed = new CompletableFuture<>();
@@ -273,7 +273,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Creates a request with a unique call id. Requests are never resent, because the outcome of the first attempt
+     * Creates a Raft request with a unique call id. Requests are never resent, because the outcome of the first attempt
      * would be unknown.
      */
     private RaftClientRequest request(ByteString frame) {
@@ -384,7 +384,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * The progress of a node, as far as this node knows.
+     * The replication progress of a node of the group, as far as this node knows.
      *
      * @param committed the approximate commit index of the node, as far as this node knows
      * @param silent the time since the leader last received anything from the node; null if this node is not the
@@ -399,7 +399,7 @@ public final class GroupMember implements AutoCloseable {
             @Nullable FileProgress files) {}
 
     /**
-     * The progress of copying a store.
+     * The progress of a snapshot transfer between two nodes.
      *
      * @param bytes the number of bytes copied
      * @param total the number of bytes to copy, which grows with the store's log
@@ -462,8 +462,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Offers leadership to another node until that node leads or this time is reached. Raft sends only one request for
-     * each offer. If the request is lost, nothing happens until the offer times out.
+     * Offers leadership to another node until that node leads or the time {@code end} is reached. Raft sends only one
+     * request for each offer. If the request is lost, nothing happens until the offer times out.
      *
      * @return null if the other node leads
      */
@@ -485,8 +485,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Waits until any node leads or this time is reached, because an election may still be in progress. Returns the
-     * leader's id.
+     * Waits until any node leads or the time {@code end} is reached, because an election may still be in progress.
+     * Returns the leader's id.
      */
     private Optional<String> awaitLeader(long end) {
         while (info().getLeaderId() == null && millisUntil(end) > 0) {
@@ -537,8 +537,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Whether this node still participates. False if it is closed or has left the group on its own, for example because
-     * it lacks a frame. A node that has left must be closed and started again.
+     * Whether this node still participates in its group. False if it is closed or has left the group on its own, for
+     * example because it lacks a frame. A node that has left must be closed and started again.
      */
     public boolean takesPart() {
         try {

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This node's replica, which is reopened when it fails and replaced when a snapshot has been received. Callers hold the
- * lock of {@link GroupStateMachine} unless a method states otherwise.
+ * Manages this node's replica of the store: reopens it after a failure, and replaces it with a received snapshot.
+ * Callers hold the lock of {@link GroupStateMachine} unless a method states otherwise.
  */
 final class GroupReplica {
     private static final Logger LOG = LoggerFactory.getLogger(GroupReplica.class);
@@ -79,9 +79,9 @@ final class GroupReplica {
     }
 
     /**
-     * Replays the frame of an entry. Retries until the store contains the frame, because Raft relies on that, and then
-     * returns true. Returns false if another committed frame occupies the frame's position: every node then skips the
-     * entry.
+     * Replays the frame of a Raft entry on this node's replica. Retries until the store contains the frame, because
+     * Raft relies on that, and then returns true. Returns false if another committed frame occupies the frame's
+     * position: every node then skips the entry.
      *
      * @param place a description of the entry's place, for messages
      * @throws IllegalStateException if the store cannot apply the entry, or this node is closing; no later entry may be

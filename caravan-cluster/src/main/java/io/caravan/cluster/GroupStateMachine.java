@@ -95,7 +95,7 @@ final class GroupStateMachine extends BaseStateMachine {
     private final AtomicReference<@Nullable Thread> leaver = new AtomicReference<>();
 
     /**
-     * Creates the state machine of a node that does not participate yet.
+     * Creates the state machine of a node that does not participate in its group yet.
      *
      * @param givesWay called when this node is elected; returns whether another node has taken over leadership instead
      */
@@ -170,8 +170,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Applies an entry, and returns whether it was applied. Entries that are not applied because this node is leaving
-     * or closing are replayed from the Raft log at the next start.
+     * Applies an entry, if necessary after a role change, and returns whether it was applied. Entries that are not
+     * applied because this node is leaving or closing are replayed from the Raft log at the next start.
      */
     private boolean apply(TermIndex place, ByteBuffer bytes) {
         try {
@@ -191,7 +191,7 @@ final class GroupStateMachine extends BaseStateMachine {
         return false;
     }
 
-    /** Applies an entry. Returns false if the replica leads, and must become a follower first. */
+    /** Applies an entry in the current role. Returns false if the replica leads, and must become a follower first. */
     private synchronized boolean applied(TermIndex place, @Nullable FrameEntry entry) {
         if (entry != null) {
             RaftFrameReplicator term = leading;
@@ -255,7 +255,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Fsyncs the replica. Returns the entry up to which its files are complete. */
+    /** Fsyncs the replica, and advances the applied index. Returns the entry up to which the files are complete. */
     private Applied markForced() throws IOException {
         initialized(replica).now().fsync();
         synchronized (this) {
@@ -304,7 +304,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Receives a snapshot. Called when this node lags behind the leader's retained Raft log, or joins. */
+    /** Receives a snapshot from the leader. Called when this node joins or lags behind the retained Raft log. */
     @Override
     public CompletableFuture<@Nullable TermIndex> notifyInstallSnapshotFromLeader(RoleInfoProto role, TermIndex first) {
         if (first.getIndex() <= 0) {
@@ -588,8 +588,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Ends this node's participation until it is restarted; the group considers the node lost. A node whose store has
-     * lost data therefore neither leads nor votes before it has replayed that data.
+     * Ends this node's participation until the node is restarted; the group considers the node lost. A node whose store
+     * has lost data therefore neither leads nor votes before it has replayed that data.
      */
     private void leave(IllegalStateException why) {
         // Closing waits for the threads that change roles and apply entries, and this thread is one of them.

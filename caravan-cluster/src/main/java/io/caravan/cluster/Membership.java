@@ -101,14 +101,14 @@ final class Membership {
         }
     }
 
-    /** Returns the change that this node is making as the leader. */
+    /** Returns the membership change that this node is making as the leader; empty if there is none. */
     Optional<MembershipChange> inProgress() {
         return Optional.ofNullable(inProgress.get());
     }
 
     /**
-     * Performs a change. Returns when a majority of the new members has the change on disk. By then, a joining node has
-     * all but the last entries.
+     * Makes a membership change. Returns when a majority of the new members has the change on disk. By then, a joining
+     * node has all but the last entries.
      *
      * @param reachable whether a node of the group is known to respond
      * @throws IllegalArgumentException if the change is invalid; nothing has changed
@@ -223,7 +223,7 @@ final class Membership {
         return 2 * there <= voters.size();
     }
 
-    /** Ends this node's term. A change in progress then fails. */
+    /** Ends this node's term as the leader. A change in progress then fails. */
     void stepDown() throws IOException {
         server.transferLeadershipAsync(new TransferLeadershipRequest(
                 ClientId.randomId(),

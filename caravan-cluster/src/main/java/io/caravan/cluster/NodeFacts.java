@@ -14,12 +14,12 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  * @param hasSeenSender whether the requesting node has already received entries of the group
  */
 record NodeFacts(int formatLevel, int logSegmentBytes, boolean hasSeenSender) {
-    /** The first byte of the request, which distinguishes it from a request for a snapshot. */
+    /** The first byte of a request and of its response. It distinguishes the request from a request for a snapshot. */
     private static final byte KIND = 2;
 
     private static final int BYTES = 1 + 2 * Integer.BYTES + 1;
 
-    /** Encodes the request. */
+    /** Encodes a request for another node's facts. */
     static ByteString question(String sender) {
         return ByteString.copyFrom(new byte[] {KIND}).concat(ByteString.copyFromUtf8(sender));
     }
@@ -28,7 +28,7 @@ record NodeFacts(int formatLevel, int logSegmentBytes, boolean hasSeenSender) {
         return !message.isEmpty() && message.byteAt(0) == KIND;
     }
 
-    /** Returns the id of the requesting node. */
+    /** Decodes the id of the requesting node from its request. */
     static String sender(ByteString question) {
         return question.substring(1).toString(StandardCharsets.UTF_8);
     }

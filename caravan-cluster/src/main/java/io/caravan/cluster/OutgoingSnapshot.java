@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutgoingSnapshot {
     private static final int MOST_READY = 2;
-    /** The maximum time until a reply. It must be shorter than the response timeout of the requesting node. */
+    /** The maximum delay of the reply to a request for a chunk; shorter than the requesting node's timeout. */
     private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(1);
 
     private final long number;
@@ -75,7 +75,7 @@ final class OutgoingSnapshot {
         return ended;
     }
 
-    /** Returns a future that completes with the chunk of this number when the chunk is ready. */
+    /** Returns a future that completes with the requested chunk or, if it is not ready in time, a reply to wait. */
     synchronized CompletableFuture<ByteString> request(long piece) {
         if (ended.isCompletedExceptionally()) {
             return CompletableFuture.failedFuture(new IOException("the transfer has ended", reason()));

@@ -80,8 +80,8 @@ final class RaftFrameReplicator implements FrameReplicator {
     }
 
     /**
-     * Returns the last committed frame, or null. The store writes a frame only after it is notified of the commit, so a
-     * store that fails in between may lack this frame. The store has written every earlier frame.
+     * Returns the last committed frame, or null if there is none. The store writes a frame only after it is notified of
+     * the commit, so a store that fails in between may lack this frame. The store has written every earlier frame.
      */
     synchronized @Nullable ByteBuffer lastCommitted() {
         return lastCommitted == null ? null : ByteBuffer.wrap(lastCommitted);

@@ -23,7 +23,7 @@ final class RaftLogPurger {
     private long lastLsn;
 
     /**
-     * Creates a purger.
+     * Creates the purger of a node's Raft log.
      *
      * @param segments the directory of the log's segments
      */
@@ -44,7 +44,7 @@ final class RaftLogPurger {
     }
 
     /**
-     * Purges the entries that need not be kept.
+     * Purges the entries that are no longer needed or exceed the limit.
      *
      * @param durable the entry up to which this node's files are complete
      * @param firstNeeded the first entry needed by a node that is receiving a snapshot

@@ -16,7 +16,7 @@ final class RaftLogRetention {
     private final long keptBytes;
 
     /**
-     * Creates a limit.
+     * Creates the limit of one Raft log.
      *
      * @param segments the directory of the log's segments
      */
@@ -30,7 +30,7 @@ final class RaftLogRetention {
         return Math.min(MOST_SEGMENT_BYTES, keptBytes / SEGMENTS);
     }
 
-    /** Returns the last entry of the segments that exceed the limit; -1 if none does. */
+    /** Returns the index of the last entry in the segments beyond the limit; -1 if there are none. */
     long lastBeyond() throws IOException {
         List<Segment> oldestFirst = RaftSegments.of(segments);
         long bytes = 0;

@@ -121,7 +121,7 @@ final class RaftMetadataRepair {
         return lines;
     }
 
-    /** Restores the newest known members in Raft's file. */
+    /** Rewrites Raft's file if it does not contain the newest known members of the group. */
     private static void prepareNodes(Path file, Path own, Path segments, @Nullable Applied durable) throws IOException {
         LogEntryProto now = nodes(file);
         LogEntryProto newest = newer(now, nodes(own.resolve(MEMBERS)));
@@ -144,9 +144,9 @@ final class RaftMetadataRepair {
     }
 
     /**
-     * Makes this node's copy of the members equal to the entry that Raft reports. When this method returns, the copy is
-     * durable. Only Raft's reports change the copy: an entry in the log may never be committed, and the group may then
-     * commit another one with a lower index.
+     * Updates this node's copy of the members to the membership entry that Raft reports. When this method returns, the
+     * copy is durable. Only Raft's reports change the copy: an entry in the log may never be committed, and the group
+     * may then commit another one with a lower index.
      *
      * @param own the directory of the node's own small files
      */

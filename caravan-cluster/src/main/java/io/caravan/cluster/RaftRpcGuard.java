@@ -39,10 +39,7 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
  * </ul>
  */
 final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
-    /**
-     * The number of directories that Raft creates at a node's first start: the node's, the group's, and that of the
-     * votes.
-     */
+    /** The number of directories that Raft creates at a node's first start: for the node, the group, and the votes. */
     private static final int DIRECTORIES = 3;
 
     private static final long FSYNC_SECONDS = 2;

@@ -25,7 +25,7 @@ final class RaftSegments {
     private RaftSegments() {}
 
     /**
-     * A segment file.
+     * A segment file of a Raft log.
      *
      * @param first the index of the segment's first entry
      * @param last the index of the segment's last entry; -1 if entries may still be added

@@ -95,7 +95,7 @@ final class RaftSettings {
     }
 
     /**
-     * Returns the maximum election timeout, after which a node without contact with its leader has started an election.
+     * Returns the maximum election timeout: a node without contact with its leader starts an election within this time.
      */
     static long longestElectionMillis(GroupConfig config) {
         return 2 * config.election().toMillis();

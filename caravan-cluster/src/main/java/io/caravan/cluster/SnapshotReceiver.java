@@ -22,13 +22,13 @@ import org.slf4j.LoggerFactory;
 /** Receives the leader's files when Raft requires this node to install a snapshot. Thread-safe. */
 final class SnapshotReceiver {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotReceiver.class);
-    /** The response timeout of the leader, which responds in time even if no chunk is ready. */
+    /** The timeout for a response from the leader, which responds in time even if no chunk is ready. */
     private static final TimeDuration REPLY_TIMEOUT = TimeDuration.valueOf(10, TimeUnit.SECONDS);
 
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final int MOST_DOUBLINGS = 8;
     private static final long POLL_MILLIS = 50;
-    /** The number of steps in which the progress of a copy is logged. */
+    /** The number of equal steps in which the progress of a transfer is logged. */
     private static final int STEPS = 4;
 
     private final GroupConfig config;
@@ -39,13 +39,13 @@ final class SnapshotReceiver {
     private int failures;
     private long reported;
 
-    /** The store that the files replace. */
+    /** The store that the received files replace. */
     interface Target {
-        /** Returns the directory for the files, which does not exist yet. */
+        /** Returns the directory for the received files; the directory does not exist yet. */
         Path begin() throws IOException;
 
         /**
-         * Installs the files as the store.
+         * Installs the received files as the store.
          *
          * @throws IOException if the files cannot become the store
          */

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 final class SnapshotSender {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
-    /** The number of steps in which the progress of a copy is logged. */
+    /** The number of equal steps in which the progress of a transfer is logged. */
     private static final int STEPS = 4;
 
     private final String self;
@@ -52,7 +52,7 @@ final class SnapshotSender {
     }
 
     /**
-     * Handles a node's request.
+     * Handles a node's request for a chunk.
      *
      * @param led returns whether the node with this id follows this node
      */
@@ -107,7 +107,7 @@ final class SnapshotSender {
         }
     }
 
-    /** Logs each step of the progress. */
+    /** Records the progress of a copy, and logs each step. */
     private final class LoggedProgress implements BackupReport.Progress {
         private final String node;
         private final OutgoingSnapshot copy;

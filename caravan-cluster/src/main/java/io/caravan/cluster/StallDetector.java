@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
 final class StallDetector {
     private static final Logger LOG = LoggerFactory.getLogger(StallDetector.class);
 
-    /** The node whose progress is checked. */
+    /** The node whose group is checked for progress. */
     interface Leader {
-        /** Returns the progress of the group as the node sees it; null if it does not lead. */
+        /** Returns the progress of the group as seen by this node, the leader; null if this node does not lead. */
         @Nullable
         Progress progress();
 
@@ -58,7 +58,7 @@ final class StallDetector {
     private long target;
     /** The followers that lacked entries at the last check, and the index of each follower's last entry. */
     private Map<Integer, Long> lagging = Map.of();
-    /** The value of {@code lagging} for which an empty entry was proposed. */
+    /** The value of {@code lagging} for which an empty entry was last proposed. */
     private Map<Integer, Long> nudged = Map.of();
 
     private int stalledChecks;

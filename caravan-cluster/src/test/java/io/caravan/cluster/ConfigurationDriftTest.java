@@ -93,7 +93,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** Tests a different segment size: a frame must have the same position in the log segments of every node. */
+    /** Tests that a node whose log segment size differs from that of the other nodes is rejected at its first start. */
     @Test
     void rejectsDifferentLogSegmentSizeAtGroupCreation() throws Exception {
         try (Group group = new Group(directory)
@@ -133,8 +133,8 @@ final class ConfigurationDriftTest {
     }
 
     /**
-     * Starts a node with wrong addresses for the other nodes. It cannot query them, so only the first frame reveals
-     * that the segment size differs.
+     * Tests a node with another segment size that starts with wrong addresses for the other nodes. It cannot query
+     * them, so only the first frame reveals that the segment size differs.
      */
     @Test
     void nodeLeavesAtFirstFrameIfSegmentSizeDiffers() throws Exception {

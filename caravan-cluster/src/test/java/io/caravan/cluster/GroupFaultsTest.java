@@ -294,7 +294,7 @@ final class GroupFaultsTest {
         return durable != null && durable.getIndex() > applied;
     }
 
-    /** Verifies a store in the state after a power failure, before its node is restarted. */
+    /** Tests the verification of a store in the state after a power failure, before its node restarts. */
     @Test
     void verifyIgnoresDamageAfterAppliedIndex() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -318,8 +318,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Checks that a start rewrites the open segment. Raft acknowledges the entries that it reads at a start, but after
-     * a kill or a failed fsync they may exist only in the page cache.
+     * Checks that a node rewrites the open segment of its Raft log when it starts. Raft acknowledges the entries that
+     * it reads at a start, but after a kill or a failed fsync they may exist only in the page cache.
      */
     private static void assertOpenSegmentIsRewrittenAtStart(Group group, String node) throws Exception {
         group.stop(node);
@@ -387,7 +387,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Tests a node that led without writing: no later frame reveals the missing frame before the node leads again. */
+    /** Tests a node that lost a frame: no later frame reveals the loss before the node can lead again. */
     @Test
     void nodeWithLostAppliedFramesDoesNotLead() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -467,7 +467,7 @@ final class GroupFaultsTest {
                 .doesNotContain("too late");
     }
 
-    /** Tests a store failure after which no frame arrives, so that only the election reveals the failure. */
+    /** Tests a store failure that is detected only at the election, because no frame arrives after the failure. */
     @Test
     void electedNodeReopensFailedStoreAndLeads() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -515,8 +515,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests an election during a purge of the Raft log. The purge fsyncs the store, which must wait for a checkpoint in
-     * progress.
+     * Tests that a node becomes the leader while a purge of its Raft log is waiting. The purge fsyncs the store, which
+     * must wait for a checkpoint in progress.
      */
     @Test
     void electedNodeLeadsWhilePurgeWaitsForCheckpoint() throws Exception {
@@ -543,8 +543,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests a listener that fails to serve. Raft would consider the node the leader for as long as the node
-     * participates.
+     * Tests that a node leaves its group if its listener cannot serve. Otherwise, Raft would consider the node the
+     * leader for as long as the node participates.
      */
     @Test
     void nodeLeavesGroupIfListenerCannotServe() throws Exception {
@@ -564,8 +564,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests a listener that fails to end its term. The thread that applies entries would wait forever for the end of
-     * the term.
+     * Tests that a node leaves its group if its listener cannot end its term. Otherwise, the thread that applies
+     * entries would wait forever for the end of the term.
      */
     @Test
     void nodeLeavesGroupIfListenerCannotFollow() throws Exception {
@@ -589,8 +589,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Transfers leadership to this node until the node leaves the group. On a busy machine, this may take a second
-     * election.
+     * Transfers leadership to this node, repeatedly, until the node leaves the group. On a busy machine, this may take
+     * a second election.
      */
     private static void transferUntilItLeaves(Group group, String node) {
         while (group.member(node).takesPart()) {

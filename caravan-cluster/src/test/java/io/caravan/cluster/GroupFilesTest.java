@@ -57,7 +57,7 @@ final class GroupFilesTest {
         }
     }
 
-    /** Stops the node repeatedly, at arbitrary points while it receives or installs a snapshot. */
+    /** Stops a node repeatedly, at arbitrary points while it is receiving or installing a snapshot. */
     @Test
     @Tag("thorough")
     void resendsSnapshotAfterReceiverRestarts() throws Exception {

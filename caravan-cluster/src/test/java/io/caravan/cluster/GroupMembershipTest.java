@@ -46,7 +46,7 @@ final class GroupMembershipTest {
         return group.member(group.awaitLeader());
     }
 
-    /** Tests IPv6 addresses. Without brackets, gRPC would resolve the address as a host name. */
+    /** Tests that nodes with IPv6 addresses form a group. Without brackets, gRPC would resolve them as host names. */
     @Test
     void nodesWithIpv6AddressesFormGroup() throws Exception {
         assumeTrue(NetworkInterface.getByInetAddress(InetAddress.getByName("::1")) != null, "IPv6 is not available");
@@ -61,12 +61,12 @@ final class GroupMembershipTest {
         assertThat(new Node("a", "fd00::1", 7000)).hasToString("a@[fd00::1]:7000");
     }
 
-    /** A membership change. */
+    /** A membership change that is requested from the leader. */
     interface Change {
         void of(GroupMember leader) throws IOException;
     }
 
-    /** Retries until the change is made: on a busy machine, leadership may change in between. */
+    /** Requests a change until it is made: on a busy machine, leadership may change during an attempt. */
     static void change(Group group, Change change) {
         Eventually.await("the change is made", () -> rejection(group, change).isEmpty());
     }
@@ -89,7 +89,7 @@ final class GroupMembershipTest {
         });
     }
 
-    /** Removes a node, and returns its id. */
+    /** Stops and removes a follower, and returns its id. */
     private static String removeOne(Group group) throws Exception {
         String leaves = group.follower();
         group.stop(leaves);
@@ -289,7 +289,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /** Tests a second creation of a group: a start script may pass --cluster-create whenever the directory is empty. */
+    /** Tests that a group is not created twice: a start script may pass --cluster-create if the directory is empty. */
     @Test
     void nodeWithLostFilesCannotRecreateGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -323,10 +323,7 @@ final class GroupMembershipTest {
         assertThat(group.raftDirectory(loses)).doesNotExist();
     }
 
-    /**
-     * Starts a node after the other nodes have elected a leader. The late node has acknowledged nothing, so it may
-     * start.
-     */
+    /** Tests that a node of a new group may start after the election of a leader: the node has acknowledged nothing. */
     @Test
     void newGroupAcceptsLateNode() throws Exception {
         try (Group group = new Group(directory)) {
@@ -408,7 +405,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /** Writes the members to a node's Raft file, as Raft does when it applies a membership entry. */
+    /** Writes the members to a node's Raft metadata file, as Raft does when it applies a membership entry. */
     private static void writeNodes(Group group, String of, List<Node> nodes, List<Node> before) throws IOException {
         RaftConfigurationProto.Builder entry = RaftConfigurationProto.newBuilder();
         nodes.forEach(node -> entry.addPeers(Membership.peer(node).getRaftPeerProto()));

@@ -19,7 +19,7 @@ final class GroupSimulationTest {
     /** The maximum number of additional simulations to run until each kind of event has occurred. */
     private static final int MORE_SIMULATIONS = 50;
 
-    /** A seed with which the simulation detects every {@link SimulatedGroup.Lie}. */
+    /** The first seed with which the simulation tries to detect each {@link SimulatedGroup.Lie}. */
     private static final long FIRST_SEED_TO_CATCH_A_LIE = 9;
 
     private static final int SEEDS_TO_CATCH_A_LIE = 50;

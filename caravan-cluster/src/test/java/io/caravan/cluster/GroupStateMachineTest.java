@@ -63,7 +63,7 @@ final class GroupStateMachineTest {
         }
     }
 
-    /** Tests a failure from an earlier term that Raft reports after this node has become the leader again. */
+    /** Tests that a failure in an earlier term has no effect if Raft reports it after the node leads again. */
     @Test
     void failureOfEarlierTermDoesNotEndCurrentTerm() throws Exception {
         try (Group group = new Group(directory)) {
@@ -80,7 +80,7 @@ final class GroupStateMachineTest {
         }
     }
 
-    /** Tests a reply that is lost after the group has committed the frame. */
+    /** Tests that a reply lost after the group has committed the frame does not end the term. */
     @Test
     void failureAfterCommitDoesNotEndTerm() throws Exception {
         try (Group group = new Group(directory)) {

@@ -92,7 +92,7 @@ final class RaftMetadataRepairTest {
         }
     }
 
-    /** Tests a truncated term, which is still a valid number with fewer digits. */
+    /** Tests that a truncated term is replaced, even though its remaining digits are a valid number. */
     @Test
     void replacesTruncatedTerm() throws Exception {
         Path group = Files.createDirectories(directory.resolve("group/current")).getParent();
@@ -179,7 +179,7 @@ final class RaftMetadataRepairTest {
         }
     }
 
-    /** Raft may report members whose entry replaces an uncommitted entry with a higher index. */
+    /** Tests that the copy follows Raft's report of an entry that replaces an uncommitted one with a higher index. */
     @Test
     void copyFollowsReportsOfRaft() throws Exception {
         LogEntryProto nodes = LogEntryProto.newBuilder()
@@ -193,8 +193,8 @@ final class RaftMetadataRepairTest {
     }
 
     /**
-     * Tests that a failure to record members stops a node: Raft may purge a leader's membership entry once it is
-     * recorded.
+     * Tests that a node that cannot record its group's members leaves the group: Raft may purge a membership entry once
+     * it is recorded.
      */
     @Test
     void nodeThatCannotRecordMembersLeavesItsGroup() throws Exception {

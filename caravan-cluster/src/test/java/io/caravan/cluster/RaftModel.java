@@ -50,7 +50,7 @@ final class RaftModel {
         this.matching = new int[nodes];
     }
 
-    /** Starts a new process, whose commit index starts at the value that its store provides. */
+    /** Starts a new process with the commit index that its store provides. */
     void restart(int known) {
         role = Role.FOLLOWER;
         committed = known;

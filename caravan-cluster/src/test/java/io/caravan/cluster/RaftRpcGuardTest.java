@@ -137,8 +137,8 @@ final class RaftRpcGuardTest {
     }
 
     /**
-     * Tests a former leader with an entry that was never committed. A later leader has committed another entry at the
-     * same index.
+     * Tests that a follower does not commit a former leader's entry in place of the entry that a later leader has
+     * committed.
      */
     @Test
     void followerDoesNotCommitConflictingFirstEntry() throws Exception {

@@ -33,15 +33,15 @@ import org.apache.ratis.server.RaftServerRpcWithProxy;
 import org.apache.ratis.util.PeerProxyMap;
 import org.junit.jupiter.api.Test;
 
-/** Tests that {@link RaftView} closes a node's connections, without a running group. */
+/** Tests, without a running group, that {@link RaftView} closes a node's connections. */
 @LongTimeout
 final class RaftViewTest {
     private static final RaftPeerId SELF = RaftPeerId.valueOf("a");
     private static final List<RaftPeer> NODES = List.of(node("a"), node("b"), node("c"));
 
     /**
-     * Tests that the call returns at once, because the caller may hold the lock that the node needs to follow and to
-     * vote.
+     * Tests that closing the connections returns at once, because the caller may hold the lock that the node needs to
+     * follow and to vote.
      */
     @Test
     void endingConnectionsDoesNotWaitForHungNode() throws Exception {

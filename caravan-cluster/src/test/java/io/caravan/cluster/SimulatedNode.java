@@ -215,7 +215,7 @@ final class SimulatedNode {
             return opened;
         }
 
-        /** Ends the term of this leader if a message or this node itself has ended it. */
+        /** Abandons this leader's term if the Raft model shows that it is over. */
         void noticeRole() {
             RaftFrameReplicator term = leading;
             boolean over = !raft.leads() || raft.term() != leadingTerm;

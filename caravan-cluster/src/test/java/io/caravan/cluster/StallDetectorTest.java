@@ -108,8 +108,8 @@ final class StallDetectorTest {
     }
 
     /**
-     * Tests a follower whose connection ended after an entry was sent. Raft resends the entry only when another entry
-     * follows.
+     * Tests the entry that a leader proposes for a follower whose connection ended after an entry was sent. Raft
+     * resends the entry only when another entry follows.
      */
     @Test
     void proposesOneEmptyEntryForLaggingFollower() {

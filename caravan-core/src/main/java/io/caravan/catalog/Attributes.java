@@ -45,7 +45,7 @@ public final class Attributes {
     }
 
     /**
-     * Decodes attributes.
+     * Decodes the attributes of a document.
      *
      * @throws IllegalArgumentException if the encoding is not valid; the message names the violated condition
      */
@@ -68,7 +68,7 @@ public final class Attributes {
         return new Attributes(encoded);
     }
 
-    /** Checks condition 4 only, before oversized attributes are copied. */
+    /** Checks only condition 4, so that callers reject oversized attributes before they copy them. */
     static void checkSize(long bytes) {
         check(bytes <= MAX_BYTES, "attributes of " + bytes + " bytes are over the limit of " + MAX_BYTES);
     }
@@ -106,7 +106,7 @@ public final class Attributes {
         return valueAt(encoded, at) + valueBytes(encoded, at);
     }
 
-    /** Returns a copy of the value with this key, or null if no attribute has this key. */
+    /** Returns a copy of the value of the attribute with this key, or null if there is none. */
     public byte @Nullable [] get(String key) {
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {
             if (isKey(key, at)) {
@@ -176,7 +176,7 @@ public final class Attributes {
         return valueAt + value.length;
     }
 
-    /** Returns a copy of all attributes. */
+    /** Returns a map that contains copies of all attributes. */
     public SortedMap<String, byte[]> asMap() {
         SortedMap<String, byte[]> map = new TreeMap<>();
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {

@@ -111,7 +111,7 @@ public final class Catalog {
         return logs.length;
     }
 
-    /** Returns the shard of a name, from 0. */
+    /** Returns the number of the shard to which a name belongs, from 0. */
     public int shardOf(DocumentName name) {
         return logs.length == 1 ? 0 : sharding.applyAsInt(name);
     }
@@ -198,7 +198,7 @@ public final class Catalog {
         }
     }
 
-    /** Returns the stripe of a name, from 0, below {@link #STRIPES}. */
+    /** Returns the number of a name's stripe, from 0, below {@link #STRIPES}. */
     public static int stripeOf(DocumentName name) {
         return name.hashCode() & STRIPES - 1;
     }
@@ -245,7 +245,8 @@ public final class Catalog {
     }
 
     /**
-     * Adds documents of a stripe until the page is full. Returns the cursor of the next page; 0 if the stripe is done.
+     * Adds documents of a stripe to a page until it is full. Returns the cursor of the next page; 0 if the stripe is
+     * done.
      */
     private long addPage(int stripe, int place, int tie, int limit, List<NamedDocument> page) {
         DocumentTable table = stripes[stripe];
@@ -288,7 +289,7 @@ public final class Catalog {
         return Stream.of(logs).mapToLong(CatalogLog::retained).sum();
     }
 
-    /** Opens an edit of one document. Waits while another edit has a name in the same stripe locked. */
+    /** Opens an edit of one document. Waits while another edit holds the lock of the name's stripe. */
     public Edit edit(DocumentName name) {
         DocumentTable stripe = stripe(name);
         stripe.lock.lock();
@@ -298,7 +299,7 @@ public final class Catalog {
     }
 
     /**
-     * Opens an edit of several documents. Waits while another edit has a name in one of their stripes locked.
+     * Opens an edit of several documents. Waits while another edit holds the lock of any of the names' stripes.
      *
      * @throws IllegalArgumentException if the documents are not in one shard
      */
@@ -320,7 +321,7 @@ public final class Catalog {
         return names.isEmpty() ? logs[0] : logs[shardOf(names.iterator().next())];
     }
 
-    /** Whether one edit can change the documents with these names, because all are in one shard. */
+    /** Whether the documents with these names are all in one shard, so that one edit can change them. */
     public boolean inOneShard(Collection<DocumentName> names) {
         return logs.length == 1
                 || names.stream().mapToInt(this::shardOf).distinct().count() <= 1;
@@ -369,7 +370,7 @@ public final class Catalog {
         }
     }
 
-    /** A callback that counts its batch as in flight, in each of the batch's stripes, until the store calls it. */
+    /** A callback that counts its batch as in flight in each of the batch's stripes until the callback is called. */
     private static final class InFlight implements WriteCallback {
         private final List<DocumentEdit> changed;
         private final WriteCallback callback;
@@ -448,8 +449,8 @@ public final class Catalog {
         }
 
         /**
-         * Sets the document's sequences from its list. If the list does not exist, removes the document and returns
-         * false.
+         * Sets the document's first and next sequence to those of its list. If the list does not exist, removes the
+         * document and returns false.
          */
         boolean findList(CatalogDocument document) {
             ListInfo info = store.info(document.id);

@@ -19,9 +19,9 @@ final class CatalogDocument {
     /** Whether the store has a list for the document; the first value creates the list. Guarded by both locks. */
     boolean listed;
 
-    /** First sequence after all accepted writes; may not be durable yet. Guarded by the stripe lock. */
+    /** First retained sequence after all accepted writes; may not be durable yet. Guarded by the stripe lock. */
     long firstSequence;
-    /** Next sequence after all accepted writes; may not be durable yet. Guarded by the stripe lock. */
+    /** Sequence of the next value after all accepted writes; may not be durable yet. Guarded by the stripe lock. */
     long nextSequence;
     /** Next document in the same hash bucket. Guarded by the stripe lock. */
     @Nullable
@@ -29,10 +29,10 @@ final class CatalogDocument {
 
     /** Sequence of the entry that describes this document. Guarded by the log lock. */
     long entrySequence;
-    /** Document of the previous live entry. Guarded by the log lock. */
+    /** Document that the previous live entry describes. Guarded by the log lock. */
     @Nullable
     CatalogDocument older;
-    /** Document of the next live entry. Guarded by the log lock. */
+    /** Document that the next live entry describes. Guarded by the log lock. */
     @Nullable
     CatalogDocument newer;
 

@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
 final class CatalogLog {
     private static final Logger LOG = LoggerFactory.getLogger(CatalogLog.class);
     /**
-     * Number of entries retained in addition to twice the live entries, so that a small catalog is not compacted
-     * constantly.
+     * Number of entries retained in addition to twice the number of live entries, so that a small catalog is not
+     * compacted constantly.
      */
     static final int FLOOR_ENTRIES = 64;
     /**
@@ -87,7 +87,7 @@ final class CatalogLog {
     /**
      * Writes a batch that needs no catalog entries.
      *
-     * @throws NotWritableException if the store has no space now, and this is the thread of an event loop
+     * @throws NotWritableException if the store has no space now, and this thread runs an event loop
      */
     void write(WriteBatch batch, WriteCallback callback) {
         if (!(Thread.currentThread() instanceof UninterruptibleThread)) {
@@ -119,7 +119,7 @@ final class CatalogLog {
     /**
      * Writes the batch with the entries of the changed documents, and publishes the changes once the batch is accepted.
      *
-     * @throws NotWritableException if the store has no space now, and this is the thread of an event loop
+     * @throws NotWritableException if the store has no space now, and this thread runs an event loop
      */
     void write(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
         lock.lock();
@@ -208,7 +208,7 @@ final class CatalogLog {
         }
     }
 
-    /** Reads the list, and adds its documents to the tables. Called once, before any write. */
+    /** Reads the catalog's list, and adds the documents to the tables. Called once, before any write. */
     void load(Catalog.TableLoader loader) {
         store.get(listId, new EntryStream() {
             private boolean started;
@@ -259,7 +259,7 @@ final class CatalogLog {
     static final class EntryOrder {
         private @Nullable CatalogDocument oldest;
         private @Nullable CatalogDocument newest;
-        /** Number of documents; also read without the lock. */
+        /** Number of documents; may be read without the lock. */
         private volatile long size;
 
         @Nullable

@@ -140,9 +140,7 @@ public final class DocumentEdit {
         return original != null && exists && original.id == id;
     }
 
-    /**
-     * Whether the change affects the catalog. A change that only modifies values of a document with a list does not.
-     */
+    /** Whether the change affects the catalog. A change to only the values of a document with a list does not. */
     boolean changesCatalog() {
         if (keepsDocument()) {
             return !attributes.equals(original().attributes) || listed() != original().listed;
@@ -151,9 +149,9 @@ public final class DocumentEdit {
     }
 
     /**
-     * Returns the entry that the change needs, or null. The removal of a document with a list needs no entry, because
-     * the absence of the list records it. Such a removal therefore takes no space. If another document has taken over
-     * the list, the removal needs an entry.
+     * Returns the catalog entry that the change requires, or null if it requires none. The removal of a document with a
+     * list needs no entry, because the absence of the list records it. Such a removal therefore takes no space. If
+     * another document has taken over the list, the removal needs an entry.
      */
     @Nullable
     CatalogEntry entry(long nextId) {

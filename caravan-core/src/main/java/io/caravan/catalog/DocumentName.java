@@ -71,8 +71,8 @@ public final class DocumentName {
     }
 
     /**
-     * Computes the hash: each word is multiplied by a secret factor, and the halves of the 128-bit product are
-     * combined.
+     * Computes the hash of a name: multiplies each word by a secret factor, and combines the halves of the 128-bit
+     * product.
      */
     static int hash(byte[] bytes) {
         long hash = SECRET ^ bytes.length;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * keeps the most recently used names in bounded memory. Not thread-safe.
  */
 public final class DocumentNames {
-    /** Approximate memory, in bytes, that a name takes in addition to its own bytes. */
+    /** Approximate memory, in bytes, that a cached name takes in addition to its own bytes. */
     private static final int BESIDE_BYTES = 200;
 
     private final long maxBytes;
@@ -61,7 +61,7 @@ public final class DocumentNames {
         return name.bytes().length + BESIDE_BYTES;
     }
 
-    /** Returns the name of the document with this list, or null if it is unknown. */
+    /** Returns the name of the document that owns this list, or null if the name is unknown. */
     public @Nullable DocumentName of(long id) {
         return names.get(id);
     }

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Operations on named documents that take effect together or not at all. An edit holds the locks of its names from
- * {@link Catalog#edit(DocumentName)} until {@link #close()}. Use it on one thread, and keep it short:
+ * Collects operations on named documents, which take effect together or not at all. An edit holds the locks of its
+ * names from {@link Catalog#edit(DocumentName)} until {@link #close()}. Use it on one thread, and keep it short:
  *
  * <pre>{@code
  * try (Edit edit = catalog.edit(name)) {
@@ -54,7 +54,7 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
-     * Returns one of the documents of the edit.
+     * Returns the edit's document with this name.
      *
      * @throws IllegalArgumentException if the edit was not opened for this document
      */
@@ -67,8 +67,8 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
-     * Appends a value, in the same batch, to a list of the documents' shard that belongs neither to the catalog nor to
-     * a document.
+     * Appends a value, in the edit's batch, to a list that is in the documents' shard but belongs to neither the
+     * catalog nor a document.
      *
      * @param listId below zero
      */
@@ -80,7 +80,7 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
-     * Sets the durability that the edit reaches before its callback is called; see {@link
+     * Sets the durability level that the edit must reach before its callback is called; see {@link
      * WriteBatch#durability(Durability)}.
      */
     public void durability(Durability level) {
@@ -100,7 +100,7 @@ public final class Edit implements AutoCloseable {
      * the edit has no operations, the callback is notified once everything that the edit has read has reached its
      * durability level. The sequence passed to the callback has no meaning.
      *
-     * <p>Exceptions of {@link io.caravan.ListStore#write} are thrown here; in that case, nothing has changed.
+     * <p>Throws the exceptions that {@link io.caravan.ListStore#write} throws; in that case, nothing has changed.
      */
     public void commit(WriteCallback callback) {
         if (committed) {

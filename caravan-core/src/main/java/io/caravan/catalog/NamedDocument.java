@@ -1,4 +1,4 @@
 package io.caravan.catalog;
 
-/** A document of the catalog at one moment, with its name. */
+/** The name of a document in the catalog, and the document's state at one moment. */
 public record NamedDocument(DocumentName name, DocumentState state) {}

@@ -11,7 +11,7 @@ import io.caravan.format.FrameLayout.Link;
 import java.nio.ByteBuffer;
 
 /**
- * The header of a checkpoint, which identifies its store and the part of the log that it covers.
+ * The header of a checkpoint, which identifies the store and the part of the log that the checkpoint covers.
  *
  * @param version the format version
  * @param number the consecutive number of the checkpoint

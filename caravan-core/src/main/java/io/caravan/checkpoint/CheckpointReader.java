@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CheckpointReader implements AutoCloseable {
 
-    /** Receives the contents of a checkpoint in the order in which they were written. */
+    /** Receives the lists of a checkpoint, partition by partition, in the order in which they were written. */
     public interface Visitor {
         /** A visitor that ignores all contents. Used to check a checkpoint. */
         Visitor NONE = new Visitor() {
@@ -99,7 +99,7 @@ public final class CheckpointReader implements AutoCloseable {
     /** The fields that all pieces of one list have in common. */
     private record Head(long id, long creationLsn, long first, long next) {}
 
-    /** Compares the contents with the numbers in the header, and passes the contents to another visitor. */
+    /** Compares the contents with the totals in the header, and passes the contents to another visitor. */
     private final class Tally implements CheckpointSections.Visitor {
         private final Visitor visitor;
         private final BitSet partitions = new BitSet();

@@ -66,7 +66,7 @@ public final class CheckpointWriter implements AutoCloseable {
         buffer.clear();
     }
 
-    /** Starts a list, whose regions are added next. */
+    /** Starts a list. The caller then adds the list's regions. */
     public void list(long id, long creationLsn, long first, long next) throws IOException {
         listId = id;
         listCreationLsn = creationLsn;
@@ -136,12 +136,12 @@ public final class CheckpointWriter implements AutoCloseable {
         return entries;
     }
 
-    /** Returns the size of the file with the sections so far, in bytes. */
+    /** Returns the size that the file has with all sections added so far, in bytes. */
     public long bytes() {
         return written + buffer.position();
     }
 
-    /** Completes and renames the file. The checkpoint is durable when this returns. */
+    /** Completes the file and gives it its final name. The checkpoint is durable when this returns. */
     public void publish(CheckpointHeader header) throws IOException {
         writeBuffer();
         file.write(encode(header, written), 0);

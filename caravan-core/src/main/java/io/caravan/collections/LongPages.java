@@ -3,8 +3,8 @@ package io.caravan.collections;
 import java.util.Arrays;
 
 /**
- * An array of longs in pages, which grows and shrinks page by page. Growth never copies a page, but occasionally copies
- * the short table of pages. Not thread-safe.
+ * An array of longs that consists of pages, and grows and shrinks page by page. Growth never copies a page, but
+ * occasionally copies the short table of pages. Not thread-safe.
  *
  * <p>The array can be {@linkplain #freeze frozen}: then two arrays share the same pages, and a shared page is copied
  * before it is changed. Another thread can therefore read the frozen contents while this array continues to change.
@@ -88,7 +88,7 @@ public final class LongPages {
         return page;
     }
 
-    /** Copies a run of longs that lies in one page. */
+    /** Copies to an array a run of longs that lies in one page. */
     public void copy(int index, long[] target, int at, int count) {
         System.arraycopy(pages[index >>> PAGE_SHIFT], index & PAGE_MASK, target, at, count);
     }

@@ -1,8 +1,8 @@
 package io.caravan.collections;
 
 /**
- * Fixed-size records of a few longs, numbered from 0, in {@link LongPages}. Freed records are reused. Empty pages are
- * released, except for one page that is kept for the next record. Not thread-safe.
+ * Stores fixed-size records of a few longs, numbered from 0, in {@link LongPages}. Freed records are reused. Empty
+ * pages are released, except for one page that is kept for the next record. Not thread-safe.
  *
  * <p>The first two longs of a page are its header. Pages with free records form a linked list.
  *
@@ -90,7 +90,8 @@ public final class RecordPages {
     }
 
     /**
-     * Returns the array with the longs of a record, starting at {@link #at}, for writing. The record must be in use.
+     * Returns, for writing, the array that contains the longs of a record, starting at {@link #at}. The record must be
+     * in use.
      */
     public long[] pageToWrite(int record) {
         return pages.pageToWrite(record >>> pageShift);
@@ -101,7 +102,7 @@ public final class RecordPages {
         return HEADER_LONGS + (record & recordMask) * recordLongs;
     }
 
-    /** Allocates a record. Its longs have undefined values. */
+    /** Allocates a record, and returns its number. The record's longs have undefined values. */
     public int allocate() {
         if (firstWithRoom == NONE) {
             addPage();

@@ -79,7 +79,7 @@ final class SlotBucket {
         entries[i] = entry;
     }
 
-    /** Removes a slot. Returns whether the bucket now takes less memory. */
+    /** Removes a slot from the bucket. Returns whether the bucket now takes less memory. */
     boolean remove(int slot, long hash, SlotTable.Keys keys) {
         int mask = entries.length - 1;
         int hole = (int) hash & mask;

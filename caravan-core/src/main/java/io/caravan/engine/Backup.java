@@ -48,7 +48,7 @@ public final class Backup {
         this.progress = progress;
     }
 
-    /** Copies the store. All files of the copy and their names are durable when this returns. */
+    /** Makes the backup. All files of the copy and their names are durable when this returns. */
     BackupReport run() throws IOException {
         Start start = begin();
         try (StoreFile file = start.checkpointFile()) {
@@ -98,8 +98,8 @@ public final class Backup {
     }
 
     /**
-     * Fsyncs the log and returns the end of the log in the copy. Every trim that has freed a place lies before that
-     * end.
+     * Fsyncs the log, and returns the LSN at which the log of the copy ends. Every trim that has freed a place lies
+     * before that end.
      */
     private long forcedEnd() {
         parts.onCheckpointer(parts.checkpoints::forceLog);

@@ -23,7 +23,7 @@ final class CallbackRunner {
         }
     }
 
-    /** Reports the store's failure to a write's callback. An exception of the callback is only logged. */
+    /** Reports the store's failure to a write's callback. If the callback throws an exception, it is only logged. */
     static void failure(WriteCallback callback, StoreFailedException problem) {
         try {
             callback.failure(problem);
@@ -32,7 +32,7 @@ final class CallbackRunner {
         }
     }
 
-    /** Runs a user's action; {@code what} is the name of the action in the log. */
+    /** Runs a user's action; {@code what} names the action in log messages. */
     static void run(String what, Runnable action) {
         try {
             action.run();

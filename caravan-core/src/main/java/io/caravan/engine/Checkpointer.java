@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Checkpointer {
     /**
-     * Maximum number of heap bytes that increase the distance between checkpoints. Bounds the log, and therefore the
-     * recovery time.
+     * Maximum number of heap bytes that count toward the distance between checkpoints. Bounds the log, and therefore
+     * the recovery time.
      */
     private static final long MAX_HEAP_SHARE_BYTES = 256L << 20;
 
@@ -34,7 +34,7 @@ final class Checkpointer {
 
     private static final Logger LOG = LoggerFactory.getLogger(Checkpointer.class);
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** The longest pause between attempts that fail because a part of the log is unreadable. */
+    /** The longest pause between checkpoint attempts that fail because a part of the log is unreadable. */
     private static final long MAX_RETRY_NANOS = TimeUnit.SECONDS.toNanos(64);
 
     private final StoreState state;
@@ -52,7 +52,7 @@ final class Checkpointer {
     private boolean lastAttemptFailed;
     private long lastFailureNanos;
     private long retryNanos = RETRY_NANOS;
-    /** Whether the last attempt failed only because a part of the log is unreadable. */
+    /** Whether the last checkpoint attempt failed only because a part of the log is unreadable. */
     private boolean unreadable;
 
     Checkpointer(StoreState state, Checkpoints checkpoints, Provisioner provisioner, Consumer<Throwable> failStore) {
@@ -165,7 +165,7 @@ final class Checkpointer {
         }
     }
 
-    /** Returns the time until the next attempt. If the clock jumps back, the attempt is due at once. */
+    /** Returns the time until the next checkpoint attempt. If the clock jumps back, the attempt is due at once. */
     private long retryPauseNanos() {
         long sinceNanos = state.nowNanos() - lastFailureNanos;
         return lastAttemptFailed && sinceNanos >= 0 ? Math.max(0, retryNanos - sinceNanos) : 0;
@@ -200,7 +200,7 @@ final class Checkpointer {
         return Math.max(0, dueAtLsn - checkpoints.newest().startLsn());
     }
 
-    /** Publishes a checkpoint. Called on the checkpointer's thread only. */
+    /** Publishes a checkpoint now. Called on the checkpointer's thread only. */
     void publish() throws IOException {
         long startNanos = state.nowNanos();
         try {

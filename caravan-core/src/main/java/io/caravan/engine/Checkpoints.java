@@ -34,7 +34,7 @@ import java.util.function.Supplier;
  * checkpointer only, except where a method says otherwise.
  */
 final class Checkpoints {
-    /** Number of regions written to the file at a time. */
+    /** Number of regions written to a checkpoint file at a time. */
     private static final int SLICE_LONGS = 1 << 10;
 
     private final StoreState state;
@@ -98,7 +98,7 @@ final class Checkpoints {
         return state.locked(() -> space.checkpointsMakeRoom(countedHeapSegments));
     }
 
-    /** Whether a write is waiting for the next checkpoint. */
+    /** Whether a write is waiting for space that the next checkpoint frees. */
     boolean wanted() {
         return space.needsCheckpoint();
     }
@@ -160,7 +160,7 @@ final class Checkpoints {
         writeAndPublish(start);
     }
 
-    /** Returns the start of a checkpoint that leaves the survivors in the log. */
+    /** Returns the replay start for a checkpoint that leaves the survivors in the log. */
     private Start atLastStart(Start begun) {
         return new Start(newest.startLsn(), newest.previous().lsn(), begun.tail());
     }
@@ -177,8 +177,8 @@ final class Checkpoints {
     }
 
     /**
-     * Moves the start back to the last frame if the start lies in a segment without disk space, in which no checkpoint
-     * may start. A log that is full to its last byte can therefore still be recycled.
+     * Moves the replay start back to the last frame if the start lies in a segment that has no disk space yet. A log
+     * that is full to its last byte can therefore still be recycled.
      */
     private Start whereSpaceIs(Start start) throws IOException {
         if (state.geometry.segmentOf(start.lsn()) <= provisioner.lastReadySegment()) {
@@ -221,7 +221,7 @@ final class Checkpoints {
         }
     }
 
-    /** Returns the link of a frame. The frame must not precede the frame before the newest checkpoint's start. */
+    /** Returns the link to a frame. The frame must not precede the frame before the newest checkpoint's start. */
     private Link linkOf(long lsn) throws IOException {
         return lsn == newest.previous().lsn() ? newest.previous() : state.log.link(lsn);
     }
@@ -285,8 +285,8 @@ final class Checkpoints {
         try {
             writeBack();
         } catch (IOException notOpened) {
-            // The flusher's fsync then writes these pages. Only that fsync must not be skipped, because a close depends
-            // on it.
+            // The flusher's fsync then writes these pages. Unlike this write-back, that fsync must not be skipped,
+            // because a close depends on it.
         }
         awaitForced(lsn);
     }
@@ -349,7 +349,7 @@ final class Checkpoints {
         state.heapFile.dropFrom(provisioner.leasedHeapSegments(countedHeapSegments));
     }
 
-    /** Performs the slices of a long operation until none is left. */
+    /** Performs a long operation, slice by slice, until no slice is left. */
     private void inSlices(Supplier<Boolean> slice) {
         boolean more = true;
         while (more) {

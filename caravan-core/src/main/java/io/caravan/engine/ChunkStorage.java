@@ -57,7 +57,7 @@ public final class ChunkStorage implements FileTarget {
     @Override
     public void forceDirectory() {}
 
-    /** A file that sends every write as a chunk. */
+    /** A file whose writes are sent to the receiver as chunks. */
     private final class SentFile implements StoreFile {
         private final String path;
 

@@ -14,8 +14,8 @@ import java.util.Arrays;
 final class Commit {
     private static final int FIRST_CAPACITY = 64;
     /**
-     * Maximum number of callbacks. A limit on records is not enough, because some writes have a callback but no record,
-     * such as trims that change nothing.
+     * Maximum number of callbacks in a commit. A limit on records is not enough, because some writes have a callback
+     * but no record, such as trims that change nothing.
      */
     private static final int MAX_CALLBACKS = 1 << 18;
 
@@ -94,8 +94,8 @@ final class Commit {
     }
 
     /**
-     * Records the addition of a write that waits according to the store's policy. Returns whether it is the commit's
-     * first such write.
+     * Records that a write was added that waits for as long as the store's flush policy requires. Returns whether it is
+     * the commit's first such write.
      */
     boolean waitByPolicy() {
         boolean first = !waitsByPolicy;
@@ -104,7 +104,7 @@ final class Commit {
     }
 
     /**
-     * Records the addition of a write that waits at most this long after the commit's first write. Returns whether this
+     * Records that a write was added that waits at most this long after the commit's first write. Returns whether this
      * time is the shortest so far.
      */
     boolean waitAtMost(long nanos) {

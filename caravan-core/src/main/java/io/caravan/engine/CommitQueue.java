@@ -29,7 +29,7 @@ final class CommitQueue {
     private Commit active;
     /** The commit that replaces the active commit when a flush begins. Null while a flush is in progress. */
     private @Nullable Commit spare;
-    /** Position after the frames sealed so far. */
+    /** Position after the last sealed frame. */
     private long tail;
 
     private long lastSealedLsn;
@@ -53,7 +53,7 @@ final class CommitQueue {
     // The remaining methods are called under the store's lock.
 
     /**
-     * Returns the active commit once it has space for records of this size. Waits until then.
+     * Waits until the active commit has space for records of this size, and returns the commit.
      *
      * @param releases whether the write frees space, and may therefore use the reserve
      * @param mayWait whether the caller may wait for space
@@ -194,7 +194,7 @@ final class CommitQueue {
         }
     }
 
-    /** Returns an LSN that all records so far precede, and no later record precedes. */
+    /** Returns an LSN that lies after all records so far, and not after any later record. */
     long nextLsn() {
         return active.frame().isEmpty() ? tail : active.frame().endLsn();
     }
@@ -224,7 +224,7 @@ final class CommitQueue {
         return lastSealedLsn;
     }
 
-    /** Whether a write would most likely find space in the log, or be rejected, without waiting. */
+    /** Whether a write would probably find space in the log, or be rejected, without waiting. */
     boolean writable() {
         return active.roomy()
                 && (provisioner.lastReadySegment() > geometry.segmentOf(tail) + 1 || provisioner.isLogOutOfSpace());

@@ -2,7 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.index.ListIndex;
 
-/** The counters for statistics, guarded by the store's lock. */
+/** The counters for the store's statistics, guarded by the store's lock. */
 final class Counters {
     final Writes documents = new Writes();
     final Writes bookkeeping = new Writes();
@@ -18,7 +18,7 @@ final class Counters {
     final Histogram ackNanos = new Histogram();
     final Histogram.Recent recentAckNanos;
 
-    /** The counters for accepted writes to one kind of lists: documents or bookkeeping. */
+    /** The counters for accepted writes to one kind of list: documents or bookkeeping. */
     static final class Writes {
         long appends;
         long appendedBytes;

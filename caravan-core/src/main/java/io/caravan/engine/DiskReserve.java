@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  * log, and the heap never takes the space that a checkpoint file needs. Other programs may still use that space.
  */
 final class DiskReserve {
-    /** The divisor by which the log segment size yields the space reserved for file system overhead. */
+    /** The divisor of the log segment size that yields the space reserved for file system overhead. */
     private static final int SLACK_SHARE = 32;
     /** The minimum ratio of the size of an entry's record in the log to the size of its region in the index. */
     private static final int RECORD_TO_REGION = 4;
@@ -24,7 +24,7 @@ final class DiskReserve {
     private volatile long newestCheckpointBytes;
 
     /**
-     * Creates a reserve.
+     * Creates a reserve for a store.
      *
      * @param logEnd returns the end of the log, including records that are not sealed yet; called under the store's
      *     lock
@@ -44,7 +44,7 @@ final class DiskReserve {
     }
 
     /**
-     * Returns how many bytes of disk space are missing for a log with this last segment; zero or less if the space
+     * Returns the number of bytes of disk space that the log lacks to have this last segment; zero or less if the space
      * suffices. Appends may fill all earlier segments, and all appended entries may survive. The heap must then be able
      * to grow for the entries that do not fit in its free space.
      *
@@ -65,9 +65,9 @@ final class DiskReserve {
     }
 
     /**
-     * Returns how many bytes of disk space are missing for the growth of the heap; zero or less if the space suffices.
-     * The remaining space must suffice for the log to recycle a segment, so that the log can continue once documents
-     * are deleted.
+     * Returns the number of bytes of disk space that the heap lacks to grow; zero or less if the space suffices. The
+     * remaining space must suffice for the log to recycle a segment, so that the log can continue once documents are
+     * deleted.
      *
      * @param takes number of bytes that the heap would take
      */
@@ -76,15 +76,15 @@ final class DiskReserve {
         return needed - state.storage.usableBytes();
     }
 
-    /** Returns the size of the files of the next two checkpoints, minus the size of the files that they replace. */
+    /** Returns the total size of the next two checkpoint files, minus the size of the files that they replace. */
     private long fileBytes(long appendable) {
         long bytes = checkpointBytes(appendable);
         return bytes + Math.max(0, bytes - newestCheckpointBytes);
     }
 
     /**
-     * Returns the estimated size of a checkpoint file after this many more log bytes, if the mean value size stays the
-     * same.
+     * Returns the estimated size of a checkpoint file after this many more bytes were appended to the log, if the mean
+     * value size stays the same.
      */
     private long checkpointBytes(long appendable) {
         long entries = state.index.entryCount();

@@ -34,7 +34,7 @@ final class FlushDelay {
         this.policy = policy;
     }
 
-    /** Returns the delay between a batch's first write and its flush, in nanoseconds. */
+    /** Returns the delay between a commit's first write and the commit's flush, in nanoseconds. */
     long nanos() {
         return policy.isAdaptive() ? adaptiveNanos() : policy.delayNanos();
     }

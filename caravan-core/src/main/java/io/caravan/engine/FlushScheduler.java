@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 final class FlushScheduler {
     /**
      * The size, in bytes, at which a commit no longer waits for groups. An fsync of this many bytes takes hardly longer
-     * than that of one block.
+     * than an fsync of one block.
      */
     private static final int GATHERED_BYTES = 64 * 1024;
 
@@ -150,7 +150,7 @@ final class FlushScheduler {
         }
     }
 
-    /** Starts the next flush at once. This flush fsyncs the log at any durability level. */
+    /** Starts the next flush immediately. This flush fsyncs the log at any durability level. */
     void requireForce() {
         raise(Stage.FORCE);
     }

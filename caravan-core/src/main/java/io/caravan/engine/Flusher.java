@@ -94,7 +94,7 @@ final class Flusher {
         return 0;
     }
 
-    /** Performs the flush that this thread has begun, and the work that follows each flush. */
+    /** Performs the flush that this thread has begun. Then runs waiting actions, and reclaims a slice of entries. */
     private void flush(Commit commit) {
         try {
             // The new active commit is still empty, so the store may be writable.
@@ -107,7 +107,7 @@ final class Flusher {
             }
             afterFlush.run();
         } catch (RuntimeException | Error broken) {
-            // Fails the store here, because this may be the thread of a writer.
+            // Fails the store here, because this may be a writer's thread.
             fail(broken);
             throw broken;
         } finally {
@@ -270,7 +270,10 @@ final class Flusher {
         commitLog = log;
     }
 
-    /** Hides committed data that could not be fsynced. Such data exists only at levels weaker than {@code SYNC}. */
+    /**
+     * Marks committed data that could not be fsynced as lost, so that later reads of this data fail. Such data exists
+     * only at levels weaker than {@code SYNC}.
+     */
     private void takeBackLost() {
         if (writer.forceHasFailed()) {
             state.committed.takeBack(state.forced.position());

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * next checkpoint; see {@link PendingFrees}.
  */
 final class HeapSpace {
-    /** Number of regions freed at a time, which takes well under a tenth of a millisecond under the lock. */
+    /** Number of regions freed at a time, for which the lock is held for well under a tenth of a millisecond. */
     private static final int SLICE = 256;
 
     private final StoreState state;
@@ -27,8 +27,9 @@ final class HeapSpace {
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
     /**
-     * The queue of trims whose regions wait to be freed, in the order of the log. Each trim takes three longs: the
-     * list, the first sequence to keep, and the LSN of the trim, which must be fsynced before the regions are freed.
+     * The queue of trims whose regions are waiting to be freed, in the order of the log. Each trim takes three longs:
+     * the list, the first sequence to keep, and the LSN of the trim, which must be fsynced before the regions are
+     * freed.
      */
     private final LongQueue reclaims = new LongQueue();
 
@@ -67,7 +68,7 @@ final class HeapSpace {
     }
 
     /**
-     * Waits until the heap will have space for an entry that survives, or rejects the write. Every untrimmed entry in
+     * Waits until the heap has space for the entry in case it survives, or rejects the write. Every untrimmed entry in
      * the log may have to move to the heap, and therefore counts as an entry of the heap.
      *
      * @param mayWait whether the caller may wait
@@ -171,7 +172,7 @@ final class HeapSpace {
         return (segments + 1L) * geometry.segmentBytes() <= maxHeapBytes;
     }
 
-    /** Makes the next segment available. Its file is new, or was used earlier. */
+    /** Makes the next heap segment available. The segment's file is new, or was used earlier. */
     void addSegment(boolean isNew) {
         if (segments == filled.length) {
             filled = Arrays.copyOf(filled, segments + 1);
@@ -184,7 +185,7 @@ final class HeapSpace {
         segments++;
     }
 
-    /** Returns the number of bytes at the end of a segment that have no disk space yet. */
+    /** Returns the number of bytes, at the end of a segment, that have no disk space yet. */
     int unfilled(int segment) {
         return geometry.usableBytes() - filled[segment];
     }
@@ -205,7 +206,7 @@ final class HeapSpace {
         unfilledBytes -= bytes;
     }
 
-    /** Returns the size of the largest hole, as if the last segment were filled. */
+    /** Returns the size of the largest hole, as if the entire last segment had disk space. */
     long largestHoleBytes() {
         return Math.max(state.heap.largestHoleBytes(), segments == 0 ? 0 : unfilled(segments - 1));
     }
@@ -231,7 +232,7 @@ final class HeapSpace {
     }
 
     /**
-     * Records whether the survivors have moved to the heap. After a failure for lack of space, appends are rejected.
+     * Records whether all survivors have moved to the heap. After a failure for lack of space, appends are rejected.
      *
      * @param failure the reason, or null if all have moved
      */
@@ -299,8 +300,8 @@ final class HeapSpace {
     }
 
     /**
-     * Requests the fsync for which the first queued trim waits, if any. Without such a wait, the flusher frees the
-     * regions anyway.
+     * Requests the fsync for which the first queued trim waits, if any. If the trim waits for no fsync, the flusher
+     * frees its regions without a request.
      */
     void requireReclaim() {
         if (!reclaims.isEmpty() && state.forced.position() <= reclaims.first(2)) {
@@ -336,7 +337,7 @@ final class HeapSpace {
                 && (filled[last] == 0 || state.heap.isFree(geometry.firstAddress(last), filled[last]));
     }
 
-    /** Queues the regions that a trim or delete removed. */
+    /** Queues the regions that a trim or delete removed, so that they are freed later. */
     void reclaimLater(int list, long to, long lsn) {
         state.index.queued(list);
         reclaims.add(list);
@@ -362,7 +363,7 @@ final class HeapSpace {
         }
     }
 
-    /** Frees a bounded number of regions. Returns whether it freed anything or removed anything from the queue. */
+    /** Frees a bounded number of queued regions. Returns whether it freed or dequeued anything. */
     boolean reclaimSlice() {
         int budget = SLICE;
         while (budget > 0 && !reclaims.isEmpty() && state.forced.position() > reclaims.first(2)) {

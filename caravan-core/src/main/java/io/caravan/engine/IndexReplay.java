@@ -29,7 +29,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         return index;
     }
 
-    /** Returns the places of those checkpoint entries that replayed records have removed. */
+    /** Returns the heap places of the checkpoint's entries that replayed records have removed. */
     PendingFrees freed() {
         return freed;
     }

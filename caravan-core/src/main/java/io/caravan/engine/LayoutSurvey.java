@@ -47,7 +47,7 @@ final class LayoutSurvey {
         this.pinnedBytes = new long[segments];
     }
 
-    /** Runs the survey, on a thread that may wait for the lock. */
+    /** Runs the survey on this thread, which must be allowed to wait for the lock. */
     StoreLayout run(Provisioner provisioner, Checkpointer checkpointer) {
         walkHoles();
         walkPins();

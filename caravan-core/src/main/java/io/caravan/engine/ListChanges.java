@@ -44,7 +44,7 @@ final class ListChanges {
         lastRemovalLsn = lsn;
     }
 
-    /** Returns the LSN of the last deletion. A read of a missing list waits until this deletion is committed. */
+    /** Returns the LSN of the last deletion of a list. A read of a missing list waits until this LSN is committed. */
     long lastRemovalLsn() {
         return lastRemovalLsn;
     }

@@ -44,7 +44,7 @@ import org.slf4j.LoggerFactory;
 final class LogEvacuation {
     private static final int BATCH_ENTRIES = 1 << 14;
 
-    /** Maximum number of bytes in a batch, which its last entry may exceed. */
+    /** Maximum number of bytes in a batch; the last entry of a batch may exceed this limit. */
     private static final int BATCH_BYTES = 1 << 20;
     /** Approximate number of lists pinned at a time. */
     private static final int PINNED_LISTS = 1 << 12;
@@ -119,7 +119,7 @@ final class LogEvacuation {
         final Pin pin;
         final ListCursor cursor = new ListCursor();
         long next;
-        /** Sequence of the first unreadable entry. */
+        /** Sequence of the list's first unreadable entry. */
         long unreadable = Long.MAX_VALUE;
 
         Young(Pin pin) {
@@ -253,7 +253,7 @@ final class LogEvacuation {
         return count < regions.length && batchBytes < BATCH_BYTES;
     }
 
-    /** Adds the next entries of a list to the batch, if any remain. Returns the amount of work done. */
+    /** Adds the next entries of a list to the batch, if any remain. Returns the cost of the call, in regions. */
     private int gatherFrom(Young young, long untilLsn) {
         ListIndex index = state.index;
         int list = young.pin.list();
@@ -316,8 +316,8 @@ final class LogEvacuation {
     }
 
     /**
-     * Reports a damaged entry. Called only after a batch has succeeded: a failed batch is copied again, so its damage
-     * would be reported twice.
+     * Logs and counts a damaged entry. Called only after a batch has succeeded: a failed batch is copied again, so its
+     * damage would be reported twice.
      */
     private void report(CorruptStoreException damaged) {
         LOG.error("{}: a value in the log is damaged, and can no longer be read", state.name(), damaged);
@@ -514,7 +514,7 @@ final class LogEvacuation {
         }
 
         /**
-         * Copies an entry.
+         * Copies an entry from the log to its place in the heap.
          *
          * @throws IOException if the disk cannot read the entry, or has no space for it
          */

@@ -5,7 +5,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** A log position that never falls, such as the committed position. Threads can wait until it reaches an LSN. */
+/**
+ * A log position that never falls, such as the committed position. Threads can wait until the position reaches an LSN.
+ */
 final class LsnWatermark {
     private final ReentrantLock lock;
     private final Condition moved;
@@ -55,7 +57,7 @@ final class LsnWatermark {
         }
     }
 
-    /** Whether the position has passed this LSN, and the record at this LSN is not marked as lost. */
+    /** Whether the position is past this LSN, and the record at this LSN is not marked as lost. */
     boolean hasPassed(long lsn) {
         return isThrough(lsn + 1);
     }

@@ -36,7 +36,7 @@ public final class NewStore implements AutoCloseable {
     private final CheckpointWriter checkpoint;
     private long address;
 
-    /** Creates the files, except for the checkpoint. */
+    /** Creates the files of the store, except for the checkpoint. */
     public NewStore(Storage storage, long storeId, int logSegmentBytes, int heapSegmentBytes) throws IOException {
         this.storeId = storeId;
         this.logGeometry = new LogGeometry(logSegmentBytes);
@@ -80,7 +80,7 @@ public final class NewStore implements AutoCloseable {
         checkpoint.endPartition();
     }
 
-    /** Writes a value. Returns its region. */
+    /** Writes a value to the heap. Returns its region. */
     public long write(long id, long sequence, ByteBuffer value) throws IOException {
         int length = value.remaining();
         int bytes = EntryLayout.entryBytes(length);

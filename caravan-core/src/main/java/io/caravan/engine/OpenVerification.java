@@ -63,7 +63,7 @@ final class OpenVerification {
         }
     }
 
-    /** Runs a read, and records a failure of the read as a fault. */
+    /** Runs a task that reads files, and records its failure as a fault. */
     private void attempt(Engine.FileTask reading) {
         try {
             reading.run();
@@ -82,7 +82,7 @@ final class OpenVerification {
         }
     }
 
-    /** Checks the heap segments that exist, and those that the newest checkpoint needs. */
+    /** Checks all heap segments that exist or that the newest checkpoint needs. */
     private void checkHeapSegments(CheckpointHeader newest) throws IOException {
         HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
         HeapFile heapFile = new HeapFile(parts.state.storage, geometry, newest.storeId());

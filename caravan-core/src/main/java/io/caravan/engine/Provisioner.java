@@ -59,7 +59,7 @@ final class Provisioner {
         }
     }
 
-    /** Returns the log segment in which new frames are currently placed. */
+    /** Returns the number of the log segment in which new frames are currently placed. */
     long currentSegment() {
         return enteredSegment;
     }
@@ -72,7 +72,7 @@ final class Provisioner {
         return logProblem != null;
     }
 
-    /** Returns the first log segment that a checkpoint still needs. */
+    /** Returns the number of the first log segment that a checkpoint still needs. */
     long neededLogSegment() {
         return neededLogSegment;
     }
@@ -107,8 +107,8 @@ final class Provisioner {
     /**
      * A claim on files that are being copied, which must not be removed even if no checkpoint needs them any longer.
      *
-     * @param logSegment the first log segment
-     * @param heapSegments the number of heap segments, counted from the first
+     * @param logSegment the first log segment to keep
+     * @param heapSegments the number of heap segments to keep, counted from the first
      */
     record Lease(long logSegment, int heapSegments) {}
 
@@ -215,7 +215,8 @@ final class Provisioner {
     }
 
     /**
-     * Prevents placing frames in the last segment. Returns false if the segment before it was entered in the meantime.
+     * Prevents frames from being placed in the last segment. Returns false if the segment before it was entered in the
+     * meantime.
      */
     private boolean removeLast(long last) {
         return state.locked(() -> {

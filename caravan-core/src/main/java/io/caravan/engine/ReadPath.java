@@ -17,9 +17,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Performs reads. A read records the state of the list and pins it from the first sequence to read, then waits until
- * the last write to the list is committed. It copies regions from the index, a bounded number each time the lock is
- * held, and reads the values without the lock.
+ * Performs reads of lists. A read records the state of the list and pins it from the first sequence to read, then waits
+ * until the last write to the list is committed. It copies regions from the index, a bounded number each time the lock
+ * is held, and reads the values without the lock.
  *
  * <p>Pinned entries are not freed, so the reader sees the list as of the pin. If a value moves from the log to the heap
  * in the meantime, its region is looked up again.
@@ -28,7 +28,7 @@ final class ReadPath {
     /** Number of regions copied each time the lock is held. */
     private static final int SLICE = 512;
 
-    /** Number of lengths in the first slice: most callers need only a few. */
+    /** Number of value lengths to collect in the first slice: most callers need only a few. */
     private static final int FIRST_LENGTHS = 8;
 
     /** The value of {@code fromSequence} that stands for the first retained sequence. */
@@ -62,7 +62,7 @@ final class ReadPath {
             long firstStored,
             long storedBytes) {}
 
-    /** Streams the entries from {@code fromSequence}, or from the first retained entry for {@link #FROM_FIRST}. */
+    /** Streams a list's entries from {@code fromSequence}, or from the first retained one for {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
         read(id, fromSequence, stream, pinned -> {
             long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
@@ -111,7 +111,7 @@ final class ReadPath {
         return true;
     }
 
-    /** Streams the retained entries before a sequence, newest first. */
+    /** Streams the retained entries of a list before a sequence, newest first. */
     void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
         read(
                 id,
@@ -210,7 +210,7 @@ final class ReadPath {
         }
     }
 
-    /** Visits the lengths of values; see {@link io.caravan.ListStore#acceptedLengths}. */
+    /** Visits the lengths of a list's values; see {@link io.caravan.ListStore#acceptedLengths}. */
     void acceptedLengths(long id, IntPredicate more) {
         Pinned pinned = pinAccepted(id);
         if (pinned == null) {
@@ -302,7 +302,7 @@ final class ReadPath {
         return null;
     }
 
-    /** Pins the list. Called under the lock. */
+    /** Pins the list from this sequence on, and records the state of the list. Called under the lock. */
     private Pinned pinned(int list, long fromSequence) {
         ListIndex index = state.index;
         Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
@@ -363,8 +363,8 @@ final class ReadPath {
     }
 
     /**
-     * A walk through the lists of the index. The position of the walk is 0 before the first step and after the last
-     * step.
+     * Walks through the index, and collects the ids of the lists whose creation is committed. The position of the walk
+     * is 0 before the first step and after the last step.
      */
     private final class DurableIds {
         private final long[] ids = new long[ListIndex.MAX_STEP_LISTS];

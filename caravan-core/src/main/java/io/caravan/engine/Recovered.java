@@ -38,7 +38,7 @@ public record Recovered(
         Set<RecoveryCase> cases)
         implements AutoCloseable {
 
-    /** Returns this state with the numbers of the good and bad checkpoints, and the oldest needed log segment. */
+    /** Returns a copy of this state with these good and bad checkpoints, and this oldest needed log segment. */
     Recovered from(List<Long> good, List<Long> bad, long firstNeededSegment) {
         return new Recovered(
                 newest, newestBytes, good, bad, firstNeededSegment, log, end, heapFile, index, heap, freed, cases);

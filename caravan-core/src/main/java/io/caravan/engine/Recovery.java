@@ -57,7 +57,7 @@ public final class Recovery {
     }
 
     /**
-     * Creates a recovery, and lists the directory.
+     * Creates a recovery of the store in the storage, and lists the store's files.
      *
      * @param progress is called after each checkpoint and frame
      * @param forcedLsn the position up to which the log was fsynced, if the store is a replica
@@ -110,8 +110,8 @@ public final class Recovery {
     }
 
     /**
-     * Whether the only segment of this kind has anything but zeros after its header. The caller checks both kinds,
-     * because a copy of a store may have all values in the heap and an empty log.
+     * Whether the only segment file of this kind contains anything but zeros after its header. The caller checks both
+     * kinds, because a copy of a store may have all values in the heap and an empty log.
      */
     private boolean holdsAnything(FileNames kind) throws IOException {
         String name = kind.of(0);

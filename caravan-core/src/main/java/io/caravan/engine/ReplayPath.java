@@ -39,7 +39,7 @@ final class ReplayPath {
         this.last = last;
     }
 
-    /** Replays a frame. Returns whether it was new. */
+    /** Replays a leader's frame. Returns whether the frame was new. */
     boolean replay(ByteBuffer bytes) {
         ByteBuffer frame = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
         requireValid(frame);
@@ -163,7 +163,9 @@ final class ReplayPath {
         return state.name() + ": frame at LSN " + lsn(frame) + " is rejected: " + why;
     }
 
-    /** Applies a checked frame. If a record contradicts the index, the replicas differ, and the store fails. */
+    /**
+     * Applies the records of a checked frame. If one contradicts the index, the replicas differ, and the store fails.
+     */
     private void enter(Commit commit, ByteBuffer frame) {
         try {
             commit.frame().fill(frame);

@@ -7,10 +7,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * Provides the workers, the waits, and the store ids of an engine. With {@link #THREADS}, the workers are threads. A
- * simulator runs one worker at a time, and a seed determines which worker is next. The simulator may switch to another
- * worker whenever a worker waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that another
- * worker has published.
+ * Creates the workers and the store ids of an engine, and performs its waits. With {@link #THREADS}, the workers are
+ * threads. A simulator runs one worker at a time, and a seed determines which worker is next. The simulator may switch
+ * to another worker whenever a worker waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that
+ * another worker has published.
  */
 public interface Scheduler {
 
@@ -53,9 +53,7 @@ public interface Scheduler {
         return new ReentrantLock();
     }
 
-    /**
-     * Marks the read of a value that another thread may publish without a lock. A simulator may switch threads here.
-     */
+    /** Marks a read of a value that another thread may publish without a lock. A simulator may switch threads here. */
     default void handOver() {}
 
     /**
@@ -69,7 +67,7 @@ public interface Scheduler {
     /**
      * Creates a worker, which is not started yet.
      *
-     * @param crashed is called with any exception of a step, after which the worker waits to be woken
+     * @param crashed is called with any exception that a step throws; the worker then waits to be woken
      */
     Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed);
 

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The files of a directory, by kind.
+ * The files in a store's directory, by kind.
  *
  * @param logs numbers of log segments
  * @param heaps numbers of heap segments

@@ -15,7 +15,7 @@ final class StoreLock {
     private final ReentrantLock lock;
     private final LongSupplier clock;
 
-    /** The measured hold times. The store's lock guards this field and the following fields. */
+    /** The measured times for which the lock was held. The store's lock guards this field and the following fields. */
     private final Histogram heldNanos = new Histogram();
 
     private int unmeasured;

@@ -71,7 +71,7 @@ final class StoreOpening {
         }
     }
 
-    /** Removes files that an interrupted creation of the store has left. */
+    /** Removes files that an interrupted creation of the store has left behind. */
     private void removeRemains(StoreFiles files) throws IOException {
         for (String name : files.temporaries()) {
             storage.delete(name);

@@ -61,7 +61,7 @@ final class StoreState {
     /** The counters for statistics. Guarded by {@link #lock}. */
     final Counters counters;
 
-    /** Whether the last write found no space, and nothing has changed since. Guarded by {@link #lock}. */
+    /** Whether a write found no space, and no change was signaled since. Guarded by {@link #lock}. */
     private boolean lacksSpace;
 
     private final LongSupplier clock;
@@ -193,8 +193,8 @@ final class StoreState {
     }
 
     /**
-     * Copies regions of a pinned list, and moves the cursor past them. The cursor may be at any entry before the call.
-     * Takes the lock for a bounded number of chunks at a time.
+     * Copies regions of a pinned list to an array, and moves the cursor past them. The cursor may be at any entry
+     * before the call. Takes the lock for a bounded number of chunks at a time.
      *
      * @param from sequence of the first region
      * @param count at most a few hundred
@@ -217,13 +217,13 @@ final class StoreState {
         }
     }
 
-    /** Wakes waiting writes, because the space may now suffice for them. Called under the lock. */
+    /** Wakes waiting writes, because there may now be enough space for them. Called under the lock. */
     void signalChange() {
         lacksSpace = false;
         changed.signalAll();
     }
 
-    /** Whether the last write found no space, and nothing has changed since. Called under the lock. */
+    /** Whether a write found no space, and no change was signaled since. Called under the lock. */
     boolean lacksSpace() {
         return lacksSpace;
     }
@@ -280,9 +280,7 @@ final class StoreState {
         checkWritable();
     }
 
-    /**
-     * Wakes a close that is waiting for readers; no other operation waits for the end of a read. Called under the lock.
-     */
+    /** Wakes a close that is waiting for reads to end; no other operation waits for them. Called under the lock. */
     void lastReaderLeft() {
         if (lifecycle != Lifecycle.OPEN) {
             signalChange();

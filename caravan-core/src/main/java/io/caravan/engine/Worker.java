@@ -5,13 +5,13 @@ package io.caravan.engine;
  * All work is in the step, so the {@link Scheduler} implementation decides when each worker runs.
  */
 public interface Worker {
-    /** The result of a step that has no work until the worker is woken. */
+    /** The value that a step returns if it has no work until the worker is woken. */
     long UNTIL_WOKEN = Long.MAX_VALUE;
 
     @FunctionalInterface
     interface Step {
         /**
-         * Performs the pending work. Returns the time, in nanoseconds, until the step must run again; 0 for
+         * Performs the worker's pending work. Returns the time, in nanoseconds, until the step must run again; 0 for
          * immediately.
          */
         long run();

@@ -3,7 +3,7 @@ package io.caravan.engine;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Determines whether a write would have to wait, and runs actions once it would not. */
+/** Determines whether writes would have to wait, and runs the waiting actions once they would not. */
 final class Writability {
     private final StoreState state;
     private final CommitQueue queue;

@@ -17,9 +17,9 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Performs writes. A write is first checked, and its checksums are computed, without the lock. Under the lock, it waits
- * for space, places and fills its record, changes the index, and adds its callback. If a write is rejected, nothing has
- * been changed.
+ * Performs writes to lists. A write is first checked, and its checksums are computed, without the lock. Under the lock,
+ * it waits for space, places and fills its record, changes the index, and adds its callback. If a write is rejected,
+ * nothing has been changed.
  */
 final class WritePath {
     private static final long NO_SEQUENCE = -1;
@@ -65,7 +65,7 @@ final class WritePath {
         append(id, value, length, Checksums.crc32c(value), ARRAY, terms, callback, mayWait);
     }
 
-    /** Appends a value. Uses no lambda, because this method runs for every append and must not create garbage. */
+    /** Appends a value to a list. Uses no lambda, because this runs for every append and must not create garbage. */
     private <T> void append(
             long id,
             T value,
@@ -147,7 +147,7 @@ final class WritePath {
         write(batch, callback, true);
     }
 
-    /** Writes the batch if it need not wait for space. Returns whether the batch was written. */
+    /** Writes the batch if the write need not wait for space. Returns whether the batch was written. */
     boolean tryWrite(WriteBatch batch, WriteCallback callback) {
         try {
             write(batch, callback, false);
@@ -217,8 +217,8 @@ final class WritePath {
     }
 
     /**
-     * Returns an upper bound on the number of list places that a batch needs. A deleted list keeps its place until it
-     * is freed.
+     * Returns an upper bound on the number of list records that a batch needs in the index. A deleted list keeps its
+     * record until it is freed.
      */
     private long listsNeeded(List<WriteBatch.Operation> operations) {
         return operations.stream()

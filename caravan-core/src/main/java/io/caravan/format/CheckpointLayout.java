@@ -53,7 +53,7 @@ public final class CheckpointLayout {
 
     private CheckpointLayout() {}
 
-    /** Whether the header of a file of this version has the CRC and term of the previous frame. */
+    /** Whether the header of a file of this version contains the CRC and term of the frame before the start LSN. */
     public static boolean hasTerm(int version) {
         return version >= FIRST_VERSION_WITH_TERM;
     }

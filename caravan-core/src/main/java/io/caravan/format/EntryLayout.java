@@ -34,7 +34,7 @@ public final class EntryLayout {
         return valueCrc ^ (int) (hash >>> 32);
     }
 
-    /** Whether the bytes at this index are the expected entry, with an intact value. */
+    /** Whether the bytes at this index are the entry with this identity, and its value is intact. */
     public static boolean valid(ByteBuffer buffer, int at, int length, long id, long creationLsn, long sequence) {
         return buffer.getInt(at + LENGTH) == length
                 && buffer.getInt(at + CHECKSUM)

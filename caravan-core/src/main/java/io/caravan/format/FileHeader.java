@@ -35,8 +35,8 @@ public final class FileHeader {
         HEAP_SEGMENT("CARAVHEP"),
         CHECKPOINT("CARAVCKP"),
         /**
-         * The file with the number of shards. It has only a header: {@code number} is the number of shards in the
-         * directory, and the other fields are zero.
+         * The kind of the file with the number of shards. This file has only a header: {@code number} is the number of
+         * shards in the directory, and the other fields are zero.
          */
         SHARDS("CARAVGRP");
 
@@ -46,7 +46,7 @@ public final class FileHeader {
             this.letters = letters;
         }
 
-        /** Returns the eight letters at the start of a file of this kind. */
+        /** Returns the eight letters with which a file of this kind starts. */
         public String letters() {
             return letters;
         }

@@ -47,13 +47,13 @@ public enum FileNames {
         return of(number) + TEMPORARY_ENDING;
     }
 
-    /** Returns the number in a file name of this kind, or empty for any other name. */
+    /** Returns the number in the file name if the name is of this kind, or empty otherwise. */
     public OptionalLong number(String name) {
         Matcher matcher = pattern.matcher(name);
         return matcher.matches() ? OptionalLong.of(Long.parseLong(matcher.group(1), 16)) : OptionalLong.empty();
     }
 
-    /** Returns the numbers of those files whose names are of this kind. */
+    /** Returns the numbers of the files whose names are of this kind. */
     public TreeSet<Long> numbers(Collection<String> names) {
         TreeSet<Long> numbers = new TreeSet<>();
         names.forEach(name -> number(name).ifPresent(numbers::add));

@@ -12,8 +12,8 @@ import java.nio.ByteBuffer;
  *
  * <p>A valid frame {@linkplain #follows follows} another frame if it contains that frame's LSN and CRC, and its term is
  * not lower. The term increases each time that a store is opened, or a replica begins to lead. A frame that was removed
- * from the log therefore never follows a frame written later in place of its predecessor, as in Raft (Ongaro and
- * Ousterhout, "In Search of an Understandable Consensus Algorithm", ATC 2014).
+ * from the log therefore never follows a frame that later replaced its predecessor, as in Raft (Ongaro and Ousterhout,
+ * "In Search of an Understandable Consensus Algorithm", ATC 2014).
  *
  * <p>The magic states whether all earlier frames were fsynced when the frame was written. The CRC also covers the
  * magic, so a torn write that leaves the magic of an older frame leaves no valid frame. Frames of format version 3 have
@@ -31,10 +31,10 @@ public final class FrameLayout {
     public static final int RECORD_COUNT = PAYLOAD_BYTES + Integer.BYTES;
     public static final int HEADER_BYTES = RECORD_COUNT + Integer.BYTES;
 
-    /** The bytes "CFRT" in file order: every earlier frame was fsynced. */
+    /** The bytes "CFRT" in file order: the magic of a frame if all earlier frames were fsynced. */
     public static final int MAGIC_VALUE = 0x5452_4643;
 
-    /** The bytes "CUFT" in file order: earlier frames may not have been fsynced. */
+    /** The bytes "CUFT" in file order: the magic of a frame if earlier frames may not have been fsynced. */
     public static final int MAGIC_BEHIND_UNFORCED = 0x5446_5543;
 
     /** The bytes "CFRM" in file order: the equivalent of {@link #MAGIC_VALUE} in version 3 of the format. */
@@ -68,7 +68,7 @@ public final class FrameLayout {
     /**
      * Completes the frame whose records start at {@link #HEADER_BYTES}. The buffer starts at the frame.
      *
-     * @param magic one of the two current magics
+     * @param magic {@link #MAGIC_VALUE} or {@link #MAGIC_BEHIND_UNFORCED}
      */
     public static void seal(
             ByteBuffer frame,
@@ -103,7 +103,7 @@ public final class FrameLayout {
         return magic == OLD_MAGIC_VALUE || magic == OLD_MAGIC_BEHIND_UNFORCED;
     }
 
-    /** Whether the bytes at this index are the magic of a frame. */
+    /** Whether the bytes at this index are the magic with which a frame starts. */
     public static boolean magicAt(ByteBuffer segment, int at) {
         return afterForce(segment, at)
                 || segment.getInt(at + MAGIC) == MAGIC_BEHIND_UNFORCED

@@ -27,7 +27,7 @@ public final class InvalidRecordException extends RuntimeException {
         this.sequence = sequence;
     }
 
-    /** Converts this to an exception that reports damage of the file that contains the record. */
+    /** Converts this to an exception that reports damage to the file that contains the record. */
     public CorruptStoreException in(String path, long offset) {
         String problem = "LSN " + lsn + ": " + getMessage();
         return sequence == CorruptStoreException.NOT_APPLICABLE

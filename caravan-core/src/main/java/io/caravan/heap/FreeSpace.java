@@ -126,7 +126,7 @@ public final class FreeSpace {
         private final long[] words;
         private final int units;
 
-        /** Creates a range of this many bytes, all unused. */
+        /** Creates a bitmap for a range of this many bytes, all unused. */
         UsedUnits(int bytes) {
             units = bytes >>> UNIT_SHIFT;
             words = new long[(units + Long.SIZE - 1) >>> WORD_SHIFT];

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values that have moved to the heap, in segment files that are written through a channel and read through a
+ * Stores the values that have moved to the heap, in segment files that are written through a channel and read through a
  * mapping.
  *
  * <p>One thread writes, fsyncs, and adds and drops segments: the thread that opens the store, and later the
@@ -55,7 +55,7 @@ public final class HeapFile implements AutoCloseable {
             mapping = file.map();
         }
 
-        /** Closes the file if a write has failed. No region refers to bytes that are not fsynced. */
+        /** Closes the file if bytes that are not fsynced have kept it open. No region refers to such bytes. */
         void closeUnforced() {
             try (StoreFile file = unforced) {
                 unforced = null;
@@ -212,7 +212,7 @@ public final class HeapFile implements AutoCloseable {
         }
     }
 
-    /** Writes bytes to an address, within one segment. Not durable before {@link #force}. */
+    /** Writes bytes to a heap address, within one segment. Not durable before {@link #force}. */
     public void write(long address, ByteBuffer source) throws IOException {
         int number = geometry.segmentOf(address);
         Segment segment = segments[number];

@@ -5,8 +5,9 @@ import io.caravan.collections.SlotTable;
 import io.caravan.format.Blocks;
 
 /**
- * The free space of a linear address space that is divided into regions. Pure arithmetic without I/O. Not thread-safe;
- * the store's lock guards it. All sizes are multiples of 8 bytes. Holes are indexed by start, end, and size.
+ * Manages the free space of a linear address space that is divided into regions. Pure arithmetic without I/O. Not
+ * thread-safe; the store's lock guards it. All sizes are multiples of 8 bytes. Holes are indexed by start, end, and
+ * size.
  *
  * <p>The indexes by start and end let a freed region merge with adjacent holes immediately. The index by size lets a
  * small request use a small hole before it splits a large one. It has a bin for each size up to 4 KiB, and sixteen bins
@@ -40,8 +41,8 @@ public final class IndexedHeap {
     private static final int SLOT_LONGS = 3;
 
     /**
-     * The minimum size of holes that are kept even beyond the limit: 1 MiB. The address space can contain 2^21 such
-     * holes.
+     * The minimum size of holes that are kept even if the limit on the number of holes is exceeded: 1 MiB. The address
+     * space can contain 2^21 such holes.
      */
     private static final long ALWAYS_KEPT_UNITS = 1 << 17;
 
@@ -51,7 +52,7 @@ public final class IndexedHeap {
     /** The minimum size of a hole that becomes the frontier when it is split: 4 KiB. */
     private static final long FRONTIER_UNITS = 512;
 
-    /** Number of holes in the request's own bin to try before a hole of a larger bin is split. */
+    /** Number of holes to try in the bin of the requested size before a hole of a larger bin is split. */
     private static final int FIT_TRIES = 16;
 
     /**

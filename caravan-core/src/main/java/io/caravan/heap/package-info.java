@@ -1,5 +1,5 @@
 /**
- * The heap: free space as pure arithmetic ({@link io.caravan.heap.IndexedHeap}), and the files with the values that
+ * The heap: the arithmetic of its free space ({@link io.caravan.heap.IndexedHeap}), and the files with the values that
  * have moved to the heap ({@link io.caravan.heap.HeapFile}).
  */
 @NullMarked

@@ -9,8 +9,8 @@ import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
 /**
- * The index of all lists, which maps an id to the list's sequences, regions, pins, and last write. Not thread-safe; the
- * store's lock guards it.
+ * The index of all lists, which maps each list id to the list's sequences, regions, pins, and last write. Not
+ * thread-safe; the store's lock guards it.
  *
  * <p>A list is a record in {@link ListRecords} and a chain of {@link RegionChunks}; a hash table in 1,024 partitions
  * finds the record. Three sequences describe the state of a list:
@@ -30,7 +30,7 @@ public final class ListIndex {
     public static final int PARTITIONS = 1024;
 
     private static final int PARTITION_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(PARTITIONS);
-    /** Number of regions copied at a time. */
+    /** Number of regions to copy at a time from the region table. */
     private static final int SLICE = 512;
 
     /** The maximum number of lists that one step of a walk visits. */
@@ -48,7 +48,7 @@ public final class ListIndex {
     private final Pins pins = new Pins();
     /** The ids of the lists with entries in the log, as a queue. Some of these lists may no longer exist. */
     private final LongQueue young = new LongQueue();
-    /** Number of lists whose trimmed regions wait for the removal of a pin. */
+    /** Number of lists whose trimmed regions are waiting for the removal of a pin. */
     private int waitingLists;
 
     public ListIndex() {
@@ -191,7 +191,7 @@ public final class ListIndex {
     }
 
     /**
-     * Removes the entries before {@code first}, or all entries if the list ends before it. Returns the new first
+     * Removes a list's entries before {@code first}, or all entries if the list ends before it. Returns the new first
      * sequence.
      */
     public long trimTo(int list, long first, long lsn) {
@@ -204,7 +204,7 @@ public final class ListIndex {
         return now;
     }
 
-    /** Removes a list from the table. The list's regions wait for {@link #reclaim}. */
+    /** Removes a deleted list from the table. The list's regions wait for {@link #reclaim}. */
     public void remove(int list, long lsn) {
         trimTo(list, next(list), lsn);
         table.remove(list);
@@ -341,7 +341,7 @@ public final class ListIndex {
     }
 
     /**
-     * Returns the sequence of the first entry in the log. All later entries are also in the log, and all earlier
+     * Returns the sequence of a list's first entry in the log. All later entries are also in the log, and all earlier
      * retained or pinned entries are in the heap.
      */
     public long tenured(int list) {
@@ -398,7 +398,7 @@ public final class ListIndex {
         return list;
     }
 
-    /** Whether any list has trimmed regions that wait for the removal of a pin. */
+    /** Whether any list has trimmed regions that are waiting for the removal of a pin. */
     public boolean awaitsPins() {
         return waitingLists > 0;
     }

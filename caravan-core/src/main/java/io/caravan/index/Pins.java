@@ -63,13 +63,13 @@ public final class Pins {
         return first == null || first.list != list ? NONE : first.from;
     }
 
-    /** Returns this list or the first list after it that has a pin, or {@link ListIndex#NONE}. */
+    /** Returns the first list, from this list on, that has a pin, or {@link ListIndex#NONE}. */
     int nextList(int list) {
         Pin next = pins.ceiling(new Pin(list, 0, 0));
         return next == null ? ListIndex.NONE : next.list;
     }
 
-    /** Adds freed bytes to all pins of a list. The freed values precede all of these pins. */
+    /** Adds the size of freed values to every pin of a list. The freed values precede all of these pins. */
     void countFreed(int list, long bytes) {
         for (Pin pin : pins.subSet(new Pin(list, 0, 0), new Pin(list + 1, 0, 0))) {
             pin.freedBytes += bytes;

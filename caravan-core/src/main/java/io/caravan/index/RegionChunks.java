@@ -3,8 +3,8 @@ package io.caravan.index;
 import io.caravan.collections.LongPages;
 
 /**
- * Linked chunks of packed regions, which form the region tables of lists. The size of a chunk is a power of two, at
- * least two longs: a header, followed by regions.
+ * Stores packed regions in linked chunks, which form the region tables of lists. The size of a chunk is a power of two,
+ * at least two longs: a header, followed by regions.
  *
  * <pre>
  *   63                       32 31           9  8  7       0
@@ -20,11 +20,13 @@ import io.caravan.collections.LongPages;
  */
 final class RegionChunks {
     static final int NONE = 0;
-    /** The size (as a power of two) of a list's first chunk. It is small, because many lists have one entry. */
+    /**
+     * The binary logarithm of the size of a list's first chunk. The chunk is small, because many lists have one entry.
+     */
     private static final int FIRST_LOG2 = 1;
     /**
-     * The minimum size (as a power of two) of a list's other chunks. With smaller chunks, a walk through the list would
-     * cause a cache miss for each entry.
+     * The binary logarithm of the minimum size of a list's other chunks. With smaller chunks, a walk through the list
+     * would cause a cache miss for each entry.
      */
     private static final int MIN_LOG2 = 2;
     /**
@@ -35,8 +37,8 @@ final class RegionChunks {
 
     private static final int MAX_LOG2 = 12;
     /**
-     * The factor (as a power of two) by which a new chunk is smaller than its list, so that little of the chunk stays
-     * unused.
+     * The binary logarithm of the factor by which a new chunk is smaller than its list, so that little of the chunk
+     * stays unused.
      */
     private static final int GROWTH_LOG2 = 2;
 
@@ -90,7 +92,7 @@ final class RegionChunks {
         return words.pagesLeft() + (firstFree[PAGE_LOG2] == NONE ? 0 : 1);
     }
 
-    /** Allocates a chunk for the end of a list of this many entries. */
+    /** Allocates a chunk for the end of a list that has this many entries. */
     int allocate(long entries) {
         int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(Math.max(entries, 1)) - GROWTH_LOG2;
         return allocateOf(Math.min(Math.max(log2, smallest(entries)), MAX_LOG2));

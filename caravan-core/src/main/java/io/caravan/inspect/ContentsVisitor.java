@@ -3,7 +3,7 @@ package io.caravan.inspect;
 import io.caravan.CorruptStoreException;
 import java.nio.ByteBuffer;
 
-/** Receives the results of {@link ContentsReader}. */
+/** Receives the checkpoints, lists, entries, values, and damage that {@link ContentsReader} finds. */
 public interface ContentsVisitor {
     /**
      * Visits a checkpoint whose lists follow.
@@ -23,10 +23,10 @@ public interface ContentsVisitor {
      */
     void list(long id, long first, long next, long count, long bytes);
 
-    /** Visits an entry and its place. */
+    /** Visits an entry that is stored at this place. */
     void entry(long id, long sequence, ValueLocation place);
 
-    /** Visits a value and its place. The bytes of the value have been checked. */
+    /** Visits a value that is stored at this place. The bytes of the value have been checked. */
     void value(long id, long sequence, ValueLocation place, ByteBuffer value);
 
     /** Reports damage. The contents after the damage are visited next. */

@@ -23,7 +23,7 @@ import java.util.function.LongPredicate;
 final class DamagedCheckpoint implements CheckpointSections.Visitor {
     private final LongPredicate wanted;
     private final Map<Integer, Map<Long, SalvagedList>> found = new HashMap<>();
-    /** The next sequence of each list. */
+    /** The next sequence of each list, by list id. */
     private final Map<Long, Long> ends = new HashMap<>();
 
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
@@ -39,7 +39,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
         this.wanted = wanted;
     }
 
-    /** Reads the lists whose ids match the predicate. */
+    /** Reads those lists of a damaged checkpoint whose ids match the predicate. */
     static DamagedCheckpoint read(StoreFile file, long number, LongPredicate wanted) throws IOException {
         DamagedCheckpoint checkpoint = new DamagedCheckpoint(wanted);
         new CheckpointSections(file, ListIndex.PARTITIONS, checkpoint).visit();
@@ -47,7 +47,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
         return checkpoint;
     }
 
-    /** Reads the header. Returns whether the file is shorter than the header states. */
+    /** Reads the checkpoint's header. Returns whether the file is shorter than the header states. */
     private boolean readHeader(StoreFile file, long number) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(CheckpointLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         file.read(bytes, 0);

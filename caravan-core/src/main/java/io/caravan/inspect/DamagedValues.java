@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads values of a damaged store. Any part of the store's files may be missing. */
 final class DamagedValues implements AutoCloseable {
-    /** Returns the place of a region's entry; see {@link SalvageIdentity#place}. */
+    /** Determines where a region's entry is stored; see {@link SalvageIdentity#place}. */
     @FunctionalInterface
     interface ValueLocations {
         ValueLocation of(long region, long nearLsn);
@@ -33,12 +33,12 @@ final class DamagedValues implements AutoCloseable {
         this.there = new HashSet<>(storage.list());
     }
 
-    /** Returns the file and offset of the last read. */
+    /** Returns the file and offset that were read last. */
     String place() {
         return place;
     }
 
-    /** Returns the name of the file of the last read. */
+    /** Returns the name of the file that was read last. */
     String fileName() {
         return fileName;
     }

@@ -92,7 +92,7 @@ final class ListSearch {
         throw tooFast(storage);
     }
 
-    /** Takes the list's partition from a checkpoint. Returns the LSN at which replay starts. */
+    /** Adds the list's partition from a checkpoint to the index. Returns the LSN at which replay starts. */
     private long takePartition(SalvagedIndex index, List<CorruptStoreException> damage) throws IOException {
         SortedSet<Long> numbers = FileNames.CHECKPOINT.numbers(storage.list()).descendingSet();
         newest = numbers.isEmpty() ? -1 : numbers.first();
@@ -143,7 +143,7 @@ final class ListSearch {
         return replay.whole;
     }
 
-    /** Applies the records of the log to the list. */
+    /** Applies those records of the log that concern the list. */
     private final class Replay implements LogVisitor {
         private final SalvagedIndex index;
         private final List<CorruptStoreException> damage;

@@ -193,7 +193,7 @@ public final class LogReader implements AutoCloseable {
         }
     }
 
-    /** Returns a visitor that passes on the wanted records. */
+    /** Returns a visitor that passes on the records from {@code from} on, and ignores earlier records. */
     private RecordLayout.Visitor wanted(LogVisitor visitor) {
         return new RecordLayout.Visitor() {
             @Override
@@ -280,8 +280,8 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Returns the position of the first later valid frame. Returns {@link LogFrames#NOWHERE} if no later frame records
-     * that the frames before it were fsynced, which may be the case after a power failure.
+     * Returns the position of the first valid frame after the current position. Returns {@link LogFrames#NOWHERE} if no
+     * later frame records that the frames before it were fsynced, which may be the case after a power failure.
      */
     private long firstValidBehind() throws IOException {
         int term = previous == null ? 0 : previous.term();

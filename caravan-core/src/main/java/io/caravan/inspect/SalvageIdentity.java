@@ -67,7 +67,7 @@ record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) 
     }
 
     /**
-     * Returns the place of a region's entry.
+     * Returns the file and offset of the entry to which a region refers.
      *
      * @param nearLsn a position in the log, less than 1 TiB from the entry
      * @param logFiles returns the file name of a log segment

@@ -68,7 +68,7 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         list.append(region);
     }
 
-    /** Creates a list, or starts it again, with this record, even if the list's first records are lost. */
+    /** Starts a list with this record, in place of any list with this id. The list's first records may be lost. */
     private SalvagedList restarted(long lsn, long id, long sequence, @Nullable SalvagedList before) {
         if (before != null) {
             losses.accept(Loss.of("document " + id + ": the record at LSN " + lsn + " starts it again with sequence "

@@ -78,7 +78,7 @@ public final class Salvager {
         }
     }
 
-    /** Salvages the contents of one storage to another storage, which is empty. */
+    /** Salvages the store in one storage to another storage, which is empty. */
     public static SalvageReport salvage(Storage from, Storage to, SalvageReport.Listener listener) throws IOException {
         Salvager salvager = new Salvager(from, listener);
         try (NewStore store = new NewStore(
@@ -197,7 +197,8 @@ public final class Salvager {
     }
 
     /**
-     * Copies a list, starting with the newest value, so that the number of missing values after each value is known.
+     * Copies a list to the new store, starting with the newest value, so that the number of missing values after each
+     * value is known.
      */
     private void copyList(NewStore store, long id, SalvagedList list) throws IOException {
         long[] sequences = new long[list.count()];

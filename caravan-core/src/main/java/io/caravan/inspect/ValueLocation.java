@@ -1,7 +1,7 @@
 package io.caravan.inspect;
 
 /**
- * The place of a value.
+ * The file, offset, and length of a stored value.
  *
  * @param inLog whether the value is in the log, where values stay until they have survived a checkpoint, rather than in
  *     the heap

@@ -10,8 +10,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
 /**
- * Ensures that only one store opens a directory. A file lock excludes other processes. A registry excludes other stores
- * of this process, because file locks have no effect within a process.
+ * Ensures that at most one store has a directory open. A file lock excludes other processes. A registry excludes other
+ * stores of this process, because file locks have no effect within a process.
  *
  * <p>The lock file contains the process id of its owner, for information only. The operating system holds the lock
  * itself, so a killed process leaves no lock.
@@ -35,7 +35,7 @@ final class DirectoryLock {
     }
 
     /**
-     * Takes the lock.
+     * Takes the lock of a directory.
      *
      * @param shared whether several readers may share the lock; the lock file must then exist, and is not written
      */

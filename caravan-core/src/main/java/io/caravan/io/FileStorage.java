@@ -39,7 +39,7 @@ public final class FileStorage implements Storage {
         this.lock = lock;
     }
 
-    /** Fsyncs the entries of a directory. */
+    /** Fsyncs a directory, and thereby the names of its files. */
     @FunctionalInterface
     interface DirectoryForce {
         void force(Path directory) throws IOException;
@@ -236,7 +236,7 @@ public final class FileStorage implements Storage {
         force(toWrite(""));
     }
 
-    /** Returns the path of a file to be changed. Throws an exception if the storage is read-only. */
+    /** Returns the path of a file that the caller will change. Throws an exception if the storage is read-only. */
     private Path toWrite(String name) {
         Path path = directory.resolve(name);
         if (!writable) {

@@ -127,7 +127,7 @@ public final class NewDirectory implements AutoCloseable {
         return storage;
     }
 
-    /** Returns the directory's temporary path, for subdirectories. */
+    /** Returns the directory's temporary path, in which callers may create subdirectories. */
     public Path path() {
         return partial;
     }

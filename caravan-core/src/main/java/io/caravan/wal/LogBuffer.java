@@ -75,8 +75,8 @@ public final class LogBuffer {
     }
 
     /**
-     * Fills this buffer with an unchanged copy of a leader's frame. A frame that is larger than this buffer gets its
-     * own memory until {@link #clear}.
+     * Copies a leader's frame, unchanged, to this buffer. A frame that is larger than this buffer gets its own memory
+     * until {@link #clear}.
      */
     public void fill(ByteBuffer frame) {
         int bytes = FrameLayout.HEADER_BYTES + frame.getInt(FrameLayout.PAYLOAD_BYTES);
@@ -93,12 +93,12 @@ public final class LogBuffer {
         return filled;
     }
 
-    /** Returns the LSN of the byte at this index. */
+    /** Returns the LSN of the byte at this index of the memory. */
     public long lsn(int index) {
         return baseLsn + index;
     }
 
-    /** Returns the memory, for absolute access. */
+    /** Returns the buffer's memory, which callers access only with absolute indexes. */
     public ByteBuffer memory() {
         return memory;
     }

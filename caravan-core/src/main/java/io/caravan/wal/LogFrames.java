@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 public final class LogFrames {
-    /** The result of a search that finds no position. */
+    /** The result of a search that finds no frame. */
     public static final long NOWHERE = -1;
 
     /**
@@ -30,7 +30,7 @@ public final class LogFrames {
     public static final int NO_READ_AHEAD = 0;
 
     private static final int MEBIBYTE_SHIFT = 20;
-    /** Direct memory, in MiB, that a store with default settings needs in addition to a log segment, with a margin. */
+    /** Direct memory in MiB, with a margin, that a store with default settings needs in addition to a log segment. */
     private static final int OTHER_MEBIBYTES = 16;
 
     /** Finds the files of the log segments. */
@@ -108,7 +108,7 @@ public final class LogFrames {
         return followsAt(inNextSegment, previous) ? inNextSegment : NOWHERE;
     }
 
-    /** Returns the bytes of the valid frame that was read last. */
+    /** Returns the bytes of the valid frame at this LSN, which must be the frame that was read last. */
     ByteBuffer frameAt(long lsn) {
         int bytes = FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
         return window.slice(at(lsn), bytes);
@@ -141,12 +141,12 @@ public final class LogFrames {
         return geometry.firstFrame(geometry.segmentOf(lsn) + 1);
     }
 
-    /** Returns the link with which the next frame refers to the frame read last. */
+    /** Returns the link with which the next frame refers to the frame at this LSN, which was read last. */
     public Link linkOf(long lsn) {
         return FrameLayout.link(window, at(lsn));
     }
 
-    /** Returns the position after the valid frame read last. */
+    /** Returns the position after the valid frame at this LSN, which was read last. */
     public long positionBehind(long lsn) {
         return geometry.positionAfter(
                 lsn + FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES));
@@ -163,8 +163,8 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the number of header fields that match the expected frame: most fields for a damaged frame, few for other
-     * data.
+     * Returns the number of header fields at this LSN that match the expected frame: most fields for a damaged frame,
+     * few for other data.
      */
     public int fieldsRight(long lsn, long previous) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)

@@ -37,21 +37,21 @@ public record LogGeometry(int segmentBytes) {
     }
 
     /**
-     * Returns the maximum size of one frame's records: the frame must fit in a segment and in the buffer that builds
-     * it.
+     * Returns the maximum size of one frame's records: the frame must fit in a segment and in the buffer in which it is
+     * built.
      */
     public int maxRecordBytes(int bufferBytes) {
         return Math.min(bufferBytes, remaining(firstFrame(0))) - FrameLayout.HEADER_BYTES;
     }
 
-    /** Returns the number of bytes from a position to its segment's end. */
+    /** Returns the number of bytes from a position to the end of the position's segment. */
     public int remaining(long lsn) {
         return segmentBytes - offsetOf(lsn);
     }
 
     /**
-     * Returns the position of the frame after a frame that ends here: the next block, or the next segment if this one
-     * is full.
+     * Returns the position of the frame that follows a frame with this end: the next block, or the next segment if this
+     * one is full.
      */
     public long positionAfter(long end) {
         long block = Blocks.roundUp(end);

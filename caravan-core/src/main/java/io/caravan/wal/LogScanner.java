@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LogScanner {
 
-    /** Receives frames in order. */
+    /** Receives the valid frames of the log, in log order. */
     @FunctionalInterface
     public interface FrameVisitor {
         /**
@@ -56,7 +56,7 @@ public final class LogScanner {
      * @param term the highest term of all frames from the start, including those after the position
      */
     public record End(long position, Link last, long frames, boolean torn, boolean gap, int term) {
-        /** Creates an end with no valid frames after it. */
+        /** Creates a log end that is followed by no valid frames. */
         public End(long position, Link last, long frames, boolean torn) {
             this(position, last, frames, torn, false, last.term());
         }
@@ -72,9 +72,9 @@ public final class LogScanner {
     }
 
     /**
-     * The maximum size, in segments, that torn frames may claim. Torn frames may follow each other in a segment, but do
-     * not overlap. Frames that claim more cannot be genuine, and a check of these frames would read the same bytes
-     * repeatedly.
+     * The maximum total size, in segments, that the torn frames in one segment may claim. Torn frames may follow each
+     * other in a segment, but do not overlap. Frames that claim more cannot be genuine, and a check of these frames
+     * would read the same bytes repeatedly.
      */
     private static final long MAX_CLAIMED_SEGMENTS = 4;
 
@@ -99,7 +99,8 @@ public final class LogScanner {
     }
 
     /**
-     * Visits every frame from a position on. The segments from there on must exist without a gap.
+     * Visits every frame from a position on, and finds the end of the log. The segments from there on must exist
+     * without a gap.
      *
      * @param start the position of a frame, or the log's end
      * @param previous the frame before {@code start}
@@ -159,7 +160,7 @@ public final class LogScanner {
         return found;
     }
 
-    /** Returns the end of the consecutive frames from a position, regardless of what follows. */
+    /** Returns the position after the consecutive valid frames from a position on, regardless of later bytes. */
     public long endOfFrames(long start, Link previous, FrameVisitor visitor) throws IOException {
         return visitFrames(start, previous, Long.MAX_VALUE, visitor).position();
     }

@@ -36,11 +36,11 @@ public final class LogSegments implements AutoCloseable {
     private final LogGeometry geometry;
     private final long storeId;
     private final ConcurrentSkipListMap<Long, LogSegment> files = new ConcurrentSkipListMap<>();
-    /** Number of a file that a failed call may have left after the last segment, or -1. */
+    /** Number of a segment file that a failed call may have left after the last segment, or -1. */
     private long leftover = -1;
 
     private @Nullable FsyncedLsn forced;
-    /** The segment that was read last, which is usually also read next. It may have been closed. */
+    /** The segment that was read last, which is usually also the next one to be read. It may have been closed. */
     private volatile @Nullable LogSegment lastRead;
 
     public LogSegments(Storage storage, LogGeometry geometry, long storeId) {
@@ -81,7 +81,7 @@ public final class LogSegments implements AutoCloseable {
         FileHeader.check(block.flip(), FileHeader.Kind.LOG_SEGMENT, fields(segment), file.path());
     }
 
-    /** Whether the segment is open. */
+    /** Whether the file of this segment is open. */
     public boolean ready(long segment) {
         return files.containsKey(segment);
     }
@@ -152,7 +152,7 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Renames the oldest segment, which no checkpoint needs, to become the segment after the last segment. May be
+     * Renames the oldest segment, which no checkpoint needs, so that it becomes the segment after the last one. May be
      * called again after a failure.
      */
     public void recycleFirst() throws IOException {
@@ -199,8 +199,8 @@ public final class LogSegments implements AutoCloseable {
      * Makes the log durable up to its end, exactly as it was read. A killed process may have left frames in the page
      * cache. If an fsync in that process failed, a second fsync does not report the failure (Rebello et al., "Can
      * Applications Recover from fsync Failures?", ATC 2020). Frames that are not recorded as fsynced are therefore
-     * written again, byte for byte. None of them was acknowledged as fsynced. Also erases the header of a frame that was
-     * cut off at the end of the log.
+     * rewritten byte for byte. None of them was acknowledged as fsynced. Also erases the header of a frame that was cut
+     * off at the end of the log.
      *
      * @param start the first position of the log that is needed
      * @throws IOException if the disk fails, or the frames have changed since they were read
@@ -222,9 +222,9 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Writes the frames from a position on again, from the checked bytes, because another read may no longer return
-     * these bytes. Starts with the last frame and follows the link from each frame to the previous frame. Frames that
-     * were cut off earlier may also be valid, but no frame of the log refers to them.
+     * Rewrites the frames from a position on with their checked bytes, because another read may no longer return these
+     * bytes. Starts with the last frame and follows the link from each frame to the previous frame. Frames that were
+     * cut off earlier may also be valid, but no frame of the log refers to them.
      */
     private void writeAgain(LogFrames frames, long from, LogScanner.End end) throws IOException {
         long lsn = end.last().lsn();
@@ -241,8 +241,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Erases the header of a frame that was cut off at a position where the next frame may be written. Otherwise, a torn
-     * write of the next frame could complete the frame that was cut off, if some of their sectors are equal.
+     * Erases the header of a frame that was cut off at a position where the next frame may be written. Otherwise, if
+     * some sectors of both frames are equal, a torn write of the next frame could complete the frame that was cut off.
      */
     private void eraseHeader(LogFrames frames, long lsn) throws IOException {
         if (frames.begunAt(lsn)) {
@@ -252,14 +252,14 @@ public final class LogSegments implements AutoCloseable {
         }
     }
 
-    /** Records that the log is fsynced up to this position, for the next open if the process is killed. */
+    /** Records that the log is fsynced up to this position, for use by the next open if this process is killed. */
     void forcedUpTo(long lsn) throws IOException {
         if (forced != null) {
             forced.put(lsn);
         }
     }
 
-    /** Returns the link with which the next frame refers to the frame at this position. */
+    /** Returns the link with which the next frame must refer to the frame at this position. */
     public Link link(long lsn) throws IOException {
         return FrameLayout.link(header(lsn), 0);
     }
@@ -330,8 +330,8 @@ public final class LogSegments implements AutoCloseable {
      * An open segment: a file to which the flusher writes through a channel, and a mapping for readers. Readers must
      * not use a channel, because an interrupt would close it.
      *
-     * <p>A reader holds the lock while it copies an entry. A close of the segment takes the lock permanently. It waits
-     * for readers that are copying entries, and later readers find the segment closed.
+     * <p>A reader holds the lock while it copies an entry. To close the segment, a thread takes the lock permanently.
+     * It waits for readers that are copying entries, and later readers find the segment closed.
      */
     private static final class LogSegment {
         private final long number;
@@ -378,10 +378,10 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * The position up to which the log was fsynced when the process ended. It is written to a file after each fsync and
-     * before any write is acknowledged, but the file is never fsynced: the page cache outlives the process. If the page
-     * cache is lost, all readable bytes of the log come from the disk. {@link FsyncedLsnLayout} distinguishes the two
-     * cases.
+     * The file with the position up to which the log was fsynced when the process ended. The position is written after
+     * each fsync and before any write is acknowledged, but the file is never fsynced: the page cache outlives the
+     * process. If the page cache is lost, all readable bytes of the log come from the disk. {@link FsyncedLsnLayout}
+     * distinguishes the two cases.
      */
     private static final class FsyncedLsn implements AutoCloseable {
         private final StoreFile file;

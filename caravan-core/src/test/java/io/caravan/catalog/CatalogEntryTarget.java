@@ -10,7 +10,7 @@ import java.util.SortedMap;
 
 /** Decodes arbitrary bytes as a catalog entry. Encoding an accepted entry again yields the same bytes. */
 public final class CatalogEntryTarget implements FuzzTarget {
-    /** The memory limit for copies of a name, its attributes, and their parts, regardless of the entry size. */
+    /** The memory limit for decoding an entry of any size: copies of its name, its attributes, and their parts. */
     private static final long LIMIT_BYTES = 512 << 10;
 
     @Override

@@ -72,7 +72,7 @@ class CatalogEntryTest {
                 .withMessageContaining("next id 772");
     }
 
-    /** A value may be almost 32 MiB long, but its attributes may take at most 16 KiB. */
+    /** Checks that attributes over the limit of 16 KiB are rejected before they are copied. */
     @Test
     void rejectsOversizedAttributesBeforeCopying() throws Exception {
         byte[] huge = Arrays.copyOf(ENTRY.encode(), 8 << 20);

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Compares random edits with edits of a plain map, and simulates a crash after every batch that the store accepted. */
+/** Compares the catalog with a map after random edits, and after a simulated crash between any two batches. */
 class CatalogModelTest {
     private static final long LIST_ID = 0;
     private static final int STEPS = 600;

@@ -64,7 +64,7 @@ class CatalogTest {
         edit(name, document -> document.append(VALUE));
     }
 
-    /** Creates this many documents with one value each, and returns their names. */
+    /** Creates {@code count} documents with one value each, and returns their names. */
     private List<DocumentName> appendToMany(String prefix, int count) {
         List<DocumentName> names = IntStream.range(0, count)
                 .mapToObj(i -> DocumentName.of(prefix + i))
@@ -113,7 +113,7 @@ class CatalogTest {
         assertThat(store.info(1)).isNull();
     }
 
-    /** One batch replaces document A with the list of B. The catalog entries still yield the right names. */
+    /** Checks that one batch replaces document A with the list of B, and that the catalog then has the right names. */
     @Test
     void takeOverReplacesDocument() {
         append(A);
@@ -240,7 +240,7 @@ class CatalogTest {
         assertThat(catalog.find(B)).isNull();
     }
 
-    /** The proportion is approximate: the catalog is not compacted while the store prepares the next log segment. */
+    /** Checks that compaction bounds the catalog's list, although it pauses while a log segment is being prepared. */
     @Test
     void compactionKeepsListProportionalToLiveDocuments() {
         int changesDuringARotation = 32;
@@ -334,7 +334,7 @@ class CatalogTest {
         assertThatIllegalArgumentException().isThrownBy(() -> catalog.page(0, 0));
     }
 
-    /** Documents with different names rarely have the same hash, so the documents in this test have the same name. */
+    /** Uses documents with the same name, because documents with different names rarely have the same hash. */
     @Test
     void pageCanEndBetweenDocumentsWithSameHash() {
         DocumentTable table = new DocumentTable();
@@ -355,7 +355,7 @@ class CatalogTest {
                 .withMessageContaining("document 0, sequence 0");
     }
 
-    /** Waiting on the event loop would hold the locks of the document names. */
+    /** Checks that a write on an event loop does not wait for space while it holds the locks of the names. */
     @Test
     void writeOnEventLoopIsRejectedInsteadOfWaitingForSpace() throws Exception {
         full.crowded = true;

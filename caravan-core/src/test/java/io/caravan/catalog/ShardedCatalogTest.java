@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A catalog whose documents are in several shards, chosen by the last digit of their names. */
+/** Tests a catalog whose documents are in several shards, chosen by the last digit of their names. */
 class ShardedCatalogTest {
     private static final int SHARDS = 3;
 

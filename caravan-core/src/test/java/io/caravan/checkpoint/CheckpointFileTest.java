@@ -32,7 +32,7 @@ class CheckpointFileTest {
     private static final int PARTITIONS = 4;
     private static final String NAME = FileNames.CHECKPOINT.of(NUMBER);
 
-    /** A list in a checkpoint. */
+    /** A list as it is written to a checkpoint and read back. */
     private record Listed(long id, long creationLsn, long first, long next, List<Long> regions) {}
 
     private static Listed list(long id, long creationLsn, long first, int count) {
@@ -43,7 +43,7 @@ class CheckpointFileTest {
         return new Listed(id, creationLsn, first, first + count, regions);
     }
 
-    /** Writes a checkpoint of these partitions, with regions in slices of this size. */
+    /** Writes a checkpoint of these partitions, passing at most {@code slice} regions to the writer at a time. */
     private static DirectoryImage write(List<List<Listed>> partitions, int slice) throws IOException {
         MemoryStorage storage = new MemoryStorage();
         try (CheckpointWriter writer = new CheckpointWriter(storage, NUMBER)) {
@@ -95,7 +95,7 @@ class CheckpointFileTest {
         }
     }
 
-    /** Reassembles lists from their sections. */
+    /** Reassembles lists from the pieces that the reader of a checkpoint reports. */
     private static final class Collector implements CheckpointReader.Visitor {
         private final Map<Integer, List<Listed>> partitions;
         private int partition;
@@ -153,7 +153,7 @@ class CheckpointFileTest {
                 100);
     }
 
-    /** A section has space for about 131,000 regions. */
+    /** Checks that lists are restored if they have more than the 131,000 or so regions that fit in one section. */
     @Test
     void listsLongerThanOneSectionAreRestored() throws IOException {
         int regionsInASection = MAX_PAYLOAD_BYTES / Long.BYTES;

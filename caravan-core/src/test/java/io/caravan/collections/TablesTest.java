@@ -17,11 +17,11 @@ import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Compares the tables with those of the JDK. */
+/** Compares the hash tables of this package with the maps of the JDK. */
 class TablesTest {
     private static final int OPERATIONS = 20_000;
 
-    /** Stores the keys of slots outside the table, as users of the table do. */
+    /** Stores the keys of slots outside the table, as the users of a table must. */
     private static final class Keeper {
         final Map<Integer, Long> keys = new HashMap<>();
 
@@ -30,7 +30,7 @@ class TablesTest {
         }
     }
 
-    /** Returns one of a few keys, so that most recur, or a key at an edge of the range. */
+    /** Returns a key that is likely to recur, sometimes near an end of the range of longs. */
     private static long key(Random random) {
         return switch (random.nextInt(6)) {
             case 0 -> Long.MIN_VALUE + random.nextInt(50);
@@ -131,7 +131,7 @@ class TablesTest {
             });
         }
 
-        /** Runs the operation for this many slots, and returns the maximum number of lookups that one run made. */
+        /** Runs the operation for this many slots, and returns the maximum number of key lookups per operation. */
         long most(int slots, IntConsumer operation) {
             most = 0;
             for (int slot = 0; slot < slots; slot++) {
@@ -154,9 +154,7 @@ class TablesTest {
         assertThat(table.memoryBytes()).as("buckets were joined").isLessThan(200);
     }
 
-    /**
-     * The hashes differ only in their lowest bits, so bursts leave all slots in one bucket until they reach these bits.
-     */
+    /** Checks keys whose hashes differ only in the lowest bits, so that buckets burst until they reach these bits. */
     @Test
     void separatesKeysWithNearlyEqualHashes() {
         int slots = 4_000;
@@ -230,7 +228,7 @@ class TablesTest {
         });
     }
 
-    /** A frozen copy does not change while the table grows or shrinks and its buckets burst or join. */
+    /** Checks that a frozen copy stays the same while the table grows or shrinks and its buckets burst or join. */
     @Test
     @Tag("rounds")
     void frozenTableDoesNotChange() {

@@ -27,12 +27,12 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests writers that are faster than the disk: which writers wait, when the store is unwritable, and when the store
- * calls actions.
+ * Tests a store whose writers are faster than its disk: which writers wait, when it is unwritable, and when it runs
+ * actions.
  */
 @LongTimeout
 class BackpressureTest {
-    /** A value so large that two of them fill a log buffer of 8 KiB. */
+    /** A value of which two fill a log buffer of 8 KiB. */
     private static final byte[] LARGE = bytes(3900, 1);
 
     private static void fillTheActiveBuffer(FaultyStore store, Hold force) {
@@ -69,7 +69,7 @@ class BackpressureTest {
         }
     }
 
-    /** A flush adds a callback to a commit that already has the maximum number of write callbacks. */
+    /** Checks that a commit stays full if a flush adds a callback beyond the maximum number of write callbacks. */
     @Test
     void commitBeyondCallbackLimitIsFull() {
         Commit commit = new Commit(8192);
@@ -108,8 +108,8 @@ class BackpressureTest {
     }
 
     /**
-     * An active buffer that is less than half full is not enough to run the action: a caller would retry without a
-     * pause until the flush.
+     * Checks that the action waits for more space than the rejected batch found, because its caller would otherwise
+     * retry without a pause until the flush.
      */
     @Test
     void actionAfterRejectedTryRunsOnlyWhenMoreSpaceIsAvailable() {
@@ -208,7 +208,7 @@ class BackpressureTest {
         }
     }
 
-    /** An event loop that writes only while the store is writable would stop forever if it stayed unwritable. */
+    /** Checks that the store becomes writable again without a write, because an event loop may wait for that. */
     @Test
     void storeBecomesWritableAfterFrameFillsSegment() {
         try (FaultyStore store = FaultyStore.open()) {
@@ -221,7 +221,7 @@ class BackpressureTest {
         }
     }
 
-    /** The space may come from a new log segment instead of a flush. The action runs although no thread writes. */
+    /** Checks that the action runs without another write if a new log segment, and not a flush, provides the space. */
     @Test
     void actionRunsWhenNextLogSegmentIsReady() {
         try (FaultyStore store = FaultyStore.open()) {
@@ -241,7 +241,7 @@ class BackpressureTest {
         }
     }
 
-    /** No fsync happens on its own, and only the regions that the trim frees make the store writable. */
+    /** Checks that the action runs after a trim, although no fsync happens on its own at this durability level. */
     @Test
     void actionRunsAfterTrimInStoreThatExceedsItsHeapLimit() {
         try (FaultyStore larger = FaultyStore.open(

@@ -59,8 +59,8 @@ class BackupUnderLoadTest {
     }
 
     /**
-     * Returns the same contents as {@link StoreContents#of} without walking the entire index, which is too slow after
-     * every write.
+     * Returns the same contents as {@link StoreContents#of}, but walks only the test's lists, because walking the
+     * entire index is too slow after every write.
      */
     private static StoreContents contents(Engine engine) {
         SortedMap<Long, ListContents> lists = new TreeMap<>();
@@ -82,7 +82,7 @@ class BackupUnderLoadTest {
         }
     }
 
-    /** Makes random writes and returns when all of them are acknowledged. */
+    /** Makes {@code count} random writes and returns when all of them are acknowledged. */
     private static void write(Engine engine, SplittableRandom choices, int count) {
         List<CompletableFuture<?>> written = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the work that a close completes or waits for, and calls that are in progress when the close ends. */
+/** Tests the work that a close completes, the work that it waits for, and calls in progress when it ends. */
 @LongTimeout
 class ClosingTest {
     private final AtomicLong nanos = new AtomicLong();
@@ -95,7 +95,7 @@ class ClosingTest {
         await(stage);
     }
 
-    /** The stage's close must not wait for the first close: they would wait for each other. */
+    /** Checks that a close in a dependent stage does not wait for the first close, which waits for the stage. */
     @Test
     void stageCanCloseWhileAnotherThreadCloses() {
         FaultyStore store = open();
@@ -107,7 +107,7 @@ class ClosingTest {
         store.engine.close();
     }
 
-    /** Appends a value. The store thread that completes the append, and not this thread, runs the stage. */
+    /** Appends a value, and makes the store thread that completes the append run the stage. */
     private static CompletableFuture<Void> appendThenRun(FaultyStore store, Runnable stage) {
         try (Hold ignored = store.faults.hold(on(Kind.FORCE, LOG))) {
             return store.engine.append(1, bytes("value")).thenRun(stage);
@@ -119,7 +119,7 @@ class ClosingTest {
         store.disk.invert(place.file(), place.offset());
     }
 
-    /** Opens a store whose clock only a test advances. */
+    /** Opens a store whose clock advances only when a test advances it. */
     private FaultyStore open() {
         return FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), nanos::get);
     }
@@ -130,7 +130,7 @@ class ClosingTest {
         awaitTimedWaitingOrEnded(closer);
     }
 
-    /** Waits until the close has ended, or waits with a timeout, as it does only for readers and futures. */
+    /** Waits until the close has ended or is in a timed wait, which it uses only for readers and futures. */
     private static void awaitTimedWaitingOrEnded(Thread closer) {
         Eventually.await(closer + " waits with a timeout or ends", () -> switch (closer.getState()) {
             case TIMED_WAITING, TERMINATED -> true;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests the work done before an acknowledgment at each durability level, and the data that survives a crash. */
+/** Tests the work done before a write is acknowledged at each durability level, and the data that survives a crash. */
 @LongTimeout
 class DurabilityLevelsTest {
     private static final Predicate<Call> FORCES = on(Kind.FORCE, LOG);
@@ -58,7 +58,7 @@ class DurabilityLevelsTest {
         store.engine.close();
     }
 
-    /** The process can open no more files, but the flusher already has the log open. */
+    /** Checks that a close fsyncs the log through the flusher's open file if the process can open no more files. */
     @ParameterizedTest
     @EnumSource(
             value = Durability.class,
@@ -168,7 +168,7 @@ class DurabilityLevelsTest {
         }
     }
 
-    /** The disk has no space for the checkpoint, but the space of the log is already allocated. */
+    /** Checks that a close keeps everything in the allocated log if the disk has no space for its checkpoint. */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void closeOnFullDiskKeepsEverything(Durability level) {
@@ -181,7 +181,7 @@ class DurabilityLevelsTest {
         }
     }
 
-    /** Nothing has been written since the last checkpoint, so there is nothing to fsync and nothing to publish. */
+    /** Checks that a close publishes no checkpoint if nothing has been written since the last one. */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void closingUnchangedStorePublishesNoCheckpoint(Durability level) {
@@ -303,8 +303,8 @@ class DurabilityLevelsTest {
     }
 
     /**
-     * The failed fsync may lose writes acknowledged below the durability of the store, so these writes must not be
-     * readable afterward.
+     * Checks that writes acknowledged below the durability of the store cannot be read after a failed fsync, which may
+     * lose them.
      */
     @Test
     void weakerWritesAreUnreadableAfterFailedFsync() {

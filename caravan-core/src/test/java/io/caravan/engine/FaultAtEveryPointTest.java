@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests disks that fail at one point, and disks that are full from one point on, for every point from the first file of
- * a new store to its close. Only typed exceptions are thrown, and everything acknowledged is present when the store is
- * opened again on a disk that works. Without the profile {@code thorough}, the disk fails at one in
- * {@value #QUICK_SHARE} of these points.
+ * Tests disks on which one call fails, and disks that are full from one call on, for every call from the creation of a
+ * store to its close. Only typed exceptions are thrown, and everything acknowledged is present when the store is opened
+ * again on a disk that works. Without the profile {@code thorough}, only one in {@value #QUICK_SHARE} of these calls
+ * fails.
  */
 @LongTimeout
 class FaultAtEveryPointTest {
@@ -50,7 +50,7 @@ class FaultAtEveryPointTest {
         });
     }
 
-    /** Runs the workload with a failure at call n. Returns whether the workload made at least n calls. */
+    /** Runs the workload on a disk whose n-th call fails. Returns whether the workload made at least n calls. */
     private static boolean failsAt(int n) throws IOException {
         MemoryStorage disk = new MemoryStorage();
         FaultStorage faults = new FaultStorage(disk);
@@ -75,7 +75,7 @@ class FaultAtEveryPointTest {
         assertThat(points).as("files made").isGreaterThan(5);
     }
 
-    /** Runs the workload with space for n files. Returns whether the workload tried to create more. */
+    /** Runs the workload on a disk with space for n files. Returns whether the workload tried to create more. */
     private static boolean isFullFrom(int n) throws IOException {
         MemoryStorage disk = new MemoryStorage();
         FaultStorage faults = new FaultStorage(disk);
@@ -113,7 +113,7 @@ class FaultAtEveryPointTest {
         }
     }
 
-    /** Opens, appends, checkpoints, and closes. Returns the number of acknowledged appends. */
+    /** Opens a store, appends, makes checkpoints, and closes the store. Returns the number of acknowledged appends. */
     private static int work(FaultStorage storage) {
         int acknowledged = 0;
         try (Engine engine = Engine.open(FaultyStore.small().build(), storage, System::nanoTime)) {
@@ -146,7 +146,7 @@ class FaultAtEveryPointTest {
                 .isEmpty();
     }
 
-    /** Returns a disk with two checkpoints, several segments of the log and the heap, and frames to replay. */
+    /** Returns a disk whose store has two checkpoints, several log and heap segments, and frames to replay. */
     private static MemoryStorage diskToReplay() {
         try (FaultyStore store = FaultyStore.open()) {
             for (int round = 0; round < 3; round++) {
@@ -158,7 +158,7 @@ class FaultAtEveryPointTest {
         }
     }
 
-    /** An open that fails at any point leaves no file mapped. */
+    /** Checks that an open leaves no file mapped, regardless of the call that fails. */
     @Test
     void failedOpenLeavesNothingMapped() {
         MemoryStorage disk = diskToReplay();

@@ -22,7 +22,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** An open engine on an in-memory disk that fails on demand, small enough to reach every limit quickly. */
+/** An open engine on an in-memory disk that fails on request, so small that it reaches every limit quickly. */
 final class FaultyStore implements AutoCloseable {
     static final int MAX_VALUE_BYTES = 4096;
     static final int LOG_SEGMENT_BYTES = 16 * 1024;
@@ -55,7 +55,7 @@ final class FaultyStore implements AutoCloseable {
         }
     }
 
-    /** Returns a config with which checkpoints run only when a test requests them. */
+    /** Returns the config of a small store that makes checkpoints only when a test requests them. */
     static StoreConfig.Builder small() {
         return StoreConfig.builder(Path.of("memory"))
                 .maxValueBytes(MAX_VALUE_BYTES)
@@ -65,7 +65,7 @@ final class FaultyStore implements AutoCloseable {
                 .checkpointFloorBytes(1L << 40);
     }
 
-    /** Returns the state of a newly created store, without the components that work on it. */
+    /** Returns the state of a newly created store, without the store's threads and their components. */
     static StoreState stateOf(StoreConfig config, LongSupplier clock, Runnable wakeFlusher) throws IOException {
         MemoryStorage storage = new MemoryStorage();
         NewStore.createEmpty(storage, config, 1);
@@ -142,7 +142,7 @@ final class FaultyStore implements AutoCloseable {
         CompletableFuture.allOf(appends).join();
     }
 
-    /** Runs the work while a matching call of a new checkpoint is held. Returns when the checkpoint has ended. */
+    /** Runs the work while a new checkpoint is held at a matching call. Returns when the checkpoint has ended. */
     void duringCheckpoint(Predicate<Call> heldCalls, Crew.Work work) throws Exception {
         FutureTask<Void> checkpoint = new FutureTask<>(engine::checkpoint, null);
         try (Hold hold = faults.hold(heldCalls)) {
@@ -170,7 +170,7 @@ final class FaultyStore implements AutoCloseable {
         return allBytes(HEAP);
     }
 
-    /** Returns the bytes of all files that match, one character for each byte, so that text can be found in them. */
+    /** Returns the bytes of all matching files as text, one character per byte, so that a test can search them. */
     String allBytes(String pattern) {
         StringBuilder all = new StringBuilder();
         for (String name : files(pattern)) {
@@ -190,7 +190,7 @@ final class FaultyStore implements AutoCloseable {
         return find(HEAP, value);
     }
 
-    /** Returns the place of a value in the files that match. */
+    /** Returns the place of a value in the files whose names match the pattern. */
     Place find(String pattern, byte[] value) {
         String text = latin1(ByteBuffer.wrap(value));
         List<Place> places = files(pattern).stream()

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests the delay of flushes and the precision of that delay. */
+/** Tests how long the store delays flushes, and how precisely it keeps this delay. */
 @LongTimeout
 class FlushTimingTest {
     private static final long MILLI = 1_000_000;
@@ -50,7 +50,7 @@ class FlushTimingTest {
         assertThat(delay.nanos()).isEqualTo(3 * MILLI);
     }
 
-    /** Opens a store whose flush delay never ends, because its clock stands still. */
+    /** Opens a store whose flush delay never ends, because the store's clock does not advance. */
     private static FaultyStore neverFlushing() {
         return FaultyStore.open(
                 FaultyStore.small()
@@ -115,7 +115,7 @@ class FlushTimingTest {
         }
     }
 
-    /** The delayed writes fill half of the buffer only after the action has been registered. */
+    /** Checks that the action runs when writes fill half of the buffer after the action was registered. */
     @Test
     void actionRunsDuringFlushDelayWhenBufferFillsUp() {
         try (FaultyStore store = neverFlushing()) {
@@ -140,7 +140,7 @@ class FlushTimingTest {
         return WriteBatch.create().append(id, bytes("patient")).flushDelay(delay);
     }
 
-    /** Opens a store that flushes immediately, with a clock that the test sets. */
+    /** Opens a store that flushes without delay, with a clock that the test sets. */
     private FaultyStore atOnce() {
         FaultyStore store = FaultyStore.open(
                 FaultyStore.small().flushPolicy(FlushPolicy.immediate()).build(), new MemoryStorage(), nanos::get);
@@ -227,7 +227,7 @@ class FlushTimingTest {
         }
     }
 
-    /** Returns the delay after this many flushes, this many nanoseconds apart, each with this many writes. */
+    /** Returns the delay after {@code flushes} flushes with {@code writes} writes each, {@code apartNanos} apart. */
     private static FlushDelay adaptiveAfter(int flushes, int writes, long fsyncNanos, long apartNanos) {
         FlushDelay delay = new FlushDelay(FlushPolicy.adaptive());
         for (int i = 1; i <= flushes; i++) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A store that has filled its disk accepts appends again when documents are deleted, without a restart, on disks of
+ * Checks that a store that has filled its disk accepts appends again after deletions, without a restart, on disks of
  * many sizes. Success may depend on where the last log segment and the last heap segment end, and on the order in which
  * the threads of the store run. The threads are simulated, so a seed reproduces a run.
  */
@@ -40,7 +40,7 @@ class FullDiskRecoversTest {
     private static final int MAX_VALUE_BYTES = 15_000;
     private static final int LEAST_DISK_BYTES = 2_200 * KIB;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** The maximum number of pauses: about a minute of simulated time. */
+    /** The maximum number of pauses before an append must be accepted: about a minute of simulated time. */
     private static final int MOST_PAUSES = 600;
 
     private final StoreConfig config = StoreConfig.builder(Path.of("small"))
@@ -165,7 +165,7 @@ class FullDiskRecoversTest {
         return accepted;
     }
 
-    /** Appends smaller and smaller values, so that the deletions must continue in the next log segment. */
+    /** Appends ever smaller values, so that the deletions that follow must continue in the next log segment. */
     private void fillTheRest(Engine engine, int valueBytes) {
         for (int length = valueBytes / 2; length > 0; length = length * 2 / 3) {
             byte[] value = new byte[length];
@@ -195,7 +195,7 @@ class FullDiskRecoversTest {
         }
     }
 
-    /** Advances the simulated time and lets the store do all its work. */
+    /** Advances the simulated time and lets the store's threads do all their work. */
     private void pause() {
         threads.letTimePass(1 + random.nextLong(2 * PAUSE_NANOS));
         for (int steps = 0; steps < 1_000 && threads.step(); steps++) {

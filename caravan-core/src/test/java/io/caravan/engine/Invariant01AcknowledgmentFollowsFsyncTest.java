@@ -83,7 +83,7 @@ class Invariant01AcknowledgmentFollowsFsyncTest {
         }
     }
 
-    /** Readers never see data that a crash could undo. */
+    /** Checks that a read waits for the fsync of the data that it returns, because a crash could undo this data. */
     @ParameterizedTest
     @MethodSource("reads")
     void readWaitsForFsync(Reader reader, Object after) throws Exception {

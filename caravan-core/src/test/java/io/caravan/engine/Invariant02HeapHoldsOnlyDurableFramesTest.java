@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @LongTimeout
 class Invariant02HeapHoldsOnlyDurableFramesTest {
-    /** The number of values that fill the only heap segment, so that another value does not fit. */
+    /** The number of values of {@link #FULL_LENGTH} bytes that fill the only heap segment. */
     private static final int FULL_COUNT = 12;
 
     private static final int FULL_LENGTH = 1000;
@@ -48,7 +48,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         return FaultyStore.small().maxHeapBytes(FaultyStore.HEAP_SEGMENT_BYTES);
     }
 
-    /** The store does not fsync by itself, so the checkpoint must request an fsync. */
+    /** Checks that a checkpoint fsyncs the log before it moves values, because the store does not do so on its own. */
     @Test
     void checkpointMovesNothingToHeapBeforeLogFsync() throws Exception {
         StoreConfig config = FaultyStore.small().durability(Durability.PROCESS).build();
@@ -72,7 +72,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** Until the fsync, the values are also in the log, so damage to the heap does no harm. */
+    /** Checks that damage to unfsynced heap bytes does no harm, because their values are also in the log. */
     @Test
     void noRegionReferencesHeapBytesBeforeFsync() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
@@ -118,8 +118,8 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
     }
 
     /**
-     * The flusher applies writes immediately at {@code PROCESS}, so a region freed too early would be overwritten at
-     * once.
+     * Checks that regions are not overwritten too early at {@code PROCESS}, where the flusher applies writes
+     * immediately.
      */
     @Test
     void crashNeverRestoresListWithOverwrittenRegions() throws Exception {
@@ -147,8 +147,8 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
     }
 
     /**
-     * The log segment in which the reader started is deleted. The remaining values have moved to the heap, although
-     * only the reader needs them.
+     * Checks that a reader finds the values of a log segment that is deleted during the read, even if only the reader
+     * still needs these values.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -203,7 +203,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** The end of the read must wake the flusher to free the regions, because no later event might wake it. */
+    /** Checks that the end of a read wakes the flusher to free regions, because no later event might wake it. */
     @Test
     void pinnedRegionsAreFreedAfterReadWithoutWrites() {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
@@ -224,8 +224,8 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
     }
 
     /**
-     * The last frame of the log is damaged, which is indistinguishable from a torn tail. It contained a trim. A
-     * checkpoint that was interrupted before its publication must not have reused the regions of the trimmed values.
+     * Checks that trimmed values reappear intact if the frame of the trim is damaged, which looks like a torn tail. A
+     * checkpoint that was interrupted before its publication must not have reused the regions of these values.
      */
     @Test
     void lostTrimRestoresTrimmedValues() throws Exception {
@@ -252,7 +252,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** Regions of values that were trimmed during replay stay in use until the next checkpoint is published. */
+    /** Checks that regions of values trimmed during replay stay in use until the next checkpoint is published. */
     @Test
     void regionsTrimmedByReplayStayUsedUntilCheckpoint() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {

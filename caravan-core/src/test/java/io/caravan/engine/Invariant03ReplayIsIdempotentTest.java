@@ -68,8 +68,8 @@ class Invariant03ReplayIsIdempotentTest {
     }
 
     /**
-     * Replays from both checkpoints, once and twice. Values that the newer checkpoint locates in the heap may be in the
-     * log according to the older checkpoint.
+     * Checks that one or two replays from each checkpoint yield the same state. Values that the newer checkpoint
+     * locates in the heap may be in the log according to the older checkpoint.
      */
     private static void assertReplaysAgree(MemoryStorage disk) throws IOException {
         List<Long> checkpoints = checkpoints(disk);
@@ -85,10 +85,10 @@ class Invariant03ReplayIsIdempotentTest {
         assertThat(disk.contents()).as("no replay writes anything").isEqualTo(before);
     }
 
-    /** A recovered state with all addresses, to be compared with another one. */
+    /** A recovered state including the addresses of all values, for comparison with another recovered state. */
     private record Replayed(
             StoreContents contents, Map<Long, Long> creationLsns, Map<Long, List<Long>> regions, long usedBytes) {
-        /** Replays this many times from one checkpoint and returns the last state. */
+        /** Recovers {@code times} times from one checkpoint and returns the last state. */
         static Replayed from(Storage storage, long checkpoint, int times) throws IOException {
             Replayed last = null;
             for (int i = 0; i < times; i++) {
@@ -127,7 +127,7 @@ class Invariant03ReplayIsIdempotentTest {
                 .toList();
     }
 
-    /** Lists change before the checkpoint creates its file, and again between two writes to the file. */
+    /** Checks the replay of changes made before the checkpoint creates its file, and between two writes to it. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 6})
     void writesDuringCheckpointAreReplayedOnce(int pausedWrite) throws Exception {
@@ -174,10 +174,7 @@ class Invariant03ReplayIsIdempotentTest {
         engine.flush();
     }
 
-    /**
-     * Between the start of a checkpoint and its publication, a replay from the previous checkpoint must find all files
-     * that it needs.
-     */
+    /** Checks that, until a checkpoint is published, a replay from the previous one finds all files that it needs. */
     @Test
     void heapSegmentsAreKeptWhileReplayNeedsThem() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {

@@ -52,7 +52,7 @@ class Invariant04EveryByteReadIsCheckedTest {
         file.put(at, (byte) (file.get(at) ^ 1 << bit));
     }
 
-    /** Returns the place of the entry of a value that was appended. For the heap, makes a checkpoint first. */
+    /** Returns the place of the entry that contains the appended text. For the heap, makes a checkpoint first. */
     private static Place entryOf(FaultyStore store, String space, String text) {
         if (space.equals(HEAP)) {
             store.engine.checkpoint();
@@ -111,7 +111,7 @@ class Invariant04EveryByteReadIsCheckedTest {
         store.disk.bytes(to.file()).put(to.offset(), entry);
     }
 
-    /** The id, sequence, and value are the same. Only the creation LSN of the list differs. */
+    /** Checks that an entry is rejected if only the creation LSN of its list is wrong. */
     @Test
     void rejectsEntryOfEarlierIncarnation() {
         try (FaultyStore store = FaultyStore.open()) {

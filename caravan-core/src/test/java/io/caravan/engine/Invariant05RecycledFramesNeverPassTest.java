@@ -72,7 +72,7 @@ class Invariant05RecycledFramesNeverPassTest {
                 .isFalse();
     }
 
-    /** A frame with changed fields is not accepted either, because the checksum covers all of them. */
+    /** Checks that a frame with a changed LSN or store id is rejected, because its checksum covers both fields. */
     @Test
     void checksumCoversLsnAndStoreId() {
         int at = GEOMETRY.offsetOf(LSN);
@@ -88,7 +88,7 @@ class Invariant05RecycledFramesNeverPassTest {
         }
     }
 
-    /** Writes and cuts the power repeatedly, so that the log ends before old frames of every kind. */
+    /** Checks that old frames of every kind are not replayed, by cutting the power repeatedly between writes. */
     @Test
     void neverReplaysOldFramesAfterEndOfLog() {
         Predicate<Call> recycling = on(Kind.RENAME, LOG)
@@ -121,7 +121,7 @@ class Invariant05RecycledFramesNeverPassTest {
         assertThat(cutsBeforeOldFrames).as("the test met what it is about").isGreaterThan(20);
     }
 
-    /** Returns the number of frames, recognized by their magic, that are not at the position of their LSN. */
+    /** Returns the number of frames, recognized by their magic, that are not at the position that their LSN states. */
     private static int oldFramesAfterEnd(MemoryStorage disk) {
         List<Long> old = new ArrayList<>();
         for (String name : FaultyStore.files(disk, LOG)) {

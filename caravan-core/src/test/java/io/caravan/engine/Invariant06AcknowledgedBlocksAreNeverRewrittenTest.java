@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 @LongTimeout
 class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
 
-    /** The blocks of one file that were written, and those that were fsynced, since the file got its name. */
+    /** The blocks of one file that were written, and those that were fsynced, under its current name. */
     private static final class Blocked {
         final BitSet written = new BitSet();
         final BitSet forced = new BitSet();
@@ -88,7 +88,7 @@ class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
         return FaultyStore.open(store.config, store.disk);
     }
 
-    /** A store that opens after a power cut does not write to blocks that were fsynced before the power cut. */
+    /** Checks that a store that opens after a power cut does not write to blocks that were fsynced before it. */
     @Test
     void framesFsyncedBeforePowerCutAreNotRewritten() {
         try (FaultyStore store = FaultyStore.open()) {

@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class Invariant07RejectionsChangeNothingTest {
 
     /**
-     * Returns a store after a power cut, with two checkpoints, frames to replay in several segments, and no heap byte
-     * fsynced since the newer checkpoint.
+     * Returns a disk after a power cut: two checkpoints, frames to replay in several segments, and no heap byte fsynced
+     * since the newer checkpoint.
      */
     private static MemoryStorage cutOff() {
         try (FaultyStore store = FaultyStore.open()) {

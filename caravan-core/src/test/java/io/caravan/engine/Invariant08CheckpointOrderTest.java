@@ -53,7 +53,7 @@ class Invariant08CheckpointOrderTest {
         return store;
     }
 
-    /** The store is writable long before the recycling, so a test cannot rely on writability. */
+    /** Checks that {@code awaitProvisioned} waits for recycling, which ends long after the store becomes writable. */
     @Test
     void storeIsProvisionedOnlyAfterRecycling() throws Exception {
         try (FaultyStore store = withThreeCheckpoints()) {
@@ -105,8 +105,8 @@ class Invariant08CheckpointOrderTest {
     }
 
     /**
-     * Holds each step in turn. Until the directory is fsynced, a power cut leaves the previous checkpoint and all its
-     * files.
+     * Holds each step in turn, and checks that a power cut before the fsync of the directory leaves the previous
+     * checkpoint and all its files.
      */
     @Test
     void nothingIsLostOrDeletedBeforeDirectoryFsync() throws Exception {
@@ -137,7 +137,7 @@ class Invariant08CheckpointOrderTest {
         }
     }
 
-    /** A log segment is recycled only when the checkpoint that needs it is permanently deleted. */
+    /** Checks that a log segment is not recycled before the checkpoint that needs it is permanently deleted. */
     @Test
     void recyclesLogOnlyAfterOldestCheckpointIsDeleted() throws Exception {
         try (FaultyStore store = withThreeCheckpoints()) {
@@ -187,7 +187,7 @@ class Invariant08CheckpointOrderTest {
         }
     }
 
-    /** The index in a checkpoint must not be ahead of the log. */
+    /** Checks that a checkpoint first fsyncs the log, because the checkpoint's index must not be ahead of the log. */
     @Test
     void checkpointIsNotPublishedBeforeLogFsync() throws Exception {
         try (FaultyStore store = FaultyStore.open(
@@ -227,7 +227,7 @@ class Invariant08CheckpointOrderTest {
         }
     }
 
-    /** A full disk does not prevent closing. Any other failure must not be mistaken for a full disk. */
+    /** Checks that a close reports an unexpected checkpoint failure instead of mistaking it for a full disk. */
     @Test
     void closeThrowsUnexpectedCheckpointFailure() {
         Predicate<FaultStorage.Call> broken = call -> {

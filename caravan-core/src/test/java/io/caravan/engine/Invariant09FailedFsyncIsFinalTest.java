@@ -119,7 +119,7 @@ class Invariant09FailedFsyncIsFinalTest {
         }
     }
 
-    /** A scheduler whose flusher throws after each of its steps. */
+    /** A scheduler that makes the flusher throw after each of its steps while a test requests it. */
     private static final class BrokenFlusher extends WatchedScheduler {
         private final AtomicInteger steps = new AtomicInteger();
         private final AtomicBoolean breaks = new AtomicBoolean();
@@ -225,7 +225,7 @@ class Invariant09FailedFsyncIsFinalTest {
         }
     }
 
-    /** A checkpoint's fsync fails while the flusher is writing. The flusher must then roll back the frames. */
+    /** Checks that the flusher rolls back the frames if a checkpoint's fsync fails while the flusher is writing. */
     @Test
     void weakerWritesAreUnreadableAfterFailedCheckpoint() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
@@ -291,7 +291,7 @@ class Invariant09FailedFsyncIsFinalTest {
         }
     }
 
-    /** A caller that requested a checkpoint of a failed store must not wait forever when the store is closed. */
+    /** Checks that closing a failed store ends the wait of a caller that requested a checkpoint. */
     @Test
     void closingFailedStoreRejectsWaitingCheckpoint() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {

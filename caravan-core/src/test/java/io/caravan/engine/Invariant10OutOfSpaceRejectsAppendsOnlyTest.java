@@ -48,7 +48,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @LongTimeout
 class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
 
-    /** Appends until there is no space. Returns the number of appends. */
+    /** Appends values to a list until an append is rejected for lack of space. Returns the number of appends. */
     private static int fill(FaultyStore store, long id, int length) {
         int count = 0;
         while (true) {
@@ -61,12 +61,12 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** Returns a config whose heap has space for everything, so that only the log runs out of space. */
+    /** Returns a config with ample space in the heap, so that only the log runs out of space. */
     private static StoreConfig.Builder amplyHeaped() {
         return FaultyStore.small().heapSegmentBytes(4 << 20);
     }
 
-    /** Opens a store whose heap may have only this many segments. */
+    /** Opens a store whose heap can have at most this many segments. */
     private static FaultyStore withHeapSegments(int most) {
         return FaultyStore.open(
                 FaultyStore.small().maxHeapBytes(most * HEAP_SEGMENT_BYTES).build());
@@ -122,8 +122,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     }
 
     /**
-     * Space that is trimmed while a checkpoint moves values is freed when the checkpoint ends. A write waits until
-     * then.
+     * Checks that an append waits for the end of a checkpoint that frees the space of values trimmed during evacuation.
      */
     @Test
     void appendWaitsForSpaceTrimmedDuringEvacuation() throws Exception {
@@ -151,8 +150,8 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     }
 
     /**
-     * A checkpoint being written still refers to the values trimmed in the meantime. The next checkpoint frees their
-     * space.
+     * Checks that an append waits for the next checkpoint to free the space of values trimmed during a checkpoint
+     * write.
      */
     @Test
     void appendWaitsForSpaceTrimmedDuringCheckpointWrite() throws Exception {
@@ -180,7 +179,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** The reserve is one log segment, here 255 frames, so there is space for one flush per operation. */
+    /** Checks that the reserve, a log segment of 255 frames, accepts 200 trims and deletes with one flush each. */
     @Test
     void reserveAcceptsManyTrimsAndDeletes() {
         StoreConfig config = amplyHeaped().logSegmentBytes(1 << 20).build();
@@ -209,7 +208,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** Appends must not use the reserve: neither the smallest append nor one in a batch with a trim. */
+    /** Checks that neither the smallest append nor one in a batch with a trim uses the reserve. */
     @Test
     void appendsDoNotUseReserve() {
         try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
@@ -233,7 +232,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** Values cannot move out of the log, so the log cannot be recycled, and it must not grow forever. */
+    /** Checks that the log stops growing while it cannot be recycled because its values cannot move to the heap. */
     @Test
     void appendsAreRejectedWhileHeapCannotGrow() {
         StoreConfig config = FaultyStore.small().checkpointFloorBytes(30_000).build();
@@ -275,7 +274,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** The heap cannot grow, but trimmed values leave enough space: the checkpoint frees it before it fails. */
+    /** Checks that a checkpoint that cannot extend the heap moves values to the space of trimmed values. */
     @Test
     void checkpointEvacuatesIntoTrimmedSpace() {
         try (FaultyStore store = withHeapSegments(2)) {
@@ -292,7 +291,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** An append waits if only a checkpoint can free space for it, and is rejected if the checkpoint fails. */
+    /** Checks that an append waits for a checkpoint that can free space, and is rejected if the checkpoint fails. */
     @Test
     void appendAtHeapLimitWaitsForCheckpoint() {
         try (FaultyStore store = withHeapSegments(1)) {
@@ -313,7 +312,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** Returns the components of a store with this limited index. */
+    /** Returns the components of a store that uses this index, whose capacity is limited. */
     private static StoreComponents withIndex(ListIndex index, StoreConfig config, MemoryStorage disk)
             throws IOException {
         NewStore.createEmpty(disk, config, NewStore.newStoreId());
@@ -338,7 +337,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         return catchThrowableOfType(OutOfSpaceException.class, () -> parts.writes.write(batch, NO_CALLBACK));
     }
 
-    /** A full list table rejects only new lists. A deleted list makes space when it is freed. */
+    /** Checks that a full list table rejects only new lists, and accepts one after a deleted list is freed. */
     @Test
     void fullListTableRejectsOnlyNewLists() throws Exception {
         StoreConfig config = FaultyStore.small().build();
@@ -370,7 +369,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** A full entry table rejects all appends. Trimmed entries make space when they are freed. */
+    /** Checks that a full entry table rejects all appends until trimmed entries are freed. */
     @Test
     void fullEntryTableRejectsAppendsUntilTrim() throws Exception {
         StoreConfig config = FaultyStore.small().build();
@@ -417,7 +416,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** A flush must never be the first to request disk space, and there must be space for the survivors. */
+    /** Checks that disk space for flushes is allocated in advance, and that space for the survivors is left. */
     @Test
     void preallocatesLogSegmentsLeavingSpaceForSurvivors() {
         AtomicLong usable = new AtomicLong(Long.MAX_VALUE);
@@ -459,7 +458,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** A process that cannot open more files has enough disk space, so the message must not blame the disk. */
+    /** Checks that the error does not blame the disk if the process cannot open more files. */
     @Test
     void doesNotReportFullDiskWhenOutOfFileHandles() {
         try (FaultyStore store = FaultyStore.open()) {
@@ -495,7 +494,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** No free byte is left in the log, so it ends at the start of a segment that does not exist. */
+    /** Checks that a log without a free byte, which ends at the start of a missing segment, can be recycled. */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void completelyFullLogIsRecycledWhenCheckpointFits(Durability level) {
@@ -511,7 +510,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
-    /** The store must not repeat checkpoints while no checkpoint can start at a later LSN than the last one. */
+    /** Checks that the store does not repeat checkpoints while none can start at a later LSN than the last one. */
     @Test
     void checkpointerRestsWhileFullLogCannotGrow() {
         try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
@@ -545,8 +544,8 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     }
 
     /**
-     * The next regular checkpoint may be far away. An emptied store on a nearly full disk once rejected all further
-     * appends.
+     * Checks that checkpoints recycle log segments if the disk has no space for new ones, even if the next regular
+     * checkpoint is far away. An emptied store on a nearly full disk once rejected all further appends.
      */
     @Test
     void checkpointsRecycleLogSegmentsWhenLogCannotGrow() {

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 class Invariant11OneProcessOpensAStoreTest {
 
     /**
-     * Another process that opens a store. It exits with a code for the result, or keeps the store open until it is
-     * ended.
+     * A program that tries to open a store in another process. It exits with a code for the result, or keeps the store
+     * open until it is ended.
      */
     static final class LockProbe {
         static final int OPENED = 10;
@@ -111,7 +111,7 @@ class Invariant11OneProcessOpensAStoreTest {
         assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.OPENED);
     }
 
-    /** Two applications in one container, each with a copy of the library, use two class loaders for one store. */
+    /** Checks that an open that is rejected in another class loader of the process does not release the lock. */
     @Test
     void rejectedClassLoaderDoesNotReleaseLock() throws Exception {
         try (DurableListStore store = LockProbe.open(directory())) {

@@ -54,7 +54,7 @@ class Invariant12InterruptsCloseNothingTest {
         return SmallStore.config(directory).logBufferBytes(8192).logSegmentBytes(16 * 1024);
     }
 
-    /** The store is opened, used, and closed three times on a thread that is always interrupted. */
+    /** Checks that a store can be opened, used, and closed three times on a thread that is always interrupted. */
     @Test
     void storeWorksOnInterruptedThread() {
         for (int round = 0; round < 3; round++) {
@@ -168,7 +168,7 @@ class Invariant12InterruptsCloseNothingTest {
                 .isEmpty();
     }
 
-    /** According to the thread names, only threads of the store access file bytes while it is open. */
+    /** Checks, by the names of the threads, that only threads of the store access file bytes while it is open. */
     @Test
     void onlyStoreThreadsAccessFiles() throws Exception {
         Set<String> threads = ConcurrentHashMap.newKeySet();

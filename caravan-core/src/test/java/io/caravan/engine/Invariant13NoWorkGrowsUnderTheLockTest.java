@@ -51,13 +51,11 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     private static final int MILLION = 1_000_000;
     private static final int SLICE = 256;
 
-    /**
-     * The state of a store without its threads: index, heap, and reclaiming, with a log that the test marks as fsynced.
-     */
+    /** The parts of a store that reclaim entries, without threads; the test itself marks the log as fsynced. */
     private static final class Space {
         final StoreState state;
         final HeapSpace space;
-        /** The LSN of the changes, up to which the log has not been fsynced. */
+        /** The LSN of all changes: the first position that has not been fsynced. */
         final long lsn;
 
         Space() throws IOException {
@@ -85,7 +83,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             return state.locked(() -> space.reclaimSlice());
         }
 
-        /** Reclaims everything in slices. Returns the number of slices. */
+        /** Reclaims a list's entries in slices, checks the size of each slice, and returns their number. */
         int reclaimAll(int list) {
             int slices = 0;
             long firstStored = state.index.firstStored(list);
@@ -184,8 +182,8 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     }
 
     /**
-     * The lock measures how long each slice holds it. Gathering the entries takes as many slices as freeing their
-     * places.
+     * Checks that gathering the entries of a batch, and freeing their places after a failure, each take many slices.
+     * The lock counts the slices, because it measures how long each one holds it.
      */
     @Test
     void placesOfFailedBatchAreFreedInSlices() {
@@ -204,7 +202,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** Opens a store whose segments are large enough for huge lists. */
+    /** Opens a store with segments that are large enough for huge lists. */
     private static FaultyStore ample() {
         return FaultyStore.open(StoreConfig.builder(Path.of("memory"))
                 .maxValueBytes(4096)
@@ -231,7 +229,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** While any part of the checkpoint file is being written, the lock is free, and writes and reads continue. */
+    /** Checks that the lock is free, so that writes and reads continue, while a checkpoint file is being written. */
     @Test
     void writesAndReadsContinueDuringCheckpointWrite() throws Exception {
         try (FaultyStore store = ample()) {
@@ -249,7 +247,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** Lists that a checkpoint writes late do not contain values appended since the checkpoint began. */
+    /** Checks that the lists that a checkpoint writes late do not contain values appended since it began. */
     @Test
     void checkpointContainsIndexAtOneLsn() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
@@ -268,8 +266,8 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     }
 
     /**
-     * The checkpoint neither copies a list under the lock nor pins it. A list trimmed in the meantime is written
-     * unchanged.
+     * Checks that a list trimmed during a checkpoint is written unchanged, although it is neither copied under the lock
+     * nor pinned.
      */
     @Test
     void hugeListTrimmedDuringCheckpointIsWrittenUnchanged() throws Exception {
@@ -291,7 +289,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** Many lists of one partition change while the first of them are being written. */
+    /** Checks that a partition is written unchanged if many of its lists change while the first are being written. */
     @Test
     void partitionChangedDuringCheckpointIsWrittenUnchanged() throws Exception {
         long[] ids = LongStream.range(0, Long.MAX_VALUE)
@@ -330,7 +328,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** The lock measures every hold after the first. */
+    /** Checks that a seek in a long list releases the lock several times; the lock counts all holds after the first. */
     @Test
     void seekInLongListReleasesLockAfterFewChunks() throws Exception {
         StoreState state = new Space().state;
@@ -352,7 +350,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         assertThat(state.locked(() -> state.lock.heldNanos()).count()).isEqualTo(waysOut);
     }
 
-    /** A walk through the pins takes steps of bounded size and visits each list once, even if pins come and go. */
+    /** Checks that a walk through the pins takes bounded steps and visits each list once, even if pins come and go. */
     @Test
     void pinsAreVisitedInSlices() {
         ListIndex index = new ListIndex();
@@ -400,7 +398,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         assertThat(index.awaitsPins()).isFalse();
     }
 
-    /** A writer that waits for space is woken when space is available, and not by each read that ends. */
+    /** Checks that a writer that waits for space is woken when space is available, and not by every read that ends. */
     @Test
     void endOfReadWakesNoWriter() throws Exception {
         AtomicInteger waits = new AtomicInteger();

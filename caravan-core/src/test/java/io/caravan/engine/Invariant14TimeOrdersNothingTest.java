@@ -36,7 +36,7 @@ class Invariant14TimeOrdersNothingTest {
                 Arguments.argumentSet("adaptive", FlushPolicy.adaptive()));
     }
 
-    /** Returns a clock that follows the real one, but sometimes jumps by up to an hour, backward or forward. */
+    /** Returns a clock that follows the real clock, but sometimes jumps forward or backward by up to an hour. */
     private static LongSupplier jumpingClock(long seed) {
         Random random = new Random(seed);
         long[] offset = {0};
@@ -79,7 +79,7 @@ class Invariant14TimeOrdersNothingTest {
         return () -> now.addAndGet(-HOUR);
     }
 
-    /** A write is flushed, however far the clock goes back after it was accepted. */
+    /** Checks that a write is flushed, however far the clock goes back after the write was accepted. */
     @ParameterizedTest
     @MethodSource("policies")
     void backwardClockDoesNotDelayWrites(FlushPolicy policy) {

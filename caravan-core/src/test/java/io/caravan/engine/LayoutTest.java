@@ -45,7 +45,7 @@ class LayoutTest {
         }
     }
 
-    /** Regions can distinguish positions only in a log of at most {@code Region.MAX_LOG_BYTES}. */
+    /** Checks that checkpoints keep the log within {@code Region.MAX_LOG_BYTES}, the limit of positions in regions. */
     @Test
     void checkpointThresholdIsBoundedForAnyFloor() throws Exception {
         try (FaultyStore store = FaultyStore.open(

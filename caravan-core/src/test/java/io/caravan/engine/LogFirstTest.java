@@ -20,13 +20,13 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
-/** A checkpoint waits for the flush in progress after each batch of values that it moves to the heap. */
+/** Checks that a checkpoint waits for the flush in progress after each batch of values that it moves to the heap. */
 @LongTimeout
 class LogFirstTest {
-    /** Matches the fsync of the only heap segment at the end of each batch. */
+    /** Matches the fsync of the only heap segment with which the checkpoint ends each batch. */
     private static final Predicate<Call> BATCHES = on(Kind.FORCE, HEAP);
 
-    /** The number of values of {@link #LENGTH} bytes that do not fit in one batch. */
+    /** The number of values of {@link #LENGTH} bytes that take more than one batch. */
     private static final int COUNT = 400;
 
     private static final int LENGTH = 3000;
@@ -56,7 +56,7 @@ class LogFirstTest {
         }
     }
 
-    /** The log would outgrow the space that the checkpoint frees if the checkpoint waited. */
+    /** Checks that a checkpoint does not wait if the log would then outgrow the space that the checkpoint frees. */
     @Test
     void checkpointDoesNotWaitWhenLogIsFarAhead() throws Exception {
         long floorBytes = 4096;

@@ -94,7 +94,7 @@ class OneFlushAtATimeTest {
         assertThat(wakes).hasValue(1);
     }
 
-    /** The flusher cannot abandon groups during a flush, so it would otherwise check them without a pause. */
+    /** Checks that the flusher rests during a flush: it cannot abandon groups then, and must not poll them. */
     @Test
     void flusherRestsUntilFlushEndsWhenGroupStaysOpen() {
         write();
@@ -112,7 +112,7 @@ class OneFlushAtATimeTest {
         assertThat(queue.hasWork()).isTrue();
     }
 
-    /** There is nothing to flush, and the next write must still wake the flusher. */
+    /** Checks that the next write wakes the flusher after a flush was requested when there was nothing to flush. */
     @Test
     void nextWriteWakesFlusherAfterEmptyFlushRequest() {
         demand.requireFlush();

@@ -95,7 +95,7 @@ class PressureWatchTest {
         assertThat(seen).containsExactly(true, false);
     }
 
-    /** Without ordering, the listener could be notified of the relief before the pressure. */
+    /** Checks that the listener is not notified of relief before the pressure when two threads check concurrently. */
     @Test
     void reportsCrossingsInOrderWhenThreadsCheckConcurrently() {
         AtomicReference<PressureWatch> checked = new AtomicReference<>();
@@ -122,12 +122,12 @@ class PressureWatchTest {
         assertThat(watch(0.8, 1).watches()).isTrue();
     }
 
-    /** One call of the listener. */
+    /** The arguments and the thread of one call to the heap pressure listener. */
     private record ListenerCall(boolean high, double used, String thread) {}
 
     /**
-     * The heap reports relief when the trimmed values are freed, long after the flush of the trim and without another
-     * write.
+     * Checks that relief is reported when trimmed values are freed, which is long after the flush of the trim and needs
+     * no further write.
      */
     @Test
     void openStoreReportsPressureAndRelief() {

@@ -166,7 +166,7 @@ class RecoveryTableTest {
 
     private record Full(DirectoryImage image, StoreContents before, Frame last) {}
 
-    /** Fills a log segment except for one block, and appends this value. */
+    /** Fills a log segment except for its last block, and then appends this value. */
     private Full fullButForOneBlock(byte[] value) throws IOException {
         AtomicReference<StoreContents> before = new AtomicReference<>();
         DirectoryImage image = killedAfter(filling -> {
@@ -179,7 +179,7 @@ class RecoveryTableTest {
         return new Full(image, before.get(), StoreAnatomy.of(image).lastFrame());
     }
 
-    /** Returns the files of a new store after these writes, as a kill leaves them. */
+    /** Returns the files that a kill leaves after a new store has made these writes. */
     private DirectoryImage killedAfter(Consumer<ListStore> writes) {
         Path live = directory.resolve("live");
         WatchedScheduler threads = new WatchedScheduler();
@@ -193,7 +193,7 @@ class RecoveryTableTest {
         await(store.write(WriteBatch.create().append(1, bytes(text)).durability(Durability.PROCESS)));
     }
 
-    /** Returns the image with only the first bytes of the frame, as after a crash. */
+    /** Returns a copy of the image that contains only the first bytes of the frame, as after a crash. */
     private static DirectoryImage torn(DirectoryImage image, Frame frame, int kept) {
         return image.edited(frame.file(), file -> file.put(frame.offset() + kept, new byte[frame.bytes() - kept]));
     }
@@ -214,8 +214,8 @@ class RecoveryTableTest {
     }
 
     /**
-     * A power cut has removed the first or second of three writes below {@code SYNC}, but not the write after it. A new
-     * write of the same length must not make that remaining write valid again.
+     * Checks a log from which a power cut has removed the first or second of three writes below {@code SYNC}. A new
+     * write of the same length must not make the write after the gap valid again.
      */
     @Test
     void gapAfterFsyncedFramesEndsLogPermanently() throws Exception {
@@ -243,7 +243,7 @@ class RecoveryTableTest {
         }
     }
 
-    /** The frame after the damaged one is marked as fsynced. */
+    /** Checks that a damaged frame is rejected before a frame whose magic states that all earlier ones were fsynced. */
     @Test
     void badFrameWithValidOnesAfterIsRejectedAmongWeakerWrites() throws Exception {
         DirectoryImage full = killedAfter(filling -> {
@@ -349,7 +349,7 @@ class RecoveryTableTest {
                 "put the checkpoint files back");
     }
 
-    /** A salvaged store, or a backup of an idle store, has nothing in its log and all values in its heap. */
+    /** Checks that a heap with values, like that of a salvaged store, is not mistaken for one that is being created. */
     @Test
     void heapWithValuesIsNotTreatedAsCreationCutOff() throws Exception {
         DirectoryImage closed = store.closed();
@@ -396,7 +396,7 @@ class RecoveryTableTest {
         assertOpensWith(recycled, store.contents());
     }
 
-    /** The log ends in the next segment, although that segment has no frame. */
+    /** Checks that a half-made segment is rebuilt if the log ends in it, although it has no frame yet. */
     @Test
     void halfMadeSegmentAfterFullOneIsRebuilt() throws Exception {
         AtomicReference<StoreContents> contents = new AtomicReference<>();
@@ -522,7 +522,7 @@ class RecoveryTableTest {
                 StoreDirectoryException.class, NO_FILES.with("a", new byte[1]).with("b", new byte[1]), "1 others");
     }
 
-    /** The store rejects the config after it has read everything. It must not have rewritten the heap. */
+    /** Checks that a store that rejects its config after it has read everything has not rewritten the heap. */
     @Test
     void rejectedConfigChangesNothing() throws Exception {
         Path copy = store.open().writeTo(directory.resolve("copy"));
@@ -533,7 +533,7 @@ class RecoveryTableTest {
         assertThat(DirectoryImage.of(copy).differences(before)).isEmpty();
     }
 
-    /** The header of a segment and the fields of an entry leave less space for a value than the segment size. */
+    /** Checks the maximum value length for a heap segment, which excludes its header and the fields of an entry. */
     @Test
     void rejectsMaxValueLargerThanExistingHeapSegments() throws Exception {
         Path created = directory.resolve("created");

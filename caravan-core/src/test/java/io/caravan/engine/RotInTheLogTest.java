@@ -53,7 +53,7 @@ class RotInTheLogTest {
         }
     }
 
-    /** Moves an entry with one changed byte. Returns the reported damage. */
+    /** Moves an entry with one changed byte to the heap, and returns the damage that the move reports. */
     private static CorruptStoreException moved(int changed) throws IOException {
         MemoryStorage disk = new MemoryStorage();
         try (LogSegments log = new LogSegments(disk, LOG_GEOMETRY, 7);
@@ -92,7 +92,7 @@ class RotInTheLogTest {
         });
     }
 
-    /** The padding after a value has no meaning. */
+    /** Checks that damage in the padding after a value is not reported, because the padding has no meaning. */
     @Test
     void moveIgnoresDamageInPadding() throws Exception {
         assertThat(moved(EntryLayout.entryBytes(LENGTH) - 1)).isNull();

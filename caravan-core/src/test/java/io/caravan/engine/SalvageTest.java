@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SalvageTest {
     private final List<String> losses = new ArrayList<>();
 
-    /** The checkpoint contains the first records of a frame. The frame is damaged, so its other records are lost. */
+    /** Checks that only the records of a damaged frame that the checkpoint lacks are lost, and reported as lost. */
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
     void reportsRecordsOfDamagedFrameThatCheckpointLacks(boolean theHeaderIsRight, boolean frameFollows)
@@ -55,7 +55,7 @@ class SalvageTest {
         assertThat(losses).isEmpty();
     }
 
-    /** Returns a store whose newest checkpoint has list 3, but not list 4, whose append is in the same frame. */
+    /** Returns a disk whose newest checkpoint has list 3 but not list 4, although one frame has both appends. */
     private static MemoryStorage storeWithCheckpointInsideFrame(boolean frameFollows) throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "a");

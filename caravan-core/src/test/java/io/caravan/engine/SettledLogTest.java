@@ -32,15 +32,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Data at the end of the log that is readable after an open stays readable, even if earlier fsyncs of that data failed.
- */
+/** Checks that data at the end of the log stays readable once an open has returned it, even after failed fsyncs. */
 class SettledLogTest {
     private static final Predicate<Call> LOG_FSYNC = Directors.calls(Kind.FORCE, FaultyStore.LOG);
     private static final Predicate<Call> FRAME =
             Directors.calls(Kind.WRITE, FaultyStore.LOG).and(call -> call.position() > 0);
 
-    /** The operating system returns pages that it will never write, and a second fsync does not report that. */
+    /** Checks that values survive, although no fsync writes or reports the pages that a failed fsync dropped. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     @Tag("rounds")
@@ -70,7 +68,7 @@ class SettledLogTest {
         });
     }
 
-    /** A checkpoint fsyncs the log files before the flusher does, including everything written below {@code SYNC}. */
+    /** Checks that values survive a failed fsync in a checkpoint, which covers all writes below {@code SYNC}. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void recoveredValuesSurvivePowerCutAfterFailedCheckpoint(boolean theStoreHadFailed) throws IOException {
@@ -97,8 +95,8 @@ class SettledLogTest {
     }
 
     /**
-     * A power cut has removed the first of several frames. New frames are written in their place or at the start of the
-     * next segment, and may also be lost. The store opens each time, and returns the values in order.
+     * Checks that no frame reappears after a power cut has removed the frame before it. New frames are written in its
+     * place or at the start of the next segment, and may also be lost. Each open returns the values in order.
      */
     @Test
     @Tag("rounds")
@@ -131,8 +129,8 @@ class SettledLogTest {
     }
 
     /**
-     * A power cut has destroyed part of a frame. Later, a torn write of a new frame may restore the lost bytes, if they
-     * are equal in both frames.
+     * Checks that a partly destroyed frame stays cut off after opening, even if its lost bytes are restored. A torn
+     * write of a new frame can restore bytes that are equal in both frames.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -155,7 +153,7 @@ class SettledLogTest {
         }
     }
 
-    /** A drive may leave garbage in a block that is being written, even if the write changes no byte. */
+    /** Checks that opening writes no fsynced frame, because a drive may leave garbage in a block being written. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void openingDoesNotRewriteFsyncedFrames(boolean powerIsLost) throws IOException {
@@ -169,8 +167,8 @@ class SettledLogTest {
     }
 
     /**
-     * Nor does opening write the headers of segments with frames: the headers were fsynced when the segments were
-     * created.
+     * Checks that opening rewrites unsynced frames, but not the headers of their segments, which were fsynced on
+     * creation.
      */
     @Test
     void openingRewritesFramesButNotHeadersOfSegmentsInUse() throws IOException {
@@ -194,7 +192,7 @@ class SettledLogTest {
         }
     }
 
-    /** Clean pages may leave the page cache at any time. Reads then return the bytes on the disk. */
+    /** Checks that opening fails if a frame reads differently after its clean page has left the page cache. */
     @Test
     void openingFailsIfUnsyncedFrameChangesDuringRecovery() throws IOException {
         CrashStorage disk = new CrashStorage(1);
@@ -227,7 +225,7 @@ class SettledLogTest {
         return writes;
     }
 
-    /** A half-made segment is discarded, regardless of its former content. */
+    /** Checks that a half-made segment is discarded, regardless of its former content. */
     @Test
     void discardsIncompleteSegmentWithAnyContent() throws IOException {
         CrashStorage disk = new CrashStorage(1);
@@ -247,8 +245,8 @@ class SettledLogTest {
     }
 
     /**
-     * One power cut has left a gap. Further power cuts occurred while the store was opened and completed its last
-     * segment.
+     * Checks that a half-made last segment is discarded if it contains frames after a gap. One power cut has left the
+     * gap, and others have interrupted opens that were completing the segment.
      */
     @Test
     void discardsIncompleteSegmentWithCutOffFrames() throws IOException {
@@ -285,7 +283,7 @@ class SettledLogTest {
         }
     }
 
-    /** Returns the values that the store contains when it is opened. */
+    /** Opens the store and returns the values that it contains. */
     private static List<String> shown(CrashStorage disk) throws IOException {
         try (Engine engine = open(disk)) {
             return texts(engine, 1);

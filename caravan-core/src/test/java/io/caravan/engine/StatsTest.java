@@ -137,10 +137,7 @@ class StatsTest {
         }
     }
 
-    /**
-     * Each read of the clock advances it by a microsecond, so a measured hold of the lock takes one microsecond, and
-     * any other hold takes none.
-     */
+    /** Checks how long the lock was held, with a clock that advances by one microsecond whenever it is read. */
     @Test
     void lockTimesEverySliceAndSamplesOtherHolds() {
         AtomicLong ticks = new AtomicLong();

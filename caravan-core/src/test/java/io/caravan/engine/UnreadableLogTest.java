@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a part of the log that the disk cannot read: the store keeps that part, moves all other values to the heap, and
+ * Checks that a store keeps a part of the log that the disk cannot read, moves all other values to the heap, and
  * accepts writes.
  */
 @LongTimeout

@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Writes that a caller marks as belonging together. Time passes only when a test advances it. */
+/** Tests groups of writes, which callers mark as belonging together. Time passes only when a test advances it. */
 @LongTimeout
 class WriteGroupTest {
     private final AtomicLong nanos = new AtomicLong();
@@ -279,7 +279,7 @@ class WriteGroupTest {
         }
     }
 
-    /** A writer's flush frees a bounded number of regions, and wakes the flusher at its end only for commits. */
+    /** Checks that the flusher frees the regions that a writer's flush leaves, which frees only a bounded number. */
     @Test
     void flusherFreesWhatWriterFlushLeaves() throws Exception {
         try (FaultyStore store = open()) {
@@ -328,7 +328,7 @@ class WriteGroupTest {
         }
     }
 
-    /** A flush in progress continues when the store fails. Until it ends, no other begins, and the files stay open. */
+    /** Checks that a failed store's close waits for the flush in progress, and that no other flush begins before. */
     @Test
     void closeOfFailedStoreWaitsForFlushInProgress() throws Exception {
         FaultyStore store = open();

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** Compares every field, offset, and constant in {@code docs/internals/file-format.md} with this package, both ways. */
+/** Checks that {@code docs/internals/file-format.md} and this package agree on every field, offset, and constant. */
 class FormatDocumentTest {
     private static final List<Class<?>> CLASSES = List.of(
             Blocks.class,
@@ -45,7 +45,7 @@ class FormatDocumentTest {
         assertThat(TABLES.documentedOffsets(layout)).containsExactlyInAnyOrderEntriesOf(TABLES.offsets(layout));
     }
 
-    /** Only the fields of records overlap, because a record has one of three types. */
+    /** Checks that fields are contiguous; only fields of records overlap, as a record has one of three types. */
     @ParameterizedTest
     @FieldSource("LAYOUTS")
     void documentedFieldsAreContiguous(FormatTables.Layout layout) {
@@ -72,7 +72,7 @@ class FormatDocumentTest {
         assertThat(TABLES.document()).contains("`" + kind.of(0).replace("0000000000000000", "<number>") + "`");
     }
 
-    /** Checks the factors of an entry's checksum, and a worked example. */
+    /** Checks the documented factors of an entry's checksum, and a worked example. */
     @Test
     void documentedChecksumFormulaMatchesCode() {
         Matcher example = Pattern.compile("<!-- example -->`0x([0-9a-f]{8})`").matcher(TABLES.document());

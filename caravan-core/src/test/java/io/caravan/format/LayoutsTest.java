@@ -112,7 +112,7 @@ class LayoutsTest {
 
     // Frame
 
-    /** Returns a segment of three blocks with a frame of this payload in the second. */
+    /** Returns a segment of three blocks whose second block contains a frame with a payload of this length. */
     private static ByteBuffer segmentWithFrame(int payloadBytes) {
         ByteBuffer segment = newBuffer(3 * 4096);
         ByteBuffer frame = segment.slice(AT, segment.limit() - AT).order(ByteOrder.LITTLE_ENDIAN);
@@ -128,7 +128,7 @@ class LayoutsTest {
         segment.putInt(AT + FrameLayout.CRC, FrameLayout.checksum(segment, AT, payloadBytes));
     }
 
-    /** A sector may be torn within or after the magic, and the older frame there may have had another magic. */
+    /** Checks that any other magic makes a frame invalid, because a torn sector can leave that of an older frame. */
     @Test
     void frameWithDifferentMagicIsInvalid() {
         int[] magics = {
@@ -219,7 +219,7 @@ class LayoutsTest {
                 .isFalse();
     }
 
-    /** A checkpoint of an earlier version does not contain the checksum of the previous frame. */
+    /** Checks that a frame follows a frame of an earlier version by LSN, because checkpoints lack its checksum. */
     @Test
     void frameFollowsOldVersionFrameByLsn() {
         ByteBuffer segment = segmentWithFrame(16);
@@ -229,7 +229,7 @@ class LayoutsTest {
                 .isFalse();
     }
 
-    /** Versions 2 and 3 of the format wrote the segment number in the place of the term and the checksum. */
+    /** Checks that frames of versions 2 and 3 are valid: a segment number replaces their term and checksum. */
     @ParameterizedTest
     @ValueSource(ints = {FrameLayout.OLD_MAGIC_VALUE, FrameLayout.OLD_MAGIC_BEHIND_UNFORCED})
     void oldVersionFrameIsValidWithTermZero(int magic) {
@@ -365,7 +365,7 @@ class LayoutsTest {
 
     // Region
 
-    /** The log may have any length, and the reference position may lie before or after the entry. */
+    /** Checks that regions in a log of any length yield their LSN, for reference positions before and after it. */
     @Test
     void logRegionRoundTrips() {
         long window = 1L << 40;
@@ -440,7 +440,7 @@ class LayoutsTest {
         assertThat(Blocks.roundUp(4097L + (1L << 40))).isEqualTo(8192 + (1L << 40));
     }
 
-    /** The check value of RFC 3720 appendix B.4. */
+    /** Checks that checksums are CRC-32C, with the check value of RFC 3720, appendix B.4. */
     @Test
     void checksumIsCrc32c() {
         byte[] ascending = new byte[32];

@@ -16,7 +16,7 @@ class RecordConditionsTest {
 
     private static final RecordLayout.Visitor NO_ACTION = (lsn, id, sequence, entryLsn, buffer, entryAt, length) -> {};
 
-    /** Walks an edited frame: one deletion, then an append with a value of 5 bytes. */
+    /** Edits a frame with a deletion and an append of a value of 5 bytes, and then walks its records. */
     private static void walkEdited(Consumer<ByteBuffer> edit) {
         ByteBuffer frame = ByteBuffer.allocate(256).order(ByteOrder.LITTLE_ENDIAN);
         int at = FrameLayout.HEADER_BYTES;
@@ -54,8 +54,8 @@ class RecordConditionsTest {
     }
 
     /**
-     * A length of zero would repeat the record forever, a negative length would move backward, and a large length would
-     * leave the buffer.
+     * Checks that a record with a wrong length is rejected: a length of zero would repeat the record forever, a
+     * negative length would move backward, and a large length would leave the buffer.
      */
     @Test
     void condition3LengthMatchesType() {

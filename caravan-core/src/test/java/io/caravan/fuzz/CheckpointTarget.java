@@ -16,8 +16,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Reads arbitrary bytes as a checkpoint file: alone, and as the only checkpoint of an otherwise intact store. The first
- * byte of the input selects the fields that are corrected; the rest is the file.
+ * Reads arbitrary bytes as a checkpoint file: the file alone, and the file as the only checkpoint of an otherwise
+ * intact store. The first byte of the input selects the fields that are corrected; the rest is the file.
  */
 public final class CheckpointTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
@@ -26,7 +26,7 @@ public final class CheckpointTarget implements FuzzTarget {
     static final int HOW_SECTIONS_MISSING = 8;
 
     private static final long NUMBER = 2;
-    /** The memory limit of a reader: the window into which sections are read, and all other memory. */
+    /** The memory limit of a reader, apart from the file: the window for sections, and everything else. */
     private static final long READER_BYTES = (1 << 20) + (64 << 10);
 
     private final DirectoryImage sound;
@@ -37,7 +37,7 @@ public final class CheckpointTarget implements FuzzTarget {
         sound = image.without(image.names("checkpoint-").get(0));
     }
 
-    /** Returns the intact file without the sections of empty partitions, which the target adds again. */
+    /** Returns an intact checkpoint file without the sections of empty partitions, which {@link #run} adds again. */
     @Override
     public List<byte[]> samples() {
         ByteBuffer file = sound.buffer(name);
@@ -60,7 +60,7 @@ public final class CheckpointTarget implements FuzzTarget {
         StoreProbe.read(image);
     }
 
-    /** Returns the store with the input as its checkpoint. */
+    /** Returns the files of the store with the input as its checkpoint. */
     DirectoryImage made(byte[] input) {
         byte[] file = input.length == 0 ? input : Arrays.copyOfRange(input, 1, input.length);
         return sound.with(name, input.length == 0 ? file : completed(input[0], file));
@@ -74,7 +74,7 @@ public final class CheckpointTarget implements FuzzTarget {
         }
     }
 
-    /** Reads every region, so that an incomplete piece fails. */
+    /** Reads every region, so that the test fails if a piece is incomplete. */
     private static final class Bounds implements CheckpointReader.Visitor {
         private long sum;
 
@@ -114,7 +114,7 @@ public final class CheckpointTarget implements FuzzTarget {
         return file;
     }
 
-    /** Returns the file with a section for every partition that has none. */
+    /** Returns the checkpoint file with an empty section for every partition that has none. */
     private static byte[] withEmptySections(byte[] bytes) {
         BitSet there = new BitSet();
         ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -135,7 +135,7 @@ public final class CheckpointTarget implements FuzzTarget {
         return whole.array();
     }
 
-    /** Sets the totals of the header to those of the sections. */
+    /** Sets the total numbers in the header to the sums over all sections. */
     private static void countInto(ByteBuffer file) {
         long[] totals = new long[2];
         Sections.forEach(file, at -> {

@@ -52,7 +52,7 @@ public final class ForgedStore {
     private long address = HEAP.firstAddress(0);
     private long checkpoints;
 
-    /** The creation LSN and the next sequence of a list. */
+    /** The creation LSN of a list, and the sequence of its next value. */
     private record Place(long creationLsn, long next) {}
 
     public ForgedStore() throws IOException {
@@ -68,8 +68,8 @@ public final class ForgedStore {
     }
 
     /**
-     * Returns a killed store with trimmed lists, a list that was deleted and recreated, and frames after two
-     * checkpoints.
+     * Returns the files of a killed store with trimmed lists, a list that was deleted and recreated, and frames after
+     * two checkpoints.
      */
     public static DirectoryImage image() throws IOException {
         return new ForgedStore()
@@ -116,7 +116,7 @@ public final class ForgedStore {
         return value;
     }
 
-    /** Returns the next heap address. Space is never reused. */
+    /** Allocates heap space for a value and returns its address. Space is never reused. */
     private long ask(int length) {
         int bytes = EntryLayout.entryBytes(length);
         if (!HEAP.contains(address, bytes)) {
@@ -149,7 +149,7 @@ public final class ForgedStore {
         return this;
     }
 
-    /** Leaves the rest of the log segment unused, as if the next frame did not fit. */
+    /** Places the next frame in the next log segment, as if it did not fit in the rest of the current one. */
     public ForgedStore skipToNextSegment() {
         startFrame(LOG.firstFrame(LOG.segmentOf(tail) + 1));
         return this;

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that the inputs from which random inputs are made are intact. Otherwise, targets would reject all random
+ * Checks that the samples from which random inputs are made are intact. Otherwise, targets would reject all random
  * inputs immediately.
  */
 class ForgedStoreTest {

@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Reads frames with any records, in the log of an otherwise intact store.
+ * Reads frames that contain arbitrary records, in the log of an otherwise intact store.
  *
  * <pre>
  *   frames, one after the other:
@@ -73,7 +73,7 @@ public final class FrameTarget implements FuzzTarget {
         StoreProbe.read(made(input));
     }
 
-    /** Returns the store with the frames of the input in its log. */
+    /** Returns the files of the store, with the frames that the input describes in its log. */
     DirectoryImage made(byte[] bytes) {
         ByteBuffer input = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         DirectoryImage image = sound;
@@ -101,7 +101,7 @@ public final class FrameTarget implements FuzzTarget {
         return image;
     }
 
-    /** A frame of the input and its position. */
+    /** A frame that the input describes, and its position in the log. */
     private record Made(int how, long lsn, FrameLayout.Link previous, int records, byte[] payload) {
         boolean is(int bit) {
             return (how & bit) != 0;

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Reads an arbitrary region from a heap of arbitrary bytes.
+ * Reads an arbitrary region from a heap that contains arbitrary bytes.
  *
  * <pre>
  *   0         1                   9            17             25            33
@@ -33,7 +33,7 @@ public final class HeapEntryTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
 
     private static final int HEAD_BYTES = 1 + 4 * Long.BYTES;
-    /** The memory limit: a slice, an exception, and its text. The value is not copied. */
+    /** The memory limit of a read: a slice of the heap, an exception, and its text. The value is not copied. */
     private static final long LIMIT_BYTES = 64 << 10;
 
     private final DirectoryImage heaps;
@@ -88,7 +88,7 @@ public final class HeapEntryTarget implements FuzzTarget {
         });
     }
 
-    /** Returns a heap of two segments, filled with repetitions of the bytes. */
+    /** Returns a heap of two segments that contain repetitions of the bytes. */
     private HeapFile heapOf(ByteBuffer bytes, Consumer<ByteBuffer> seal) throws IOException {
         DirectoryImage image = heaps;
         for (int segment = 0; segment < 2; segment++) {

@@ -30,9 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Wrong data with correct checksums, which only an explicit check detects: the store rejects it and reports file and
- * offset. Fuzzing cannot find these cases, because nothing fails. The cases that fuzzing has found are in the saved
- * inputs.
+ * Checks that the store rejects wrong data with correct checksums, and reports its file and offset. Fuzzing cannot find
+ * these cases, because nothing fails. The cases that fuzzing has found are in the saved inputs.
  */
 class LiarsStoreTest {
     private static DirectoryImage sound;
@@ -100,7 +99,7 @@ class LiarsStoreTest {
 
     // Checkpoints
 
-    /** Edits both checkpoints, because opening falls back to the older one. */
+    /** Returns the store with the edit in both checkpoints, because opening falls back to the older one. */
     private static DirectoryImage inBothCheckpoints(String what, EditOfPiece edit) {
         DirectoryImage lie = sound;
         for (String name : sound.names("checkpoint-")) {
@@ -117,7 +116,7 @@ class LiarsStoreTest {
         void of(ByteBuffer file, int at);
     }
 
-    /** Visits the first piece of each section. Sections have at most one here. */
+    /** Runs the action for the first piece of each section. Sections have at most one here. */
     private static void forEachPiece(ByteBuffer file, IntConsumer action) {
         Sections.forEach(file, section -> {
             if (Sections.bytes(file, section) > CheckpointLayout.SECTION_HEADER_BYTES) {
@@ -231,7 +230,7 @@ class LiarsStoreTest {
         assertRejected(lie, "heap-0000000000000001.dat", 4096, "overlaps its neighbor");
     }
 
-    /** The store allocates no memory for a segment size that exceeds the file size. */
+    /** Checks that the store allocates no memory for a segment size that exceeds the size of the file. */
     @Test
     void rejectsSegmentSizeBeyondFileSize() throws IOException {
         DirectoryImage lie = sound;

@@ -4,7 +4,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 
-/** The memory that the calling thread allocates during an action, in the JVM heap and in direct buffers. */
+/** Limits the memory that the calling thread allocates during an action, in the JVM heap and in direct buffers. */
 public final class MemoryUse {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final BufferPoolMXBean DIRECT = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
@@ -14,7 +14,7 @@ public final class MemoryUse {
 
     private MemoryUse() {}
 
-    /** An action that may throw. */
+    /** An action that may throw an exception. */
     @FunctionalInterface
     public interface Action {
         void run() throws Exception;

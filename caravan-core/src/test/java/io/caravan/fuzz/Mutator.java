@@ -6,11 +6,11 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-/** Makes random inputs from intact ones: changes bytes, inserts extreme numbers, and moves, cuts, or doubles parts. */
+/** Makes random inputs from intact ones: changes bytes, inserts extreme numbers, and moves, cuts, or doubles ranges. */
 public final class Mutator {
     private static final int MAX_STEPS = 6;
     private static final int MAX_RUN_BYTES = 64;
-    /** Some header sizes, and every power of two with its neighbors. */
+    /** The numbers to insert: some header sizes, and every power of two with its neighbors. */
     private static final long[] AWKWARD = LongStream.concat(
                     LongStream.of(-1, 40, 48),
                     IntStream.range(0, Long.SIZE)
@@ -26,7 +26,7 @@ public final class Mutator {
         this.random = random;
     }
 
-    /** Returns the next random input, which is sometimes pure noise. */
+    /** Returns the next random input, which sometimes consists only of random bytes. */
     public byte[] next() {
         if (random.nextInt(20) == 0) {
             return noise(random.nextInt(400));
@@ -82,7 +82,7 @@ public final class Mutator {
         return bytes;
     }
 
-    /** Replaces a run of bytes with one from another sample. */
+    /** Replaces a run of bytes with a run of at most the same length from another sample. */
     private byte[] spliced(byte[] bytes, int at, int run) {
         byte[] other = sample();
         if (other.length == 0) {

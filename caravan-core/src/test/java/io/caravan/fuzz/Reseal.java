@@ -8,14 +8,14 @@ import io.caravan.format.FrameLayout;
 import java.nio.ByteBuffer;
 
 /**
- * Corrects the checksums of changed data, wherever all bytes of that data exist. With correct checksums, a fuzzer gets
- * past the checks, as an attacker would.
+ * Recomputes the checksums of changed data, as long as the data is complete. With correct checksums, a fuzzer gets past
+ * the checks, as an attacker would.
  */
 public final class Reseal {
 
     private Reseal() {}
 
-    /** Corrects the file header at the start of the buffer. */
+    /** Recomputes the checksum of the file header at the start of the buffer. */
     public static void fileHeader(ByteBuffer file) {
         if (file.limit() >= FileHeader.BYTES) {
             byte[] covered = new byte[FileHeader.BYTES - Integer.BYTES];
@@ -25,7 +25,7 @@ public final class Reseal {
         }
     }
 
-    /** Corrects both headers and the contiguous sections of a checkpoint file. */
+    /** Recomputes the checksums of both headers and the contiguous sections of a checkpoint file. */
     public static void checkpoint(ByteBuffer file) {
         fileHeader(file);
         if (file.limit() < CheckpointLayout.HEADER_BYTES) {
@@ -41,7 +41,7 @@ public final class Reseal {
         });
     }
 
-    /** Corrects the header and every frame of a log segment. */
+    /** Recomputes the checksums of the header and of every frame of a log segment. */
     public static void logSegment(ByteBuffer file) {
         fileHeader(file);
         for (int at = Blocks.BLOCK_BYTES; at + FrameLayout.HEADER_BYTES <= file.limit(); at += Blocks.BLOCK_BYTES) {
@@ -51,7 +51,7 @@ public final class Reseal {
         }
     }
 
-    /** Corrects one frame, if its length is possible. */
+    /** Recomputes the checksum of one frame, if the length that it states fits in the buffer. */
     public static void frame(ByteBuffer file, int at) {
         int payload = file.getInt(at + FrameLayout.PAYLOAD_BYTES);
         if (payload >= 0 && payload <= file.limit() - at - FrameLayout.HEADER_BYTES) {

@@ -4,7 +4,7 @@ import io.caravan.format.CheckpointLayout;
 import java.nio.ByteBuffer;
 import java.util.function.IntConsumer;
 
-/** The sections of a possibly damaged checkpoint file. */
+/** Finds the sections of a checkpoint file that may be damaged. */
 final class Sections {
 
     private Sections() {}

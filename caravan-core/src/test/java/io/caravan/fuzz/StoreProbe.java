@@ -16,11 +16,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletionException;
 
-/** Performs the usual operations on a directory of possibly damaged files. */
+/** Performs the usual operations on a store whose files may be damaged. */
 final class StoreProbe {
     /**
-     * The memory limit of verification and of recovery: tables for an empty index and two checkpoints, plus a multiple
-     * of the files. The regions of a checkpoint go into the index and an array, and each of its lists into a record.
+     * The memory limit of verification and of recovery for an empty index and two checkpoints; a multiple of the file
+     * sizes is added. The regions of a checkpoint go into the index and an array, and each of its lists into a record.
      */
     private static final long FIXED_BYTES = 8 << 20;
 
@@ -28,7 +28,7 @@ final class StoreProbe {
 
     private StoreProbe() {}
 
-    /** Verifies and recovers without writing. Returns whether recovery succeeded. */
+    /** Verifies and recovers the store without writing. Returns whether recovery succeeded. */
     static boolean read(DirectoryImage image) throws Exception {
         long fileBytes =
                 image.files().values().stream().mapToLong(bytes -> bytes.length).sum();
@@ -50,7 +50,7 @@ final class StoreProbe {
         }
     }
 
-    /** Opens the store and writes. If it opens once, it must open again. */
+    /** Opens the store and writes to it. If it opens once, it must open again. */
     static void open(DirectoryImage image) throws Exception {
         MemoryStorage storage = new MemoryStorage(image);
         if (rejectable(() -> use(storage))) {
@@ -72,7 +72,7 @@ final class StoreProbe {
         }
     }
 
-    /** Runs the action. Returns false if it throws one of the documented exceptions. */
+    /** Runs the action, and returns false if it throws one of the documented exceptions. */
     private static boolean rejectable(MemoryUse.Action action) throws IOException {
         try {
             action.run();

@@ -65,7 +65,7 @@ public final class StoreTarget implements FuzzTarget {
         StoreProbe.open(image);
     }
 
-    /** Returns the store with the changes of the input. */
+    /** Returns the files of the store with the changes that the input describes. */
     DirectoryImage made(byte[] bytes) {
         ByteBuffer input = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         boolean raw = !input.hasRemaining() || (input.get() & HOW_RAW) != 0;

@@ -85,7 +85,7 @@ class HeapFileTest {
         }
     }
 
-    /** Tests a segment that has no entry yet. */
+    /** Checks that a segment without entries survives a power cut. */
     @Test
     void newSegmentSurvivesPowerCut() throws Exception {
         MemoryStorage disk = new MemoryStorage();
@@ -116,7 +116,7 @@ class HeapFileTest {
         assertThat(read(left, GEOMETRY.firstAddress(2), 5, 3)).isEqualTo(bytes("third"));
     }
 
-    /** Whether the process maps a file of the heap, deleted or not. Does not depend on the garbage collector. */
+    /** Whether the process maps a heap segment's file, deleted or not. Does not depend on the garbage collector. */
     private boolean mapped(int segment) throws Exception {
         Path maps = Path.of("/proc/self/maps");
         assumeTrue(Files.exists(maps), "only Linux shows the mappings");
@@ -152,7 +152,7 @@ class HeapFileTest {
         }
     }
 
-    /** A dropped segment would keep its disk space if only an fsync closed its file. */
+    /** Checks that a file is closed without an fsync, because a dropped segment would otherwise keep its space. */
     @Test
     void closesFileOfFailedWriteWhenSegmentIsDroppedOrHeapCloses() throws Exception {
         FaultStorage storage = new FaultStorage(new MemoryStorage());
@@ -191,8 +191,8 @@ class HeapFileTest {
     }
 
     /**
-     * The heap is just over 4 GiB, which reveals address arithmetic in ints. Skipped if the disk has too little free
-     * space.
+     * Checks reads from a heap of just over 4 GiB, in which address arithmetic in ints would fail. Skipped if the disk
+     * has too little free space.
      */
     @Test
     @Tag("thorough")

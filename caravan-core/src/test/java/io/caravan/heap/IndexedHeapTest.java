@@ -24,7 +24,7 @@ class IndexedHeapTest {
     private static final int SPACE_BYTES = 1 << 16;
     private static final int OPERATIONS = 3_000;
 
-    /** Holes and used regions as maps from start to size, joined and split in the simplest way. */
+    /** A model of the heap: holes and used regions as maps from start to size, joined in the simplest way. */
     private static final class Model {
         final NavigableMap<Long, Long> holes = new TreeMap<>();
         final NavigableMap<Long, Long> used = new TreeMap<>();
@@ -133,7 +133,7 @@ class IndexedHeapTest {
         return 8 * units;
     }
 
-    /** Adds a space that is not adjacent to the others, like a segment, so that they do not merge. */
+    /** Adds a space that is not adjacent to other spaces, as for heap segments, so that spaces do not merge. */
     private static void addSpace(IndexedHeap heap, Model model, List<Long> spaces) {
         long address = 8 + spaces.size() * (SPACE_BYTES + 8L);
         heap.addSpace(address, SPACE_BYTES);
@@ -270,7 +270,7 @@ class IndexedHeapTest {
         return heap;
     }
 
-    /** One pass counts the regions. Each further pass handles as many regions as may be in memory at once. */
+    /** Checks that one pass counts the regions, and each other pass handles as many as may be in memory at once. */
     @Test
     void rebuildsFreeSpaceInBoundedPasses() {
         int segments = 12;
@@ -293,7 +293,7 @@ class IndexedHeapTest {
         assertThat(heap.usedBytes()).isEqualTo(regions.length * 16L);
     }
 
-    /** Holes without a record in the heap count as used until an adjacent region is freed or the heap is rebuilt. */
+    /** Checks that a heap that cannot record more holes stays usable, and regards further free space as used. */
     @Test
     void heapAtHoleLimitStaysUsableAndIsRebuilt() {
         int most = 3;

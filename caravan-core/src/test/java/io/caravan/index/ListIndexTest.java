@@ -30,7 +30,7 @@ class ListIndexTest {
     private static final int OPERATIONS = 30_000;
     private static final int IDS = 12;
 
-    /** A list of the model: its regions, starting at {@code firstStored}, and its positions. */
+    /** A list of the model: its regions, starting at sequence {@code firstStored}, and its sequences. */
     private static final class Lane {
         final int list;
         final long id;
@@ -51,10 +51,10 @@ class ListIndexTest {
 
     private record Reclaim(Lane lane, long to) {}
 
-    /** A pin, its first sequence, and the regions freed since it was set. */
+    /** A pin, the first sequence that it protects, and the regions freed since it was set. */
     private record Pinned(Lane lane, Pin pin, long from, List<Long> freedSince) {}
 
-    /** An index and its model. Each operation applies to both. */
+    /** An index and its model, to both of which each operation is applied. */
     private static final class Both {
         final ListIndex index = new ListIndex();
         final Map<Long, Lane> lanes = new HashMap<>();
@@ -301,7 +301,7 @@ class ListIndexTest {
         index.unqueued(list);
     }
 
-    /** Each reader begins before the previous reader ends. Entries that no reader can see are freed. */
+    /** Checks that entries that no reader can see are freed if each reader begins before the previous one ends. */
     @Test
     void overlappingPinsFreeEntriesBeforeFirstPin() {
         ListIndex index = new ListIndex();
@@ -321,7 +321,7 @@ class ListIndexTest {
         }
     }
 
-    /** The expected contents of a list in a frozen index. */
+    /** The expected contents of a list in a frozen copy of the index. */
     private record Was(long creationLsn, long first, long next, List<Long> regions) {
         static Was of(ListIndex index, int list) {
             return new Was(
@@ -354,7 +354,7 @@ class ListIndexTest {
         return contents;
     }
 
-    /** Lists are appended to, trimmed, deleted, and recreated. Pages and buckets are freed and allocated again. */
+    /** Checks that changes to lists, for which pages and buckets are freed and reused, do not change a frozen copy. */
     @Test
     @Tag("rounds")
     void frozenIndexIsUnaffectedByLaterChanges() {
@@ -409,7 +409,7 @@ class ListIndexTest {
         }
     }
 
-    /** A walk must take each list with retained entries in the log once, regardless of changes to the lists. */
+    /** Checks that a walk takes each list with retained entries in the log, regardless of changes to the lists. */
     @Test
     void walkTakesEveryListWithEntriesInLog() {
         Seeds.forEach(Rounds.of(20, 2_000), seed -> {
@@ -436,8 +436,8 @@ class ListIndexTest {
     }
 
     /**
-     * Takes all lists of a walk and puts some back at once. Those may be taken again if the queue contains their id
-     * twice.
+     * Takes all lists from the walk, and puts some of them back immediately. Those may be taken again if the queue
+     * contains their id twice.
      */
     private static Set<Integer> takeYoung(ListIndex index, Random random) {
         Set<Integer> taken = new HashSet<>();
@@ -523,8 +523,8 @@ class ListIndexTest {
     }
 
     /**
-     * One list in ten stays. Adjacent freed chunks of the others merge, and are reused for the far larger chunks of a
-     * long list.
+     * Checks that adjacent freed chunks of short lists merge, and are reused for the far larger chunks of a long list.
+     * One short list in ten keeps its chunks.
      */
     @Test
     void longListReusesSpaceOfFreedSmallChunks() {
@@ -551,7 +551,7 @@ class ListIndexTest {
         assertThat(index.memoryBytes() - before).isLessThan(100_000 * 8 / 2);
     }
 
-    /** The bounds of the design: 12 bytes per entry and 100 bytes per list. */
+    /** Checks the bounds on memory use from the design: 12 bytes per entry and 100 bytes per list. */
     @ParameterizedTest
     @CsvSource({"10000, 200", "100000, 20", "1, 1000000", "500000, 1", "20000, 0", "300000, 3"})
     void memoryStaysWithinBounds(int lists, int entriesEach) {
@@ -578,7 +578,7 @@ class ListIndexTest {
         assertThat(bytes).isLessThanOrEqualTo(bound + PARTLY_USED_PAGES_BYTES);
     }
 
-    /** A list of an unfavorable length has a new, nearly empty chunk, which takes at most 20 more bytes. */
+    /** Checks that lists of unfavorable lengths, whose last chunk is nearly empty, take at most 20 more bytes each. */
     @Test
     @Tag("rounds")
     void listOfAnyLengthStaysNearMemoryBound() {
@@ -597,6 +597,6 @@ class ListIndexTest {
         }
     }
 
-    /** One page of records and one of chunks may be partly used. */
+    /** The memory of one page of records and one page of chunks, which may be partly used. */
     private static final long PARTLY_USED_PAGES_BYTES = 2 * 65_536 + 4096;
 }

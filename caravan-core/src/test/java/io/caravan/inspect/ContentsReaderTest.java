@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Reads lists and checkpoints of stores that are closed, open, or damaged. */
+/** Tests reading lists and checkpoints of stores that are closed, open, or damaged. */
 @Timeout(600)
 class ContentsReaderTest {
     private static final int LISTS = 6;
@@ -40,7 +40,7 @@ class ContentsReaderTest {
 
     private final WatchedScheduler threads = new WatchedScheduler();
 
-    /** Collects everything that a reader of the contents of a store reports. */
+    /** Records everything that a {@link ContentsReader} reports. */
     private static final class FoundContents implements ContentsVisitor {
         final List<Long> checkpoints = new ArrayList<>();
         final SortedMap<Long, List<Value>> values = new TreeMap<>();
@@ -54,7 +54,7 @@ class ContentsReaderTest {
             this(() -> {});
         }
 
-        /** Creates a visitor that runs this action after the value with the sequence 10. */
+        /** Creates a visitor that runs the action after it has received the value with sequence 10. */
         FoundContents(Runnable atTheTenth) {
             this.atTheTenth = atTheTenth;
         }
@@ -171,7 +171,7 @@ class ContentsReaderTest {
         }
     }
 
-    /** Between the reads of two values, values move from the log to the heap, and the log is reused. */
+    /** Checks that a reader finds values that move to the heap between two reads, while the log is reused. */
     @Test
     void findsValuesThatMoveDuringRead() throws Exception {
         try (ListStore store = open()) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class DamagedCheckpointTest {
     private static final String NAME = FileNames.CHECKPOINT.of(1);
 
-    /** The rest of the file is intact, so that only its length shows that sections are missing. */
+    /** Checks that the length of an otherwise intact file shows that the last sections are missing. */
     @Test
     void checkpointCutBetweenSectionsOfLastPartitionIsNotWhole() throws IOException {
         MemoryStorage storage = new MemoryStorage();

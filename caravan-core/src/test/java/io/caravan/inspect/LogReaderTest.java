@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reads the log of a store, even while it is being written or recycled, or if it is damaged. */
+/** Tests reading the log of a store, even while the log is being written or recycled, or if it is damaged. */
 @Timeout(600)
 class LogReaderTest {
     private static final int LISTS = 5;
@@ -53,7 +53,7 @@ class LogReaderTest {
 
     private record Deleted(long id) {}
 
-    /** Collects everything that a reader of the log reports, in order. */
+    /** Records everything that a {@link LogReader} reports, in order. */
     private static final class FoundInLog implements LogVisitor {
         final List<Long> lsns = new ArrayList<>();
         final List<Object> operations = new ArrayList<>();
@@ -213,7 +213,7 @@ class LogReaderTest {
         }
     }
 
-    /** A backup has zeros before the start of its checkpoint. */
+    /** Checks that the zeros before the start of a backup's checkpoint are not reported as damage. */
     @ParameterizedTest
     @ValueSource(ints = {0, 5})
     void reportsNoDamageInBackup(int writesDuringBackup) throws Exception {
@@ -255,7 +255,7 @@ class LogReaderTest {
         assertThat(found.damage).isEmpty();
     }
 
-    /** Damages every frame of a store in turn. The reader still reads the frames after the damaged one. */
+    /** Damages each frame of a store in turn, and checks that the reader reports it and reads all other frames. */
     @Test
     void reportsDamagedFrameAndReadsAllOthers() throws Exception {
         DirectoryImage image = SmallStore.build(directory).closed();
@@ -287,7 +287,7 @@ class LogReaderTest {
         }
     }
 
-    /** After a clean close, only the LSN of the last old frame is known, so the new frames refer to it by this LSN. */
+    /** Checks that the reader follows new frames that refer to the last old one by LSN, as after a clean close. */
     @Test
     void readsFramesOfTwoFormatVersions() throws Exception {
         FormerStore.of("closed").writeTo(directory);
@@ -304,7 +304,7 @@ class LogReaderTest {
                 .endsWith(new Appended(77, Value.of(0, bytes("new"))), new Appended(77, Value.of(1, bytes("newer"))));
     }
 
-    /** Opening the store also ends the log before these frames, and overwrites them. */
+    /** Checks that reading ends where opening the store would cut off the log, before frames that follow a lost one. */
     @Test
     void stopsBeforeFramesCutOffByPowerCut() throws Exception {
         DirectoryImage full;

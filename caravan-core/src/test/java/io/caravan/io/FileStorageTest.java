@@ -27,7 +27,7 @@ class FileStorageTest {
         assertThat(fsynced).containsExactly(parent.getParent(), parent, parent.resolve("a"));
     }
 
-    /** No file can be written on a read-only file system, not even the lock file. */
+    /** Checks that no file is written on a read-only file system, not even the lock file. */
     @Test
     void readsDirectoryOnReadOnlyFileSystemWithoutWriting() throws IOException {
         Path directory = Files.createDirectory(parent.resolve("a"));
@@ -55,7 +55,7 @@ class FileStorageTest {
         FileStorage.open(directory).close();
     }
 
-    /** A caller retries after an I/O error, but an unchecked exception would make the store fail. */
+    /** Checks for an {@code IOException}, after which a caller retries; others would make the store fail. */
     @Test
     void reportsUnreadableDirectoryAsIoError() {
         IOException broken = new IOException("Input/output error");

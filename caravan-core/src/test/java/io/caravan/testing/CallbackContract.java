@@ -41,7 +41,7 @@ public interface CallbackContract extends ContractFixture {
         };
     }
 
-    /** Runs the action in a callback, waits for it, and rethrows its exception. */
+    /** Runs the action in a callback of the store, waits for the action, and rethrows its exception. */
     static void inCallback(ListStore store, Runnable action) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         store.append(-1, bytes("x"), onSuccess(() -> {
@@ -232,7 +232,7 @@ public interface CallbackContract extends ContractFixture {
         assertThat(runs.all()).hasSize(1);
     }
 
-    /** However full the log is when writes stop, the store becomes writable without another write. */
+    /** Checks that the store becomes writable without another write, however full the log is when writes stop. */
     @Test
     default void idleStoreBecomesWritable() {
         for (int i = 0; i < 40; i++) {

@@ -3,7 +3,7 @@ package io.caravan.testing;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A response that a {@link FaultProxy} sends in place of its server. The proxy then closes the connection.
+ * An HTTP response that a {@link FaultProxy} sends in place of its server. The proxy then closes the connection.
  *
  * @param status the HTTP status, such as 503
  * @param header one or several header lines without the last line end, or empty; with a {@code Transfer-Encoding}, the
@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
  */
 public record CannedResponse(int status, String header, String body) {
 
-    /** Returns a response with only a status. */
+    /** Returns a response that has only a status. */
     public static CannedResponse of(int status) {
         return new CannedResponse(status, "", "");
     }

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The contents of a checkpoint file, in the order of the file.
+ * The capture LSNs and the regions in a checkpoint file, in the order of the file.
  *
  * @param captures the LSN at which each section was captured
  * @param regions the regions of all lists

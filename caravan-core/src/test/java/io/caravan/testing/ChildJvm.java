@@ -7,11 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A child JVM with the class path of this one. */
+/** A child process that runs a JVM with the class path of this JVM. */
 public final class ChildJvm extends ChildProcess {
     /**
-     * The default flags. A child lives for seconds, so startup time matters more than peak speed. A server is not
-     * warmed up.
+     * The default JVM flags of a child. A child lives for seconds, so startup time matters more than peak speed. A
+     * server is not warmed up.
      */
     public static final List<String> FLAGS = List.of(
             "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Dcaravan.warm-up=false");
@@ -20,13 +20,13 @@ public final class ChildJvm extends ChildProcess {
         super(command, environment, log);
     }
 
-    /** Starts a JVM with a main class and appends its output to {@code log}. */
+    /** Starts a JVM that runs a main class, and appends its output to {@code log}. */
     public static ChildJvm start(String mainClass, List<String> arguments, Path log) throws IOException {
         return start(mainClass, arguments, Map.of(), log);
     }
 
     /**
-     * Starts a JVM with a main class and appends its output to {@code log}.
+     * Starts a JVM that runs a main class, and appends its output to {@code log}.
      *
      * @param environment variables in addition to those of this program
      */
@@ -35,7 +35,7 @@ public final class ChildJvm extends ChildProcess {
         return start(FLAGS, mainClass, arguments, environment, log);
     }
 
-    /** Starts a JVM with the given flags. A JVM whose speed is measured gets no flags. */
+    /** Starts a JVM with the given JVM flags. A JVM whose speed is measured gets no flags. */
     public static ChildJvm start(
             List<String> flags, String mainClass, List<String> arguments, Map<String, String> environment, Path log)
             throws IOException {
@@ -48,7 +48,7 @@ public final class ChildJvm extends ChildProcess {
     }
 
     /**
-     * Returns the command line of a child JVM, with the given flags, and with this class path unless the flags set one.
+     * Returns the command line of a child JVM with the given flags, and with this JVM's class path unless they set one.
      */
     public static List<String> command(List<String> flags, String mainClass, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(java(), "-cp", System.getProperty("java.class.path")));
@@ -59,7 +59,7 @@ public final class ChildJvm extends ChildProcess {
         return command;
     }
 
-    /** Returns the flags that open JDK modules to this JVM. A child needs the same flags. */
+    /** Returns this JVM's flags that open JDK modules, which a child needs as well. */
     private static List<String> openModules() {
         return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(argument -> argument.startsWith("--add-"))

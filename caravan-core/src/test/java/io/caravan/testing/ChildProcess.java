@@ -108,7 +108,7 @@ public class ChildProcess implements AutoCloseable {
         signal("CONT");
     }
 
-    /** Makes the child dump its threads to its output, if it is still running although it should have exited. */
+    /** Makes the child dump its threads to its output if it is still running. */
     public void explainIfAlive() {
         if (!alive()) {
             return;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class Completions {
 
     /**
-     * One call of a callback.
+     * One call to a callback.
      *
      * @param tag identifies the callback
      * @param sequence the sequence on success
@@ -26,7 +26,7 @@ public final class Completions {
 
     private final List<Completion> calls = new ArrayList<>();
 
-    /** Returns a callback with this tag. */
+    /** Returns a callback whose calls are recorded with this tag. */
     public WriteCallback callback(long tag) {
         return new WriteCallback() {
             @Override

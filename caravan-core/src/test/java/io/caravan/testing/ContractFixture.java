@@ -3,13 +3,13 @@ package io.caravan.testing;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 
-/** The fixture of each part of {@link ListStoreContract}. */
+/** The store and the settings that each part of {@link ListStoreContract} uses. */
 public interface ContractFixture {
 
     /** Returns the open store under test, which is empty at the start of each test. */
     ListStore store();
 
-    /** Returns the sequence of the next append to a list. */
+    /** Returns the sequence that the next value appended to the list will get. */
     default long nextSequence(long id) {
         ListInfo info = store().info(id);
         return info == null ? 0 : info.nextSequence();

@@ -12,12 +12,12 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names of a {@link CrashStorage}: the visible ones, those on the disk, and the changes between the two, in order.
- * Guarded by the monitor of the storage.
+ * The file names in a {@link CrashStorage}: the visible ones, those on the disk, and the changes between the two, in
+ * order. Guarded by the monitor of the storage.
  */
 final class CrashDirectory {
 
-    /** A creation, renaming, or deletion. */
+    /** A creation, renaming, or deletion of a file. */
     record Change(Kind kind, String name, String newName, CrashFile file) {
         void applyTo(Map<String, CrashFile> names) {
             if (kind != Kind.CREATE) {
@@ -39,7 +39,7 @@ final class CrashDirectory {
         }
     }
 
-    /** The visible names, in the order of changes, so that the same calls always visit the files in the same order. */
+    /** The visible names, in a deterministic order, so that the same calls always visit the files in the same order. */
     private Map<String, CrashFile> names;
 
     /** The names on the disk; the same map as {@link #names} if nothing has changed since the last fsync. */
@@ -47,13 +47,13 @@ final class CrashDirectory {
 
     private final List<Change> changes = new ArrayList<>();
 
-    /** Creates a directory of these files, all with durable names. */
+    /** Creates a directory that contains these files, whose names are all durable. */
     CrashDirectory(Map<String, CrashFile> names) {
         this.names = names;
         this.durableNames = names;
     }
 
-    /** Returns a copy as a kill of the process leaves it. */
+    /** Returns a copy of the directory as a kill of the process would leave it. */
     CrashDirectory afterKill() {
         Map<CrashFile, CrashFile> copies = new IdentityHashMap<>();
         UnaryOperator<CrashFile> copy = file -> copies.computeIfAbsent(file, CrashFile::afterKill);
@@ -79,7 +79,7 @@ final class CrashDirectory {
         return left;
     }
 
-    /** Returns the changes since the last fsync, oldest first. */
+    /** Returns the changes to names since the last fsync of the directory, oldest first. */
     List<Change> changes() {
         return changes;
     }

@@ -20,10 +20,10 @@ final class CrashFile {
     private byte[] durable;
     private boolean visibleShared;
     private boolean durableShared;
-    /** The number of mappings. While it is not zero, {@link #visible} stays the same array. */
+    /** The number of mappings of this file. While it is not zero, {@link #visible} stays the same array. */
     private int mappings;
 
-    /** Sectors written since the last fsync, even a failed one. The kernel has no others to write. */
+    /** The sectors written since the last fsync, even if that fsync failed. The kernel has no others to write. */
     private final BitSet writtenSectors = new BitSet();
 
     /** Blocks that may become garbage: those written since the last successful fsync. */
@@ -41,20 +41,20 @@ final class CrashFile {
         return new CrashFile(bytes, bytes, false);
     }
 
-    /** Returns a file of zeros of which nothing is on the disk yet, not even the size. */
+    /** Returns a file of zeros that is not on the disk yet, so that even its size is not durable. */
     static CrashFile unforcedZeros(int bytes) {
         CrashFile file = new CrashFile(new byte[0], new byte[0], false);
         file.write(ByteBuffer.allocate(bytes), 0, false);
         return file;
     }
 
-    /** Sets the visible and the durable size of a file of zeros. */
+    /** Extends a file of zeros to this size, both visibly and durably. */
     void completeZeros(int size) {
         write(ByteBuffer.allocate(size - visible.length), visible.length, false);
         force();
     }
 
-    /** Returns a file that has only the durable bytes of this one. */
+    /** Returns a file whose visible and durable bytes are the durable bytes of this one. */
     CrashFile sharingDurable() {
         durableShared = true;
         return new CrashFile(durable, durable, true);
@@ -166,7 +166,7 @@ final class CrashFile {
         }
     }
 
-    /** Returns the sectors that the kernel still has to write, in order: written ones that differ from the disk. */
+    /** Returns the sectors that the kernel must still write, in order: written ones that differ from the disk. */
     int[] unforcedSectors() {
         return writtenSectors.stream().filter(this::isNotOnDisk).toArray();
     }
@@ -184,13 +184,13 @@ final class CrashFile {
         writtenBlocks.clear();
     }
 
-    /** Fails an fsync: the disk stores some sectors, and the kernel drops the others from its list. */
+    /** Simulates a failed fsync: the disk stores some sectors, and the kernel drops the others from its list. */
     void failForce(RandomGenerator choices) {
         writeToDisk(KeptSectors.any(choices).of(unforcedSectors(), choices), visible.length);
         writtenSectors.clear();
     }
 
-    /** Writes some sectors as the kernel may at any time. Returns whether there were any to write. */
+    /** Writes some of the pending sectors, as the kernel may at any time. Returns whether there were any to write. */
     boolean writeBack(RandomGenerator choices) {
         int[] sectors = unforcedSectors();
         if (sectors.length == 0) {
@@ -218,7 +218,7 @@ final class CrashFile {
         System.arraycopy(visible, from, target, from, Math.min(to, target.length) - from);
     }
 
-    /** Copies a range of the bytes on the disk, with zeros after their end. */
+    /** Copies a range of the durable bytes, followed by zeros where the range extends past their end. */
     void copyDurable(byte[] target, int from, int to) {
         int end = Math.max(from, Math.min(to, durable.length));
         System.arraycopy(durable, Math.min(from, durable.length), target, from, end - from);
@@ -250,7 +250,7 @@ final class CrashFile {
         return position < durable.length ? durable[position] : 0;
     }
 
-    /** Returns the bytes on the disk, truncated or padded with zeros. */
+    /** Returns the durable bytes, truncated to this size or padded with zeros. */
     byte[] durablePadded(int size) {
         return Arrays.copyOf(durable, size);
     }

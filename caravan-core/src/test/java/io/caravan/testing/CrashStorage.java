@@ -63,7 +63,7 @@ import org.jspecify.annotations.Nullable;
 public final class CrashStorage implements Storage {
 
     /**
-     * One call, before it is performed.
+     * A call to the storage or to one of its files, before the call is performed.
      *
      * @param file the name with which the file was opened; empty for the directory
      * @param position the start of a read or a write; otherwise 0
@@ -85,19 +85,19 @@ public final class CrashStorage implements Storage {
         }
     }
 
-    /** The outcome of a call. */
+    /** The outcome that a director chooses for a call. */
     public enum Outcome {
         /** The call is performed. */
         PASS,
-        /** The call throws and does nothing. */
+        /** The call throws and has no effect. */
         FAIL,
         /** The call throws. A write has written a prefix, an fsync some sectors. Other calls do nothing. */
         FAIL_HALFWAY,
-        /** The call throws for lack of space and does nothing. */
+        /** The call throws for lack of space and has no effect. */
         NO_SPACE
     }
 
-    /** Decides the outcome of each call. */
+    /** Decides the outcome of each call to the storage. */
     @FunctionalInterface
     public interface Director {
 
@@ -112,14 +112,14 @@ public final class CrashStorage implements Storage {
 
     private final CrashDirectory directory;
     private final @Nullable PowerCut origin;
-    /** The number of power cuts. */
+    /** The number of power cuts that preceded this storage. */
     private final int boot;
 
     private long faultSeed;
     private volatile Director director = call -> Outcome.PASS;
 
     /**
-     * Creates an empty directory.
+     * Creates a storage with an empty directory.
      *
      * @param faultSeed the seed for the effects of calls that fail halfway
      */
@@ -190,7 +190,7 @@ public final class CrashStorage implements Storage {
         return file;
     }
 
-    /** Replaces the director. */
+    /** Replaces the director that decides on further calls. */
     public void director(Director newDirector) {
         director = newDirector;
     }
@@ -301,7 +301,7 @@ public final class CrashStorage implements Storage {
         return "crash/" + name;
     }
 
-    /** Does nothing: the storage can be opened again. */
+    /** Does nothing, so that the storage can be opened again. */
     @Override
     public void close() {}
 

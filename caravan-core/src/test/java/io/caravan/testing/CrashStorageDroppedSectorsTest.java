@@ -13,12 +13,12 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Tests an fsync that fails halfway, and the sectors that it has not written. */
+/** Tests an fsync that fails halfway, and the sectors that this fsync did not write. */
 class CrashStorageDroppedSectorsTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int SEEDS = 300;
 
-    /** A file of three sectors, of which a failed fsync has dropped the first and written the last. */
+    /** A file with three sectors, of which a failed fsync has dropped the first and written the last. */
     private record Dropped(CrashStorage storage, StoreFile file) {
         static Dropped make() throws IOException {
             for (int seed = 0; ; seed++) {

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Tests the calls on which a director decides, and the effects of these decisions. */
+/** Tests on which calls a director decides, and the effects of its decisions. */
 class CrashStorageFaultsTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int SEEDS = 300;
@@ -215,7 +215,7 @@ class CrashStorageFaultsTest {
         assertThat(prefixes(new CrashStorage(7).processKill())).isEqualTo(prefixes);
     }
 
-    /** Makes several writes that fail halfway, and returns the number of bytes that each has written. */
+    /** Makes several writes that fail halfway, and returns the number of bytes that each of them has written. */
     private static List<Integer> prefixes(CrashStorage storage) throws IOException {
         StoreFile file = storage.create("a", 100);
         storage.director(call -> Outcome.FAIL_HALFWAY);

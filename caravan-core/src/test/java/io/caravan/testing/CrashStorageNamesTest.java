@@ -16,7 +16,7 @@ class CrashStorageNamesTest {
 
     private final CrashStorage storage = new CrashStorage(0);
 
-    /** Creates a file whose first byte is its number. The bytes are fsynced, but the name is not. */
+    /** Creates a file whose first byte is this number. The bytes are fsynced, but the name is not. */
     private StoreFile create(String name, int which) throws IOException {
         StoreFile file = storage.create(name, 600);
         write(file, which);
@@ -28,9 +28,7 @@ class CrashStorageNamesTest {
         file.write(ByteBuffer.wrap(new byte[] {(byte) which}), 0);
     }
 
-    /**
-     * Returns the directories that cuts leave, such as "a1 b2" for a file a with number 1 and a file b with number 2.
-     */
+    /** Returns the directories that cuts leave: "a1 b2" stands for file a with number 1 and file b with number 2. */
     private String[] outcomes() {
         Map<String, Integer> outcomes = new TreeMap<>();
         for (int seed = 0; seed < SEEDS; seed++) {

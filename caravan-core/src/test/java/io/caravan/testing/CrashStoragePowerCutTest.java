@@ -18,19 +18,19 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Tests every sentence of the model about the effects of a power cut, with many seeds. */
+/** Tests every sentence about power cuts in the documentation of {@link CrashStorage}, with many seeds. */
 class CrashStoragePowerCutTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int BLOCK = CrashFile.BLOCK_BYTES;
     private static final int SEEDS = 4000;
     private static final byte NEW = 1;
     private static final byte OLD = 2;
-    /** A file in which only completely written blocks, and never single sectors, become garbage. */
+    /** A file in which a block becomes garbage only if one write covered it completely. */
     private static final String HEAP = FileNames.HEAP.of(0);
 
     private final CrashStorage storage = new CrashStorage(0);
 
-    /** Creates a file of old bytes, durable with its name. */
+    /** Creates a file that consists of old bytes, and makes its bytes and its name durable. */
     private StoreFile old(String name, int size) throws IOException {
         StoreFile file = storage.create(name, size);
         file.write(filled(OLD, size), 0);
@@ -244,7 +244,7 @@ class CrashStoragePowerCutTest {
                 .containsExactlyInAnyOrder("0000000 0", "0100000 0", "0010000 0", "0000100 0", "0000000 1");
     }
 
-    /** Returns the blocks that do not consist of old bytes, and checks that they are random. */
+    /** Returns the numbers of the blocks that do not consist of old bytes, and checks that these blocks are random. */
     private static String garbledBlocks(byte[] bytes) {
         StringBuilder garbled = new StringBuilder();
         for (int from = 0; from < bytes.length; from += BLOCK) {

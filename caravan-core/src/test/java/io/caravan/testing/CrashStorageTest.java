@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Tests the storage while the power is on: its two layers, mappings, growth, write-back, kills, and bit rot. */
+/** Tests the storage without power cuts: both layers of bytes, mappings, growth, write-back, kills, and bit rot. */
 class CrashStorageTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int SEEDS = 300;
@@ -210,7 +210,7 @@ class CrashStorageTest {
                 .isEqualTo(8);
     }
 
-    /** Returns the new sectors as bits, and checks that all other sectors are old. */
+    /** Returns a bit set of the sectors that are new, and checks that all others are old. */
     private static int newSectors(byte[] actual, byte[] visible, byte[] old) {
         int bits = 0;
         for (int sector = 0; sector * SECTOR < actual.length; sector++) {

@@ -15,7 +15,7 @@ public final class Directors {
     private Directors() {}
 
     /**
-     * Matches calls of one kind on files whose name matches the regular expression, except the second call of a
+     * Matches calls of this kind on files whose name matches the regular expression, except for the second call of a
      * creation.
      */
     public static Predicate<Call> calls(Kind kind, String names) {
@@ -25,20 +25,20 @@ public final class Directors {
                 && pattern.matcher(call.file()).matches();
     }
 
-    /** Returns a director that gives these calls, and no others, this outcome. */
+    /** Returns a director that gives the matching calls, and no others, this outcome. */
     public static Director on(Predicate<Call> calls, Outcome outcome) {
         return call -> calls.test(call) ? outcome : Outcome.PASS;
     }
 
-    /** Returns a director that gives the n-th of these calls, counted from 1, this outcome. */
+    /** Returns a director that gives the n-th matching call, counted from 1, this outcome. */
     public static Director nth(int n, Predicate<Call> calls, Outcome outcome) {
         AtomicInteger count = new AtomicInteger();
         return on(call -> calls.test(call) && count.incrementAndGet() == n, outcome);
     }
 
     /**
-     * Returns a director for a disk that, while it is full, has space only for the files created before the n-th
-     * (counted from 1).
+     * Returns a director for a disk that, while {@code full} holds, has space only for files created before the n-th
+     * one.
      */
     public static Director fullFromCreate(int n, BooleanSupplier full) {
         AtomicInteger created = new AtomicInteger();

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of a directory at one moment, in memory: to check that nothing has changed, and to make a damaged copy.
+ * An in-memory copy of a directory at one moment, to check that nothing has changed or to make a damaged copy.
  *
  * <p>An image of the directory of an open store is what a kill would leave. It excludes the lock file, which every
  * opening writes. The arrays must not be changed.
@@ -31,8 +31,8 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
     private static final int TRIES = 10_000;
 
     /**
-     * Returns the current contents of the directory. Reads the directory again if files were created, deleted, or
-     * renamed in the meantime, because a kill would not leave, for example, an old checkpoint with a newer log.
+     * Reads the directory and returns its current contents. Reads the directory again if files were created, deleted,
+     * or renamed in the meantime, because a kill would not leave, for example, an old checkpoint with a newer log.
      */
     public static DirectoryImage of(Path directory) {
         try {
@@ -70,10 +70,7 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return new DirectoryImage(files);
     }
 
-    /**
-     * Returns the contents of the directory of a store that is open with these threads, once its background work is
-     * done.
-     */
+    /** Returns the contents of the directory of an open store, once the background work of these threads is done. */
     public static DirectoryImage ofSettled(Path directory, WatchedScheduler threads) {
         threads.awaitRest();
         return of(directory);
@@ -125,14 +122,14 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return new DirectoryImage(fewer);
     }
 
-    /** Returns a copy without the files whose names have this prefix. */
+    /** Returns a copy of the image without the files whose names have this prefix. */
     public DirectoryImage withoutAll(String beginning) {
         SortedMap<String, byte[]> fewer = new TreeMap<>(files);
         fewer.keySet().removeIf(name -> name.startsWith(beginning));
         return new DirectoryImage(fewer);
     }
 
-    /** Returns a copy with one bit of a byte flipped. The offset determines the bit. */
+    /** Returns a copy of the image in which one bit of a byte is flipped. The offset determines the bit. */
     public DirectoryImage withFlip(String name, int offset) {
         byte[] bytes = bytes(name).clone();
         bytes[offset] ^= (byte) (1 << (offset * 5 + 3) % Byte.SIZE);
@@ -143,7 +140,7 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return with(name, Arrays.copyOf(bytes(name), length));
     }
 
-    /** Returns a copy with the bytes of one file edited. */
+    /** Returns a copy of the image in which the bytes of one file are edited. */
     public DirectoryImage edited(String name, Consumer<ByteBuffer> edit) {
         byte[] bytes = bytes(name).clone();
         edit.accept(ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN));

@@ -8,12 +8,12 @@ import java.net.Socket;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** The connection of a client through a {@link FaultProxy}: two sockets, and a thread for each direction. */
+/** A client's connection through a {@link FaultProxy}: two sockets, and a thread for each direction. */
 final class FaultConnection {
     private static final int CHUNK_BYTES = 16 * 1024;
-    /** The number of chunks a second that a throttled direction forwards. */
+    /** The number of chunks per second that a throttled direction forwards. */
     private static final int THROTTLED_CHUNKS_PER_SECOND = 20;
-    /** The longest delay for which a throttled direction compensates. */
+    /** The maximum time by which a throttled direction may fall behind its rate and still catch up. */
     private static final long CREDIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final FaultProxy proxy;
@@ -42,7 +42,7 @@ final class FaultConnection {
         }
     }
 
-    /** Resets the connection, so that neither side considers it closed properly. */
+    /** Resets the connection, so that neither side mistakes its end for a normal close. */
     void reset() {
         try {
             client.setSoLinger(true, 0);
@@ -64,7 +64,7 @@ final class FaultConnection {
         }
     }
 
-    /** One direction of the connection. */
+    /** Forwards the bytes of one direction of the connection. */
     private final class Forwarding {
         private final Way way;
         private final Socket from;
@@ -74,7 +74,7 @@ final class FaultConnection {
         private FaultRule rule;
 
         private long underRule;
-        /** The time at which a throttled direction may have forwarded everything it has received. */
+        /** The time at which the last chunk is due at the throttled rate. */
         private long dueNanos;
 
         Forwarding(Way way, Socket from, Socket to) {
@@ -99,7 +99,7 @@ final class FaultConnection {
             return from.getInputStream().read(chunk, 0, most);
         }
 
-        /** Applies the rule to a chunk. Returns false if forwarding must end. */
+        /** Applies the current rule to a chunk before it is forwarded. Returns false if forwarding must end. */
         private boolean follow(int bytes) throws IOException {
             FaultRule now = proxy.rule();
             if (now != rule) {
@@ -122,7 +122,7 @@ final class FaultConnection {
             return true;
         }
 
-        /** Returns how long these bytes must wait. */
+        /** Returns how long these bytes must wait to keep within the throttled rate. */
         private long throttled(int bytes, FaultRule.Throttle throttle) {
             long now = System.nanoTime();
             if (dueNanos - (now - CREDIT_NANOS) < 0) {
@@ -167,7 +167,7 @@ final class FaultConnection {
             proxy.hasForwarded(bytes);
         }
 
-        /** Waits, but no longer than the connection exists. */
+        /** Waits for this time, or until the connection is closed. */
         private void await(long nanos) throws IOException {
             try {
                 if (ended.await(nanos, TimeUnit.NANOSECONDS)) {

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
 /**
- * A proxy on loopback in front of a server. It forwards the bytes of clients and the server according to a rule. One
- * rule applies at a time. A new rule may be set at any time, and also applies to existing connections.
+ * A proxy on a loopback port in front of a server. It forwards the bytes of clients and the server according to a rule.
+ * One rule applies at a time. A new rule may be set at any time, and also applies to existing connections.
  *
  * <p>The only parts of HTTP that the proxy interprets are the start of a request and its length, which must be given by
  * {@code Content-Length}. Clients may not send a request before the response to the previous one.
@@ -38,7 +38,7 @@ public final class FaultProxy implements AutoCloseable {
         RESPONSES
     }
 
-    /** Starts a proxy for the server that listens, or will listen, at this loopback port. */
+    /** Starts a proxy in front of a server that listens, or will listen, on this loopback port. */
     public static FaultProxy before(int port) throws IOException {
         return new FaultProxy(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }
@@ -54,41 +54,41 @@ public final class FaultProxy implements AutoCloseable {
         return listener.getLocalPort();
     }
 
-    /** Forwards everything, as initially. */
+    /** Forwards everything, as the proxy does initially. */
     public void pass() {
         rule = new FaultRule.Pass();
     }
 
-    /** Resets all connections, and new ones as soon as they are accepted. */
+    /** Resets all open connections, and each new connection as soon as it is accepted. */
     public void reject() {
         rule = new FaultRule.Reject();
         connections.forEach(FaultConnection::reset);
     }
 
-    /** Accepts connections and reads, but forwards nothing. The bytes that were read are lost. */
+    /** Accepts connections and reads from them, but forwards nothing. The bytes that were read are lost. */
     public void swallow() {
         rule = new FaultRule.Swallow();
     }
 
-    /** Delays the forwarding of each read. */
+    /** Delays every chunk of bytes before it is forwarded. */
     public void delay(Duration delay) {
         rule = new FaultRule.Delay(delay.toNanos());
     }
 
-    /** Forwards this many bytes a second in each direction of each connection. */
+    /** Forwards this many bytes per second in each direction of each connection. */
     public void throttle(long bytesPerSecond) {
         rule = new FaultRule.Throttle(bytesPerSecond);
     }
 
     /**
-     * Resets a connection after this many more bytes in this direction, for this many connections. Then forwards
+     * Resets each of the next {@code times} connections after this many more bytes in this direction. Then forwards
      * everything.
      */
     public void cut(Way way, int times, long afterBytes) {
         rule = new FaultRule.Cut(way, new AtomicInteger(times), afterBytes);
     }
 
-    /** Responds to this many requests itself. Then forwards everything. */
+    /** Responds to the next {@code times} requests in place of the server. Then forwards everything. */
     public void response(int times, CannedResponse response) {
         response(times, requestLine -> true, response);
     }

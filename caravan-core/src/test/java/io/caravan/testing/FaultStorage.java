@@ -41,7 +41,7 @@ public final class FaultStorage implements Storage {
     }
 
     /**
-     * One call, recorded before it is performed.
+     * A call to the storage or to one of its files, recorded before it is performed.
      *
      * @param file the name with which the file was opened; empty for the directory
      * @param fileNumber distinguishes files that had the same name, and identifies a file across renames
@@ -59,7 +59,7 @@ public final class FaultStorage implements Storage {
         }
     }
 
-    /** Matches calls of one kind on files whose name, before or after a rename, matches the regular expression. */
+    /** Matches calls of this kind on files whose name, before or after a rename, matches the regular expression. */
     public static Predicate<Call> on(Kind kind, String names) {
         Pattern pattern = Pattern.compile(names);
         return call -> call.kind == kind
@@ -67,7 +67,7 @@ public final class FaultStorage implements Storage {
                         || kind == Kind.RENAME && pattern.matcher(call.newName).matches());
     }
 
-    /** Matches only the n-th of these calls, counted from now, starting at 1. */
+    /** Matches only the n-th of the matching calls from now on, counted from 1. */
     public static Predicate<Call> nth(int n, Predicate<Call> calls) {
         AtomicInteger count = new AtomicInteger();
         return call -> calls.test(call) && count.incrementAndGet() == n;
@@ -99,7 +99,7 @@ public final class FaultStorage implements Storage {
             StoreCalls.await(reached, "no call came that was to be held");
         }
 
-        /** Whether a call is or was held. */
+        /** Whether a call is being held, or was held and released. */
         public boolean reached() {
             return reached.getCount() == 0;
         }
@@ -130,19 +130,19 @@ public final class FaultStorage implements Storage {
         this.inner = inner;
     }
 
-    /** Holds these calls. */
+    /** Holds the calls that match, until the returned hold is released. */
     public Hold hold(Predicate<Call> held) {
         Hold hold = new Hold(held);
         rules.add(hold::apply);
         return hold;
     }
 
-    /** Makes these calls fail without effect. */
+    /** Makes the matching calls fail without effect. */
     public void fail(Predicate<Call> failing) {
         fail(failing, call -> "made to fail: " + call.kind + " of " + call.file);
     }
 
-    /** Makes these calls fail with the file name followed by this message of the operating system. */
+    /** Makes the matching calls fail with the file name followed by this message, as from the operating system. */
     public void fail(Predicate<Call> failing, String message) {
         fail(failing, call -> call.file + ": " + message);
     }
@@ -170,12 +170,12 @@ public final class FaultStorage implements Storage {
         full = noSpace;
     }
 
-    /** Sets the source of the reported free disk space. */
+    /** Sets the source of the free disk space that the storage reports. */
     public void usable(LongSupplier bytes) {
         usable = bytes;
     }
 
-    /** Makes copies of mapped memory fail, with the error that the JVM throws, if they include this byte of a file. */
+    /** Makes copies of mapped memory that include this byte of a file fail with the error that the JVM throws. */
     public void unreadable(String file, int position) {
         unreadablePosition = position;
         unreadableFile = file;

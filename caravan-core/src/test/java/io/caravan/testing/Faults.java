@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The faults that verification finds in the files of a closed store. */
+/** Finds the faults that verification reports for the files of a closed store. */
 public final class Faults {
 
     private Faults() {}

@@ -6,7 +6,7 @@ import static io.caravan.testing.CrashFile.SECTOR_BYTES;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
-/** The bytes of one file after a power cut. */
+/** Determines the bytes of one file after a power cut. */
 final class FileCut {
     private static final int SIZES = 3;
     private static final int NONE = -1;
@@ -26,7 +26,7 @@ final class FileCut {
         this.bytes = file.durablePadded(keptSize(file, pattern, choices));
     }
 
-    /** Chooses the kept sectors according to the pattern, and tears one if {@code tears} is set. */
+    /** Chooses the kept sectors according to the pattern, and tears one of them if {@code tears} is set. */
     static FileCut of(
             String name, CrashFile file, int[] sectors, KeptSectors pattern, boolean tears, RandomGenerator choices) {
         FileCut cut = new FileCut(name, file, pattern, choices);
@@ -51,7 +51,7 @@ final class FileCut {
         };
     }
 
-    /** Writes these sectors. Returns those within the kept size. */
+    /** Writes the new bytes of these sectors. Returns those within the kept size. */
     private int[] write(CrashFile file, int[] sectors) {
         int count = 0;
         while (count < sectors.length && sectors[count] * SECTOR_BYTES < bytes.length) {
@@ -62,7 +62,7 @@ final class FileCut {
         return count == sectors.length ? sectors : Arrays.copyOf(sectors, count);
     }
 
-    /** Makes a sector with at least two differing bytes new up to some byte and old after it, or old and then new. */
+    /** Tears a sector with at least two differing bytes: new up to some byte and old after it, or old and then new. */
     private void tear(CrashFile file, int sector, int[] written, RandomGenerator choices) {
         int from = sector * SECTOR_BYTES;
         int to = Math.min(from + SECTOR_BYTES, bytes.length);

@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The tables of a page of {@code docs/internals} and the public numeric constants of classes, for comparison. Each
- * table follows a comment with its marker.
+ * Compares the tables in a page of {@code docs/internals} with the public numeric constants of classes. Each table
+ * follows a comment with its marker.
  */
 public final class FormatTables {
     private final String document;
@@ -25,7 +25,7 @@ public final class FormatTables {
     private final String constantsMarker;
 
     /**
-     * A layout in the document.
+     * A documented layout, and the class that defines it.
      *
      * @param name the name in the marker, after {@code layout: }
      * @param owner the class that declares its fields
@@ -38,7 +38,7 @@ public final class FormatTables {
     }
 
     /**
-     * Reads the document.
+     * Reads a page of {@code docs/internals}.
      *
      * @param page the name of the file
      * @param classes the classes whose numbers the page documents
@@ -88,7 +88,7 @@ public final class FormatTables {
                 : layout.hasPrefixOf(constant);
     }
 
-    /** Checks that each field of the document begins where the previous one ends. */
+    /** Checks that each field in the document starts where the previous one ends. */
     public void checkOrder(Layout layout) {
         List<List<String>> rows = fields(layout);
         for (int i = 0; i + 1 < rows.size(); i++) {
@@ -100,14 +100,14 @@ public final class FormatTables {
         }
     }
 
-    /** Returns all numbers in the document that are not fields. */
+    /** Returns all documented numbers that are not offsets of fields. */
     public Map<String, Long> documentedConstants() {
         Map<String, Long> values = new TreeMap<>();
         tableBehind(constantsMarker).forEach(row -> values.put(row.get(0), Long.decode(row.get(1))));
         return values;
     }
 
-    /** Returns all numbers of the classes that are not fields in the document. */
+    /** Returns all constants of the classes that are not fields in the document. */
     public Map<String, Long> constants() {
         Map<String, Long> inCode = new TreeMap<>();
         for (Class<?> owner : classes) {
@@ -142,7 +142,7 @@ public final class FormatTables {
         }
     }
 
-    /** Returns the rows of the table after a marker, without its header. */
+    /** Returns the rows of the table that follows a marker, without the header row. */
     public List<List<String>> tableBehind(String marker) {
         int at = document.indexOf("<!-- " + marker + " -->");
         assertThat(at).as(marker).isNotNegative();

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Loopback ports for servers that must listen on a port known before they start, or again after they were stopped.
+ * Reserves loopback ports for servers that must listen on a port known before they start, or again after a restart.
  *
  * <p>The ports are below the range from which systems assign ports (from 32,768 in Linux, from 49,152 elsewhere).
  * Therefore, the system assigns none of them to a connection, or to a server that requests any free port.
@@ -25,7 +25,7 @@ public final class FreePorts {
     private static final int BLOCK = 256;
     private static final int BLOCKS = 80;
 
-    /** The channels that hold the locks. Closing any channel of a file would release its lock. */
+    /** The channels that hold the file locks. Closing any channel of a file would release its lock. */
     private static final List<FileChannel> OPENED = new ArrayList<>();
 
     private static int next;
@@ -58,7 +58,7 @@ public final class FreePorts {
         throw new IllegalStateException("other processes have all ports from " + FIRST + " on");
     }
 
-    /** Whether this process has just locked the file. */
+    /** Whether this call has locked the file for this process. */
     private static boolean isLocked(Path file) {
         try {
             FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);

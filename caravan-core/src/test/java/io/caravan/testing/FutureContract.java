@@ -88,7 +88,7 @@ public interface FutureContract extends ContractFixture {
         assertThat(await(third)).isEqualTo(2);
     }
 
-    /** One thread completes all futures, so it would wait for itself. */
+    /** Checks that a dependent stage cannot wait for another future, which would need the same thread. */
     @Test
     default void dependentStageCannotWaitForAnotherFuture() {
         CompletableFuture<Long> waits = onFutureThread(() -> store().append(1, bytes("a"))

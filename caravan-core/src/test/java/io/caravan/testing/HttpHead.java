@@ -19,14 +19,14 @@ record HttpHead(String requestLine, String text) {
     private static final Pattern LENGTH = Pattern.compile("(?i)\r\ncontent-length: *(\\d+)");
     private static final String END = "\r\n\r\n";
 
-    /** Returns the request that begins with these bytes, or null if they belong to an earlier request. */
+    /** Returns the head of the request that begins with these bytes, or null if they belong to an earlier request. */
     static HttpHead at(byte[] chunk, int bytes) {
         String text = text(chunk, bytes);
         Matcher request = REQUEST.matcher(text);
         return request.find() ? new HttpHead(request.group(1), text) : null;
     }
 
-    /** Reads the rest of the request that begins with these bytes, so that its sender reads the response. */
+    /** Reads the rest of the request that begins with these bytes, so that the client can then read the response. */
     void readRest(InputStream in, byte[] beginning, int bytes) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         all.write(beginning, 0, bytes);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests that interrupts do not harm the store, and that the caller keeps its interrupt status. */
+/** Tests that interrupts do not harm the store, and that an interrupted caller keeps its interrupt status. */
 public interface InterruptContract extends ContractFixture {
 
     static Stream<Arguments.ArgumentSet> allCalls() {
@@ -135,7 +135,7 @@ public interface InterruptContract extends ContractFixture {
         }
     }
 
-    /** Joins the thread. The interrupt status is clear on return. */
+    /** Waits for the thread to end, regardless of interrupts. The interrupt status is clear on return. */
     private static void joinUninterruptibly(Thread thread) {
         while (thread.isAlive()) {
             try {

@@ -3,7 +3,7 @@ package io.caravan.testing;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
-/** The pattern of the pending sectors that a disk has written when the power fails. */
+/** A pattern that determines which pending sectors a disk has written when the power fails. */
 enum KeptSectors {
     ALL,
     NONE,
@@ -22,7 +22,7 @@ enum KeptSectors {
         return PATTERNS[choices.nextInt(PATTERNS.length)];
     }
 
-    /** Returns the subset of these sectors that the disk has written. */
+    /** Returns those of the pending sectors that the disk has written. */
     int[] of(int[] sectors, RandomGenerator choices) {
         int count = sectors.length;
         return switch (this) {

@@ -60,7 +60,7 @@ public interface LifecycleContract extends ContractFixture {
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
     }
 
-    /** A log segment that is full to its last block, and fsynced, may be recycled before anything else is written. */
+    /** Checks that a full, fsynced log segment may be recycled before anything else is written. */
     @Test
     default void consecutiveCheckpointsAreHarmless() {
         for (int i = 0; i < 40; i++) {

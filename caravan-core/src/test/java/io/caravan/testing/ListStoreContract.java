@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The contract of {@link ListStore}, as tests. A subclass opens one implementation, and inherits a test for every
- * sentence of the interface documentation.
+ * Tests the contract of {@link ListStore}. A subclass opens one implementation, and inherits a test for every sentence
+ * of the interface documentation.
  *
  * <p>After every test, the store is closed, verified, and opened again, and must return the same contents as before.
  * Each test runs on its own thread, so that a store that hangs fails the test instead of the build.
@@ -47,7 +47,7 @@ public abstract class ListStoreContract
         assertThat(closed).isNotNull();
     }
 
-    /** Returns the number of random runs. Override it to make fewer runs on a store with slow writes. */
+    /** Returns the number of random test runs. Override it to make fewer runs on a store with slow writes. */
     protected int randomRuns() {
         return RANDOM_RUNS;
     }

@@ -26,8 +26,8 @@ import java.util.UUID;
 public final class MemoryStorage implements Storage {
 
     /**
-     * The content of one file. Names point to it, and a mapping keeps it alive without a name. Until the first change,
-     * the bytes may be those of an image or the fsynced ones.
+     * The content of one file, both as written and as fsynced. Names point to it, and a mapping keeps it alive without
+     * a name. Until the first change, the bytes may be those of an image or the fsynced ones.
      */
     private static final class Content {
         private byte[] written;
@@ -89,7 +89,7 @@ public final class MemoryStorage implements Storage {
 
     private final Map<String, Content> files = new HashMap<>();
     private final Map<String, Content> forcedFiles = new HashMap<>();
-    /** The number of power cuts. */
+    /** The number of power cuts that preceded this storage. */
     private final int boot;
 
     public MemoryStorage() {
@@ -100,7 +100,7 @@ public final class MemoryStorage implements Storage {
         this.boot = boot;
     }
 
-    /** Creates a storage with the files of an image, all durable. The image does not change. */
+    /** Creates a storage with copies of the files of an image, all durable. The image does not change. */
     public MemoryStorage(DirectoryImage image) {
         this(1);
         image.files().forEach((name, bytes) -> files.put(name, new Content(bytes)));
@@ -138,14 +138,14 @@ public final class MemoryStorage implements Storage {
         return left;
     }
 
-    /** Returns copies of all files as readers see them. */
+    /** Returns copies of the contents of all files, as readers see them. */
     public synchronized SortedMap<String, ByteBuffer> contents() {
         SortedMap<String, ByteBuffer> contents = new TreeMap<>();
         files.forEach((name, content) -> contents.put(name, ByteBuffer.wrap(content.copy())));
         return contents;
     }
 
-    /** Returns the actual bytes of a file, to inspect and to damage. A mapping of the file sees all changes. */
+    /** Returns the actual bytes of a file, for inspection and damage. A mapping of the file sees all changes. */
     public synchronized ByteBuffer bytes(String name) {
         Content content = files.get(name);
         if (content == null) {
@@ -158,14 +158,14 @@ public final class MemoryStorage implements Storage {
         return ByteBuffer.wrap(content.own()).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Adds or replaces a file, durably. */
+    /** Adds or replaces a file and makes it durable. */
     public synchronized void put(String name, byte[] bytes) {
         Content content = new Content(bytes.clone());
         files.put(name, content);
         forcedFiles.put(name, content);
     }
 
-    /** Removes a file, durably. */
+    /** Removes a file and makes the removal durable. */
     public synchronized void remove(String name) {
         files.remove(name);
         forcedFiles.remove(name);
@@ -228,7 +228,7 @@ public final class MemoryStorage implements Storage {
         return "memory/" + name;
     }
 
-    /** Does nothing: the storage can be opened again. */
+    /** Does nothing, so that the storage can be opened again. */
     @Override
     public void close() {}
 

@@ -16,13 +16,13 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The expected results of a store, computed in the simplest way: a map from id to a list of values.
+ * A model of a store that computes the expected results in the simplest way: a map from list id to a list of values.
  *
  * <p>It deliberately shares no code with any store. Not thread-safe.
  */
 public final class ModelLists {
 
-    /** A list: its first sequence and its retained values. */
+    /** A list of the model: its first sequence and its retained values. */
     private static final class Lane {
         long firstSequence;
         final List<byte[]> values = new ArrayList<>();
@@ -76,7 +76,7 @@ public final class ModelLists {
         return lane.nextSequence() - 1;
     }
 
-    /** Performs the entire batch or nothing. */
+    /** Performs either all operations of the batch or, if one of them must be rejected, none. */
     public Outcome write(WriteBatch batch) {
         Outcome rejection = rejection(batch);
         return rejection != null ? rejection : new Outcome.Written(performAll(batch));
@@ -190,7 +190,7 @@ public final class ModelLists {
         return lane == null ? 0 : lane.nextSequence();
     }
 
-    /** Returns the number of bytes that the values take in a heap. */
+    /** Returns the number of bytes that the retained values take in a heap. */
     public long heapBytes() {
         return lanes.values().stream()
                 .flatMap(lane -> lane.values.stream())
@@ -198,7 +198,7 @@ public final class ModelLists {
                 .sum();
     }
 
-    /** Returns the contents that a store in this state would report. */
+    /** Returns the contents that a store in the state of this model would report. */
     public StoreContents contents() {
         SortedMap<Long, StoreContents.ListContents> lists = new TreeMap<>();
         for (long id : lanes.keySet()) {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * Performs the same operations on a store and on its model, and compares every result.
+ * Performs the same random operations on a store and on its model, and compares every result.
  *
  * <p>Writes are started one after the other, without waiting for each. The calls of their callbacks, and the order of
  * these calls, are compared in groups and before the store is reopened. Reads in between encounter writes that are not
@@ -30,7 +30,7 @@ public final class ModelRun {
     private long operationCount;
 
     /**
-     * Starts with an open store in the state of the model.
+     * Creates a run on an open store whose contents match the model.
      *
      * @param reopen closes a store, opens it again, and returns it; its contents must be the same
      */

@@ -9,13 +9,13 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** An operation for a store and for its model. */
+/** An operation that can be performed on a store and on its model. */
 public sealed interface Operation {
 
     /** Performs the operation on the model. Returns the outcome that a store must have. */
     Outcome expect(ModelLists model);
 
-    /** An operation with a callback. */
+    /** An operation that reports its outcome to a callback. */
     sealed interface Write extends Operation {
         void start(ListStore store, WriteCallback callback);
 
@@ -23,7 +23,7 @@ public sealed interface Operation {
         Set<Long> ids();
     }
 
-    /** An operation with a callback that may change only one list. */
+    /** A write that may change only one list. */
     sealed interface WriteOfOne extends Write {
         long id();
 
@@ -33,11 +33,11 @@ public sealed interface Operation {
         }
     }
 
-    /** An operation that returns its result. */
+    /** An operation whose method returns its result. */
     sealed interface Read extends Operation {
         Outcome ask(ListStore store);
 
-        /** Returns the outcome, which may be a rejection. */
+        /** Performs the operation on a store and returns its outcome, which may be a rejection. */
         default Outcome perform(ListStore store) {
             try {
                 return ask(store);
@@ -47,7 +47,7 @@ public sealed interface Operation {
         }
     }
 
-    /** Maintenance, which changes nothing that a reader can see. */
+    /** A maintenance operation, which changes nothing that a reader can see. */
     enum Upkeep implements Operation {
         FLUSH,
         CHECKPOINT,
@@ -77,7 +77,7 @@ public sealed interface Operation {
         }
     }
 
-    /** Appends from the middle of a direct buffer. */
+    /** A call to {@code append} with a value in the middle of a direct buffer. */
     record AppendBuffer(long id, byte[] value) implements WriteOfOne {
         @Override
         public Outcome expect(ModelLists model) {

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 /** The outcome of an operation, which must be equal for a store and its model. */
 public sealed interface Outcome {
 
-    /** A write was accepted, and its callback reported success with this sequence. */
+    /** The outcome of a write that was accepted, and whose callback reported success with this sequence. */
     record Written(long sequence) implements Outcome {}
 
-    /** The operation threw. The numbers are the fields of the exception. */
+    /** The outcome of an operation that threw an exception. The numbers are the fields of the exception. */
     record Rejected(String exception, List<Long> numbers) implements Outcome {
 
         public static Rejected of(CaravanException rejection) {
@@ -36,15 +36,15 @@ public sealed interface Outcome {
         }
     }
 
-    /** A read reached its end. */
+    /** The outcome of a read that reached the end of its entries. */
     record Streamed(List<Value> values) implements Outcome {}
 
-    /** The result of {@link io.caravan.ListStore#info}. */
+    /** The outcome of a call to {@link io.caravan.ListStore#info}. */
     record Info(@Nullable ListInfo info) implements Outcome {}
 
-    /** The existing lists. */
+    /** The ids of the existing lists. */
     record Listed(Set<Long> ids) implements Outcome {}
 
-    /** The operation is done and has no result. */
+    /** The outcome of an operation that is done and has no result. */
     record Done() implements Outcome {}
 }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** One power cut of a {@link CrashStorage}: chooses the contents of the disk after it, and describes them. */
+/** Simulates one power cut of a {@link CrashStorage}: chooses and describes the contents of the disk afterward. */
 final class PowerCut {
     private static final int CUTS_PER_COMMON_PATTERN = 3;
     private static final int FILES_PER_TEAR = 4;

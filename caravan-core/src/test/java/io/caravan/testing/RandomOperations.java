@@ -15,7 +15,7 @@ import java.util.function.Supplier;
 public final class RandomOperations {
 
     /**
-     * The sizes of the operations.
+     * The range of ids and the sizes of values from which operations are chosen.
      *
      * @param lists the number of lists among which operations are distributed
      * @param maxValueBytes the maximum value length of the store
@@ -32,7 +32,7 @@ public final class RandomOperations {
     private final NavigableMap<Integer, Supplier<Operation>> choices = new TreeMap<>();
     private int totalWeight;
 
-    /** Creates a generator of operations for stores in the state of the model, which the caller keeps up to date. */
+    /** Creates a generator of operations for a store whose state the caller keeps equal to the model's. */
     public RandomOperations(long seed, Shape shape, ModelLists model) {
         this.random = new Random(seed);
         this.shape = shape;
@@ -83,8 +83,8 @@ public final class RandomOperations {
     }
 
     /**
-     * Returns low ids more often than high ones, so that some lists are long and some nearly empty. A few ids are
-     * negative.
+     * Returns a random list id: low ids more often than high ones, so that some lists are long and some nearly empty. A
+     * few ids are negative.
      */
     private long id() {
         long id = random.nextInt(1 + random.nextInt(shape.lists()));
@@ -107,7 +107,7 @@ public final class RandomOperations {
         return new Operation.GetFrom(id, sequenceAround(id));
     }
 
-    /** Returns a sequence from just before the retained values to just past the end of the list. */
+    /** Returns a random sequence, from just before the retained values to just past the end of the list. */
     private long sequenceAround(long id) {
         long first = Math.max(0, model.firstSequence(id) - 2);
         return first + random.nextInt((int) (model.nextSequence(id) - first) + 3);

@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Tests reads: the streamed entries, the end of the stream, and the consistency of the list. */
+/** Tests reads: the streamed entries, the end of the stream, and consistency while the list changes. */
 public interface ReadContract extends ContractFixture {
 
     /** Records every call, and stops after this many entries. */

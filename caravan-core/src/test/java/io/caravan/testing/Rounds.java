@@ -5,8 +5,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The number of rounds of a test that could run any number of them. {@code mvn verify} runs few, so that it is fast.
- * The Maven profile {@code thorough} runs many.
+ * Determines the number of rounds of a test that could run any number of them. {@code mvn verify} runs few, so that it
+ * is fast. The Maven profile {@code thorough} runs many.
  *
  * <p>Tests that use this class have the tag {@code rounds}, which the profile selects. Tests that run only in the
  * profile have the tag {@code thorough}.
@@ -20,7 +20,7 @@ public final class Rounds {
     private Rounds() {}
 
     /**
-     * Returns the first number in {@code mvn verify}, the second in the profile, or the value of
+     * Returns {@code quick} in {@code mvn verify}, {@code thorough} in the profile, or the value of
      * {@code -Dcaravan.rounds}.
      */
     public static int of(int quick, int thorough) {
@@ -30,7 +30,7 @@ public final class Rounds {
         return THOROUGH ? thorough : quick;
     }
 
-    /** Returns one in this many cases, different ones for each seed. In the profile, returns all of them. */
+    /** Returns one in {@code share} of the cases, depending on the seed. In the profile, returns all of them. */
     public static <T> List<T> oneIn(int share, List<T> cases, long seed) {
         int step = THOROUGH ? 1 : share;
         int first = Math.floorMod(seed, step);

@@ -22,7 +22,7 @@ class RoundsTest {
         assertThat(taken).containsExactlyElementsOf(cases);
     }
 
-    /** Without the tag, the many rounds of a test would never run. */
+    /** Checks the tags of tests with rounds: without the tag, the many rounds would never run. */
     @Test
     void testsWithRoundsHaveRoundsOrThoroughTag() throws IOException {
         for (String module : List.of("core", "cluster", "server", "bench", "torture")) {

@@ -4,12 +4,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The seeds of random tests: new ones in every run. A failing test reports its seed, so that {@code -Dcaravan.seed=...}
+ * Runs random tests with new seeds in every run. A failing test reports its seed, so that {@code -Dcaravan.seed=...}
  * reproduces the failure.
  */
 public final class Seeds {
 
-    /** The system property that reproduces a run. */
+    /** The system property that sets the seed, to reproduce a failure. */
     public static final String PROPERTY = "caravan.seed";
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Seeds.class);
@@ -22,7 +22,7 @@ public final class Seeds {
         void run(long seed) throws Exception;
     }
 
-    /** Runs the body with this many seeds, or only once, with the seed from the system property. */
+    /** Runs the body with {@code seeds} seeds or, if the system property sets a seed, once with that seed. */
     public static void forEach(int seeds, Body body) {
         Long replayed = Long.getLong(PROPERTY);
         long first = replayed != null ? replayed : System.nanoTime();

@@ -135,7 +135,7 @@ public final class ServerProcess implements AutoCloseable {
         running().resume();
     }
 
-    /** Returns the output of the process since its last start. */
+    /** Returns what the process has printed since its last start. */
     public String output() throws IOException {
         return running().output();
     }

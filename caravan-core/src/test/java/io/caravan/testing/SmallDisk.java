@@ -31,14 +31,14 @@ public final class SmallDisk implements Storage {
     }
 
     /**
-     * Sets the action to run within each call that checks, takes, or frees space, or fsyncs, to interleave simulated
-     * threads.
+     * Sets the action that runs within each call that checks, takes, or frees space, or fsyncs, so that simulated
+     * threads interleave.
      */
     public void concurrently(Runnable others) {
         concurrently = others;
     }
 
-    /** The content of one file. A mapping keeps it alive without a name. */
+    /** The written bytes of one file, and the blocks that they take. A mapping keeps both alive without a name. */
     private static final class Content {
         final BitSet blocks = new BitSet();
         ByteBuffer written = ByteBuffer.allocate(0);

@@ -10,9 +10,9 @@ import io.caravan.WriteBatch;
 import java.nio.file.Path;
 
 /**
- * A store with every feature in a few small files. Its lists are live, trimmed, emptied, deleted, or recreated, with
- * values of all sizes in two heap segments. It has two checkpoints, rotated and recycled log segments, and frames after
- * the newest checkpoint.
+ * A store that uses every feature in a few small files. Its lists are live, trimmed, emptied, deleted, or recreated,
+ * with values of all sizes in two heap segments. It has two checkpoints, rotated and recycled log segments, and frames
+ * after the newest checkpoint.
  *
  * @param open the files while the store was open and everything was acknowledged, as a kill leaves them
  * @param closed the files after the store was closed
@@ -25,7 +25,7 @@ public record SmallStore(
     private static final int KIB = 1024;
     private static final int LISTS = 7;
 
-    /** Returns the settings of a small store, which makes a checkpoint only on request. */
+    /** Returns the config of a small store that makes a checkpoint only on request. */
     public static StoreConfig.Builder config(Path directory) {
         return StoreConfig.builder(directory)
                 .maxValueBytes(MAX_VALUE_BYTES)

@@ -24,7 +24,7 @@ import java.util.TreeMap;
 import java.util.function.IntConsumer;
 
 /**
- * The places of all parts in the files of an intact store, found by the store's own readers.
+ * The places of all checkpoints, frames, and entries in the files of an intact store, found by its own readers.
  *
  * @param checkpoints the headers of the checkpoints, oldest first
  * @param frames the frames of the log, from the first one that the oldest checkpoint needs
@@ -34,14 +34,14 @@ import java.util.function.IntConsumer;
 public record StoreAnatomy(
         List<CheckpointHeader> checkpoints, List<Frame> frames, long logEnd, List<HeapEntry> entries) {
 
-    /** A frame, including its header. */
+    /** The place of a frame, including its header, and the frame's LSN. */
     public record Frame(String file, int offset, int bytes, long lsn) {
         public int end() {
             return offset + bytes;
         }
     }
 
-    /** A live value in the heap, at the offset of its checksum. */
+    /** The place of a live value in the heap, starting at its checksum, and the list and sequence of the value. */
     public record HeapEntry(String file, int offset, int length, long address, long id, long sequence) {}
 
     /** Analyzes the files of an intact store. */

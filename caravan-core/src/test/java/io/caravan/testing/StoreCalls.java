@@ -17,10 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/** Short forms of common calls. Every wait fails after {@link #TIMEOUT_SECONDS}. */
+/** Short forms of frequent calls to a store. Every wait fails after {@link #TIMEOUT_SECONDS}. */
 public final class StoreCalls {
 
-    /** The timeout of every wait: far longer than any call takes on a busy machine. */
+    /** The timeout of every wait: far longer than any call takes, even on a busy machine. */
     public static final long TIMEOUT_SECONDS = 120;
 
     /** A callback for a write that the test does not wait for. */
@@ -38,7 +38,7 @@ public final class StoreCalls {
         return text.getBytes(UTF_8);
     }
 
-    /** Returns this many bytes, which differ from those for any other length or salt. */
+    /** Returns {@code length} bytes, which differ from those for any other length or salt. */
     public static byte[] bytes(int length, int salt) {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
@@ -82,7 +82,7 @@ public final class StoreCalls {
         return cause instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(cause);
     }
 
-    /** Waits for the latch. Fails with this problem if that takes too long. */
+    /** Waits for the latch, and fails with this problem if that takes too long. */
     public static void await(CountDownLatch latch, String problem) {
         try {
             if (!latch.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {

@@ -17,12 +17,12 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * The use of every byte of an intact store. Bytes in no area are unused: zeros after headers and frames, log segments
- * that were never used, frames that no checkpoint needs, and free space of the heap.
+ * Maps every byte of an intact store to its use. Bytes in no area are unused: zeros after headers and frames, log
+ * segments that were never used, frames that no checkpoint needs, and free space of the heap.
  */
 public final class StoreMap {
 
-    /** The purpose for which the store uses an area. */
+    /** The use of an area. */
     public enum Kind {
         /** The bytes are never read, or are overwritten before they are read. */
         UNUSED,
@@ -60,7 +60,7 @@ public final class StoreMap {
         }
     }
 
-    /** An area and its file. */
+    /** An area and the file that contains it. */
     public record Place(String file, Area area) {}
 
     private final Map<String, NavigableMap<Integer, Area>> areas = new HashMap<>();
@@ -72,7 +72,7 @@ public final class StoreMap {
         return of(image, anatomy, false);
     }
 
-    /** Maps the files of an open store, whose log has a known end, and whose values are read in place. */
+    /** Maps the files of an open store, whose log end is known, and whose values are read in place. */
     public static StoreMap ofOpen(DirectoryImage image, StoreAnatomy anatomy) {
         return of(image, anatomy, true);
     }
@@ -149,7 +149,7 @@ public final class StoreMap {
         return areas.containsKey(file);
     }
 
-    /** Returns the area of the byte at an offset. */
+    /** Returns the area that contains the byte at this offset; an unused one if there is none. */
     public Area areaOf(String file, int offset) {
         NavigableMap<Integer, Area> ofFile = areas.get(file);
         Map.Entry<Integer, Area> at = ofFile == null ? null : ofFile.floorEntry(offset);

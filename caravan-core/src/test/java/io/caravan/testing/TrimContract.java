@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests trims and deletions: the removed and remaining values, and the result for the callback. */
+/** Tests trims and deletions: the removed and the remaining values, and the results that callbacks receive. */
 public interface TrimContract extends ContractFixture {
 
     private long trim(long id, long count) {

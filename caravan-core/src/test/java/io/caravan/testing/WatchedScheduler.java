@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * The threads of an open store, for tests that must not be disturbed by its background work. Unlike any check of the
- * files, this class determines exactly when a worker has nothing left to do.
+ * Runs the threads of an open store, for tests that must not be disturbed by its background work. Unlike any check of
+ * the files, this class determines exactly when a worker has nothing left to do.
  */
 public class WatchedScheduler implements Scheduler {
     private final List<Watched> workers = new ArrayList<>();
@@ -34,7 +34,7 @@ public class WatchedScheduler implements Scheduler {
         this.haste = haste;
     }
 
-    /** Returns the time of a clock that is faster by the factor given to the constructor. */
+    /** Returns the time of a clock that runs faster by the factor that the constructor received. */
     public long hastyNanos() {
         return System.nanoTime() * haste;
     }

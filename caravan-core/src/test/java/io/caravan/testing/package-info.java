@@ -1,5 +1,5 @@
 /**
- * Shared test code for this module and the modules that build on it.
+ * Contains test code that this module shares with the modules that build on it.
  *
  * <p>{@link io.caravan.testing.ListStoreContract} is the contract of {@link io.caravan.ListStore} as tests. A subclass
  * for each implementation opens the store. {@link io.caravan.testing.ModelLists} computes the expected results,

@@ -18,7 +18,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests frames and the space between them, in a segment many times as long as the read-ahead window. */
+/** Tests reading frames, and the space between them, in a segment many times as long as the read-ahead window. */
 class LogFramesTest {
     private static final LogGeometry GEOMETRY = new LogGeometry(16 * LogFrames.READ_AHEAD_BYTES);
     private static final long STORE = 77;
@@ -36,7 +36,7 @@ class LogFramesTest {
         segments.prepareNext();
     }
 
-    /** Writes a frame of this many bytes. */
+    /** Writes a frame that is {@code bytes} long. */
     private void write(int bytes) throws IOException {
         ByteBuffer frame = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
         int payloadBytes = bytes - FrameLayout.HEADER_BYTES;
@@ -115,7 +115,7 @@ class LogFramesTest {
         assertThat(frames.firstValid(1, tail, 0, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
     }
 
-    /** A frame that was cut off follows a newer frame that has the position and the length of the lost frame. */
+    /** Checks that a stale frame does not follow a newer frame with the position and length of the lost one. */
     @Test
     void staleFrameDoesNotFollowNewerTerm() throws IOException {
         write(SMALL);
@@ -132,7 +132,7 @@ class LogFramesTest {
         assertThat(frames.firstValid(0, tail, 2, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
     }
 
-    /** Otherwise, a later frame could equal the torn frame, and a stale frame could follow it. */
+    /** Checks that the term of a torn frame counts as used, so that no later frame can equal the torn one. */
     @Test
     void termOfTornFrameCountsAsUsed() throws IOException {
         write(SMALL);

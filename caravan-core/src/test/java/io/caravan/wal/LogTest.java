@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests segments, the frames written into them, and the scanner that reads frames and decides where the log ends. */
+/** Tests log segments, the frames written to them, and the scanner that reads frames and finds the end of the log. */
 class LogTest {
     private static final LogGeometry GEOMETRY = new LogGeometry(4 * Blocks.BLOCK_BYTES);
     private static final long STORE = 77;
@@ -45,7 +45,7 @@ class LogTest {
         segments.prepareNext();
     }
 
-    /** Writes a frame with this many deletions at the place where the engine would write it. */
+    /** Writes a frame with {@code deletions} deletions at the position where the engine would write it. */
     private long write(int deletions) throws IOException {
         int bytes = deletions * RecordLayout.DELETE_BYTES;
         if (bytes + FrameLayout.HEADER_BYTES > GEOMETRY.remaining(tail)) {
@@ -65,7 +65,7 @@ class LogTest {
         return lsn;
     }
 
-    /** Returns the link that the frame after this one contains. */
+    /** Returns the link to this frame that the next frame contains. */
     private Link link(int frame) {
         return links.get(frame);
     }
@@ -126,8 +126,8 @@ class LogTest {
     }
 
     /**
-     * The torn frame is in the same segment as the frame before it, or in the next segment. Any part of it may have
-     * been written.
+     * Checks a torn last frame in the same segment as the frame before it, and in the next segment. Any part of the
+     * torn frame may have been written.
      */
     @Test
     void tornLastFrameEndsLog() throws IOException {
@@ -213,8 +213,8 @@ class LogTest {
     }
 
     /**
-     * Each block could claim to be a frame that extends over all later blocks. Computing the checksums of all these
-     * frames would take hours in a large segment.
+     * Checks that overlapping frames are rejected early, as each block could claim to be a frame that covers all later
+     * blocks. Computing the checksums of all these frames would take hours in a large segment.
      */
     @Test
     void rejectsOverlappingFramesAfterEnd() throws IOException {
@@ -242,7 +242,7 @@ class LogTest {
         }
     }
 
-    /** The scan fails before it allocates memory for the segment size in a checkpoint header, which may be wrong. */
+    /** Checks that a truncated segment is rejected before memory is allocated for a possibly wrong segment size. */
     @Test
     void rejectsTruncatedSegment() throws IOException {
         write(2);
@@ -259,7 +259,7 @@ class LogTest {
                 .hasMessageContainingAll("the log ends here", FileNames.LOG.of(0));
     }
 
-    /** A valid frame that does not refer to the frame before it belongs to another history of the log. */
+    /** Checks that a valid frame is rejected if it does not refer to the frame before it, as in another log history. */
     @Test
     void rejectsValidFrameWithWrongLink() throws IOException {
         write(1);
@@ -321,7 +321,7 @@ class LogTest {
         segments.checkHeader(1);
     }
 
-    /** A file after a gap would prevent the store from opening. */
+    /** Checks that no gap between segment files remains, because the store could not be opened with one. */
     @ParameterizedTest
     @EnumSource(
             value = Kind.class,

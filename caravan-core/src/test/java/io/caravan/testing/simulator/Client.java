@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Simulates all users of the store: generates operations, and compares every result with the history. */
+/** Simulates all users of the store: performs random operations and compares every result with the history. */
 final class Client {
     private final StoreRun storeRun;
     private final Engine engine;
@@ -46,7 +46,7 @@ final class Client {
     }
 
     /**
-     * Performs an operation.
+     * Performs a random operation.
      *
      * @param guest whether the operation runs within another call, so that it must not wait
      */
@@ -139,8 +139,8 @@ final class Client {
     }
 
     /**
-     * Checks the reason for a rejection: while the disk has space, the only valid reason is a heap that is too full, or
-     * too fragmented for values that must move there.
+     * Checks that a rejection is justified: while the disk has space, only because the heap is too full, or too
+     * fragmented for values that must move there.
      */
     private void checkNoSpace(Operation operation, CaravanException rejected) {
         long usedBytes = engine.stats().heap().usedBytes();
@@ -230,7 +230,7 @@ final class Client {
         return read instanceof Operation.Info info ? history.lastChangeOf(info.id()) : -1;
     }
 
-    /** Reads a list while other threads run. The stream must be the list as of the start of the read. */
+    /** Reads a list slowly, while other threads run. The stream must be the list as of the start of the read. */
     private void readSlowly(Operation.Get get) {
         Outcome expected = get.expect(history.now());
         long change = history.lastChangeOf(get.id());
@@ -265,8 +265,8 @@ final class Client {
     }
 
     /**
-     * Records that a reader saw a write. Ignores reads after the end of the run, when the store still runs for a
-     * moment.
+     * Records that a reader saw the effect of a write. Ignores reads after the end of the run, when the store still
+     * runs for a moment.
      */
     private void seen(long write, long failuresBefore) {
         // An fsync that failed during the read may have undone data that the reader could see before.
@@ -310,7 +310,7 @@ final class Client {
         }
     }
 
-    /** Checks that trimmed and deleted values take no space when everything is flushed and all workers are idle. */
+    /** Checks that trimmed and deleted values take no heap space once everything is flushed and all workers rest. */
     void checkHeapUse() {
         storeRun.letAllWork();
         long used = engine.stats().heap().usedBytes();
@@ -323,7 +323,7 @@ final class Client {
         }
     }
 
-    /** The callback of a write. */
+    /** Checks the outcome of a write when its callback is called. */
     private final class Completion implements WriteCallback {
         private long number = -1;
 
@@ -349,7 +349,7 @@ final class Client {
         }
 
         /**
-         * Runs an action of a callback, and reports its failure to the run, because the store swallows exceptions of
+         * Runs the action of a callback, and reports its failure to the run, because the store swallows exceptions of
          * callbacks.
          */
         private void guarded(Runnable action) {

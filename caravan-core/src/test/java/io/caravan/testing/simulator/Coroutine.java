@@ -5,8 +5,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 
 /**
- * Code that stops in the middle and is resumed later. It runs on its own thread. The resumer waits until the code stops
- * or ends, so only one of the two runs at a time.
+ * A piece of code that can stop at any point and is resumed later. It runs on its own thread. The resumer waits until
+ * the code stops or ends, so only one of the two runs at a time.
  */
 final class Coroutine {
     private static final ExecutorService CARRIERS = Executors.newCachedThreadPool(task -> {
@@ -41,19 +41,19 @@ final class Coroutine {
         });
     }
 
-    /** Resumes the code, and returns when it suspends itself or ends. */
+    /** Resumes the code, and returns when the code suspends itself or ends. */
     void resume() {
         resumed.release();
         stopped.acquireUninterruptibly();
     }
 
-    /** Suspends the code until it is resumed. Called by the code itself. */
+    /** Suspends the running code until it is resumed. Called by the code itself. */
     void suspend() {
         stopped.release();
         resumed.acquireUninterruptibly();
     }
 
-    /** Suspends the code and resumes another coroutine. Called by the code itself. */
+    /** Suspends the running code and resumes another coroutine. Called by the code itself. */
     void switchTo(Coroutine other) {
         other.resumed.release();
         resumed.acquireUninterruptibly();

@@ -6,11 +6,11 @@ import io.caravan.engine.Worker;
 import java.util.SplittableRandom;
 
 /**
- * A thread that uses the simulated store in turns, as the event loops of the server do. A turn usually opens a write
- * group and ends with the flush of that group. Some turns are long, some write nothing, and some write without a group.
+ * Simulates an event loop of the server, which uses the store in turns. A turn usually opens a write group and ends
+ * with the flush of that group. Some turns are long, some write nothing, and some write without a group.
  */
 final class EventLoop {
-    /** The duration of a long turn: longer than the store waits for a group to be closed. */
+    /** The duration of a long turn, which exceeds the time for which the store waits for a group to be closed. */
     private static final long LONG_NANOS = 1_500_000;
 
     private static final int EMPTY_TURNS = 4;
@@ -28,7 +28,7 @@ final class EventLoop {
         this.random = random;
     }
 
-    /** Performs one random kind of turn; see {@link Worker.Step}. */
+    /** Performs a turn of a random kind, and returns how long to rest, as {@link Worker.Step} does. */
     long turn() {
         switch (random.nextInt(4)) {
             case 0 -> act();

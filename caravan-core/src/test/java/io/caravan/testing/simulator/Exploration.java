@@ -16,7 +16,7 @@ public final class Exploration {
     private final Method explore;
 
     /**
-     * Prepares a program.
+     * Compiles a program with the edits and with switch points.
      *
      * @param edits edits that sabotage the product; none for the unchanged product
      * @param directory an empty directory for compiled classes
@@ -31,12 +31,12 @@ public final class Exploration {
         explore.setAccessible(true);
     }
 
-    /** Explores one interleaving for each of this many seeds, or only that of the seed to reproduce. */
+    /** Explores one interleaving for each of {@code seeds} seeds, or only for the seed to reproduce. */
     public void run(int seeds) {
         Seeds.forEach(seeds, this::explore);
     }
 
-    /** Returns the first of this many seeds whose interleaving fails, and the failure; null if none fails. */
+    /** Returns the first of {@code seeds} seeds whose interleaving fails, with the failure; null if none fails. */
     public @Nullable String firstFailure(long firstSeed, int seeds) throws Exception {
         for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
             try {

@@ -5,7 +5,7 @@ import io.caravan.testing.CrashStorage;
 import io.caravan.testing.FaultStorage.Kind;
 import java.util.random.RandomGenerator;
 
-/** The disk faults of one run: usually none, otherwise one failing call, or periods in which the disk is full. */
+/** Plans the disk faults of one run: usually none, otherwise one failing call, or periods in which the disk is full. */
 final class FaultPlan {
     private static final Kind[] FAILING = {
         Kind.CREATE,
@@ -46,7 +46,7 @@ final class FaultPlan {
         fills = mayFill && (dice == 4 || dice == 5);
     }
 
-    /** Whether any fault has occurred. */
+    /** Whether a call has failed or the disk has been full. */
     boolean happened() {
         return broke || wasFull;
     }
@@ -56,17 +56,17 @@ final class FaultPlan {
         return broke;
     }
 
-    /** Keeps the disk full, or not full, as it is now. */
+    /** Prevents further changes between a full disk and one with space. */
     void freezeSpace() {
         frozen = true;
     }
 
-    /** Makes space on the disk permanently. */
+    /** Frees space on the disk permanently. */
     void makeSpace() {
         spaceIsBack = true;
     }
 
-    /** Requires from now on that the store has noticed the space. */
+    /** Records that the store has noticed the free space, so that it must not reject further appends. */
     void spaceWasNoticed() {
         noticed = true;
     }

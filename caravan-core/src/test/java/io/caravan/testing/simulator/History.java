@@ -18,13 +18,13 @@ import java.util.Objects;
 import java.util.TreeSet;
 
 /**
- * Every write that a store accepted, in order, and the number of certain writes. A write is certain if it was
- * acknowledged, or seen by a reader, at a level that survives the cut. After a cut, the state must include all certain
- * writes, and may include some of the following ones, in order.
+ * Records every write that a store accepted, in order, and the number of writes that are certain to survive a cut. A
+ * write is certain if it was acknowledged, or seen by a reader, at a level that survives the cut. After a cut, the
+ * state must include all certain writes, and may include some of the following ones, in order.
  */
 final class History {
 
-    /** A write, and the expected outcome for its callback. */
+    /** An accepted write, and the outcome that its callback must report. */
     private record Accepted(long number, Operation.Write operation, Outcome expected, Durability level) {}
 
     private final ModelLists now;
@@ -43,14 +43,14 @@ final class History {
     private long forceFailures;
     private final Durability storeLevel;
 
-    /** Starts a history whose initial state is certain. */
+    /** Creates a history that begins with this state, which is certain. */
     History(ModelLists state, Durability storeLevel) {
         this.storeLevel = storeLevel;
         this.base = state;
         this.now = state.copy();
     }
 
-    /** Returns the state that a store must show now. */
+    /** Returns the state that a store must show after all accepted writes. */
     ModelLists now() {
         return now;
     }
@@ -101,7 +101,7 @@ final class History {
     }
 
     /**
-     * Records a success callback.
+     * Records that the callback of a write reported success.
      *
      * @param force the number of the log fsync before it: writes of one fsync share a frame
      */
@@ -128,7 +128,7 @@ final class History {
         forced = level == Durability.SYNC ? Math.max(forced, writes) : forced;
     }
 
-    /** Records a failure callback. The outcome of the write is unknown. */
+    /** Records that the callback of a write reported a failure. The outcome of the write is unknown. */
     void failed(long number) {
         inOrder(number);
     }
@@ -150,8 +150,8 @@ final class History {
     }
 
     /**
-     * Records that a reader saw a write. All writes up to it have been written, and have reached their durability
-     * levels.
+     * Records that a reader saw the effect of a write. All writes up to it have been written, and have reached their
+     * durability levels.
      */
     void seen(long number) {
         certainUpTo(number + 1, Durability.PROCESS);
@@ -162,17 +162,17 @@ final class History {
         }
     }
 
-    /** Records that everything accepted before the flush has the durability of the store. */
+    /** Records that the writes accepted before a flush have reached the durability of the store. */
     void flushed(long writes) {
         certainUpTo(writes, storeLevel);
     }
 
-    /** Records that everything accepted before the checkpoint survives a power cut. */
+    /** Records that the writes accepted before a checkpoint survive a power cut. */
     void checkpointed(long writes) {
         certainUpTo(writes, Durability.SYNC);
     }
 
-    /** Records a failed fsync. Data that was written and not fsynced may be lost. */
+    /** Records a failed fsync of the log. Data that was written and not fsynced may be lost. */
     void forceFailed() {
         written = forced;
         forceFailures++;
@@ -183,17 +183,17 @@ final class History {
         return forceFailures;
     }
 
-    /** Returns the number of the last write that changed any list, or -1. A trim may change nothing. */
+    /** Returns the number of the last write that changed any list, or -1 if none did. A trim may change nothing. */
     long lastChange() {
         return newestChange;
     }
 
-    /** Returns the number of the last write that changed this list, or -1. */
+    /** Returns the number of the last write that changed this list, or -1 if none did. */
     long lastChangeOf(long id) {
         return lastChange.getOrDefault(id, -1L);
     }
 
-    /** Moves the writes that every possible state includes to the base state. */
+    /** Applies the writes that every possible state includes to the base state. */
     private void settle() {
         while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, completed)) {
             afterBase.removeFirst().operation().expect(base);
@@ -205,13 +205,13 @@ final class History {
         return forced == accepted;
     }
 
-    /** Returns the minimum number of writes that remain if the frames of the last fsync are damaged. */
+    /** Returns the minimum number of writes that survive if the frames of the last fsync are damaged. */
     long certainWithoutLastForce() {
         return Math.min(forcedBeforeLastForce, forced);
     }
 
     /**
-     * Returns the history that continues from the state found.
+     * Returns the history that continues from the contents found after a cut.
      *
      * @param least the minimum number of writes in that state
      * @throws SimulationFailure if the history has no such state
@@ -250,7 +250,7 @@ final class History {
         return state;
     }
 
-    /** Describes the differences between two states. */
+    /** Describes the differences between the expected and the found contents. */
     private static String difference(StoreContents expected, StoreContents found) {
         List<String> lines = new ArrayList<>();
         TreeSet<Long> ids = new TreeSet<>(expected.lists().keySet());

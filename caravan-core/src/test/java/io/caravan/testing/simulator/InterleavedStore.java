@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The real engine on an in-memory disk, used by a few threads of which one runs at a time. A seed chooses the running
+ * Runs the real engine on an in-memory disk, with a few threads of which one runs at a time. A seed chooses the running
  * thread at each lock, hand-over, and I/O call. Records the results of callbacks, to compare them with the contents of
  * the store.
  */
@@ -58,7 +58,7 @@ final class InterleavedStore {
         engine = Engine.open(CONFIG, disk, clock, scheduler);
     }
 
-    /** A thread that uses the store and performs one task after the other. */
+    /** A thread that uses the store, performing one task after the other. */
     private final class User {
         private final Worker worker;
         private Interleaver.@Nullable Task task;
@@ -95,7 +95,7 @@ final class InterleavedStore {
         }
     }
 
-    /** Runs each task on its own thread, interleaved according to the seed. Returns when all have ended. */
+    /** Runs each task on its own thread, in an interleaving that the seed determines. Returns when all have ended. */
     void interleave(Interleaver.Task... tasks) {
         while (users.size() < tasks.length) {
             users.add(new User(users.size()));
@@ -113,7 +113,7 @@ final class InterleavedStore {
         letOthersContinue();
     }
 
-    /** Lets other threads run first. */
+    /** Lets other threads run for a random number of switches. */
     void letOthersContinue() {
         for (int i = random.nextInt(16); i > 0; i--) {
             scheduler.letAnotherContinue();
@@ -149,7 +149,7 @@ final class InterleavedStore {
         };
     }
 
-    /** Records that a write was rejected, so that no call of its callback is expected. */
+    /** Records that the store rejected a write, so that its callback must not be called. */
     void rejected() {
         accepted--;
     }
@@ -168,7 +168,7 @@ final class InterleavedStore {
         return failed;
     }
 
-    /** Checks that every accepted write has its callback and its value, now and after a power cut. */
+    /** Checks that every accepted write is reported and present, both now and after a power cut. */
     void checkAll() throws IOException {
         engine.flush();
         checkResponses();
@@ -199,7 +199,7 @@ final class InterleavedStore {
         }
     }
 
-    /** Ends all unfinished steps. */
+    /** Ends all steps that have stopped in the middle. */
     void end() {
         scheduler.end();
     }

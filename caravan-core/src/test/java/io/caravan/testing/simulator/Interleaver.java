@@ -29,7 +29,7 @@ public final class Interleaver implements AutoCloseable {
     private final Map<Object, Monitor> monitors = new IdentityHashMap<>();
     private Runnable invariant = () -> {};
     private BooleanSupplier whenStuck = () -> false;
-    /** A semaphore that has a permit when no thread runs. */
+    /** A semaphore that has a permit while no thread is running. */
     private final Semaphore stopped = new Semaphore(0);
 
     private @Nullable Strand running;
@@ -43,7 +43,7 @@ public final class Interleaver implements AutoCloseable {
         void run() throws Exception;
     }
 
-    /** Unwinds a thread that waits for an event that will not occur. */
+    /** Thrown to unwind a thread that waits for an event that will not occur. */
     private static final class Abandoned extends Error {
         private static final long serialVersionUID = 1;
     }
@@ -96,7 +96,7 @@ public final class Interleaver implements AutoCloseable {
         switchesOnceIn = 1 << random.nextInt(MOST_SELDOM);
     }
 
-    /** Returns the generator, initialized from the seed, for all other random decisions. */
+    /** Returns the random number generator, initialized from the seed, for all other random decisions. */
     public SplittableRandom random() {
         return random;
     }
@@ -107,24 +107,24 @@ public final class Interleaver implements AutoCloseable {
     }
 
     /**
-     * Sets the action to run when no thread can continue, such as advancing time. It returns whether a thread may
-     * continue afterward.
+     * Sets the action to run when no thread can continue, for example to advance the time. The action returns whether a
+     * thread may continue afterward.
      */
     public void whenStuck(BooleanSupplier action) {
         whenStuck = action;
     }
 
-    /** Adds a thread that must end. */
+    /** Adds a thread that must have ended when the run ends. */
     public void thread(String name, Task task) {
         strands.add(new Strand(name, true, task));
     }
 
-    /** Adds a thread that may still wait when all others have ended. */
+    /** Adds a thread that may still be waiting when the run ends. */
     public void daemon(String name, Task task) {
         strands.add(new Strand(name, false, task));
     }
 
-    /** Adds a thread that performs the step whenever there is work. */
+    /** Adds a thread that performs the step again and again, whenever there is work. */
     public void worker(String name, BooleanSupplier hasWork, Task step) {
         daemon(name, () -> {
             while (true) {
@@ -134,7 +134,7 @@ public final class Interleaver implements AutoCloseable {
         });
     }
 
-    /** Runs until all threads that must end have ended, and no thread can continue. */
+    /** Runs the threads until those that must end have ended and no other thread can continue. */
     public void run() {
         boolean continues = true;
         while (continues) {
@@ -177,7 +177,7 @@ public final class Interleaver implements AutoCloseable {
         strand.awaited = null;
     }
 
-    /** Evaluates a condition without switching threads. */
+    /** Evaluates a condition of a waiting thread without switching threads. */
     private boolean holds(BooleanSupplier condition) {
         boolean before = choosing;
         choosing = true;
@@ -216,7 +216,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** Reports a failure. Only the first failure counts. */
+    /** Reports a failure of the run. Only the first failure counts. */
     public void fail(Throwable problem) {
         if (failure == null && !ending) {
             failure = problem;
@@ -273,7 +273,7 @@ public final class Interleaver implements AutoCloseable {
         return here == null || here.running == null ? "" : here.running.name;
     }
 
-    /** Lets other threads continue here. */
+    /** A switch point, at which the interleaver may let other threads continue. */
     public static void point() {
         Interleaver here = CURRENT.get();
         if (here != null) {
@@ -281,7 +281,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** Waits until the condition holds. Other threads may continue before that. */
+    /** Waits until the condition holds. Other threads may run in the meantime. */
     public static void await(String what, BooleanSupplier condition) {
         Interleaver here = CURRENT.get();
         if (here == null) {
@@ -293,7 +293,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** Waits until the future is done, so that the following call does not block. */
+    /** Waits until the future is done, so that the call that follows does not block. */
     public static void await(Future<?> done) {
         Interleaver here = CURRENT.get();
         if (here != null) {
@@ -304,7 +304,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** Enters a monitor. */
+    /** Enters the monitor of an object, as the interleaver models it. */
     public static void enter(Object lock) {
         Interleaver here = CURRENT.get();
         if (here == null || here.choosing) {
@@ -327,7 +327,7 @@ public final class Interleaver implements AutoCloseable {
         return monitors.computeIfAbsent(lock, unused -> new Monitor());
     }
 
-    /** Exits a monitor. */
+    /** Exits the monitor of an object, as the interleaver models it. */
     public static void exit(Object lock) {
         Interleaver here = CURRENT.get();
         if (here == null || here.choosing) {

@@ -11,11 +11,10 @@ import io.caravan.WriteBatch;
 import io.caravan.testing.StoreCalls;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Small programs of a few threads on one store. The same invariants must hold after every interleaving. */
+/** Small programs that use one store from a few threads. The same invariants must hold after every interleaving. */
 enum Interleavings {
     /**
-     * The commit queue and its flush: the flusher abandons groups while event loops close their groups and other
-     * threads write.
+     * Commits and flushes: the flusher abandons groups while event loops close their groups and other threads write.
      */
     FLUSHES(25) {
         @Override
@@ -41,7 +40,7 @@ enum Interleavings {
         }
     },
 
-    /** The committed position and its waiters: no reader sees data that is not acknowledged. */
+    /** The committed position, and reads that wait for it: no reader sees data that is not acknowledged. */
     READERS(25) {
         @Override
         void round(InterleavedStore store, int round) {
@@ -63,7 +62,7 @@ enum Interleavings {
         }
     },
 
-    /** A checkpoint concurrent with appends, trims, and reads. */
+    /** Checkpoints that run concurrently with appends, trims, and reads. */
     CHECKPOINTS(25) {
         @Override
         void round(InterleavedStore store, int round) {
@@ -91,7 +90,7 @@ enum Interleavings {
         }
     },
 
-    /** Writers that must not wait and one that may, with more data than the buffer holds. */
+    /** Writers that must not wait, and one that may, with more data than the log buffer holds. */
     TRIES(15) {
         @Override
         void round(InterleavedStore store, int round) {
@@ -117,7 +116,7 @@ enum Interleavings {
         }
     },
 
-    /** Closing a store concurrently with all other calls. */
+    /** A close of the store that is concurrent with all other calls. */
     CLOSING(1) {
         @Override
         void round(InterleavedStore store, int round) {
@@ -169,7 +168,7 @@ enum Interleavings {
         this.rounds = rounds;
     }
 
-    /** Returns the number of interleavings that one seed explores, one after the other on the same store. */
+    /** Returns the number of interleavings that one seed explores successively on the same store. */
     int rounds() {
         return rounds;
     }
@@ -180,7 +179,7 @@ enum Interleavings {
         store.checkAll();
     }
 
-    /** Explores the interleavings of a seed. Throws if one fails. */
+    /** Explores the interleavings that belong to a seed. Throws if one fails. */
     void explore(long seed) throws Exception {
         InterleavedStore store = new InterleavedStore(seed);
         try {
@@ -193,7 +192,7 @@ enum Interleavings {
         }
     }
 
-    /** Returns the first of this many seeds with a failing interleaving, and the failure; null if none fails. */
+    /** Returns the first of {@code seeds} seeds with a failing interleaving, with the failure; null if none fails. */
     static String firstFailure(String name, long firstSeed, int seeds) {
         Interleavings program = valueOf(name);
         for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {

@@ -13,8 +13,8 @@ import java.io.IOException;
 import java.util.SplittableRandom;
 
 /**
- * Checks the store after a cut: opens it, possibly with another cut during the opening, compares it with the history,
- * verifies it, and possibly cuts again afterward.
+ * Checks the store that a cut leaves: opens it, possibly with another cut during the opening, compares it with the
+ * history, and verifies it.
  */
 final class Reopening implements CrashStorage.Director {
     private static final int MAX_DEPTH = 3;
@@ -40,7 +40,7 @@ final class Reopening implements CrashStorage.Director {
     }
 
     /**
-     * Cuts off a store at this moment and checks the remains.
+     * Simulates a cut at this moment, and checks the store that it leaves.
      *
      * @param mayRot whether a byte of the remains may also be damaged
      */
@@ -95,8 +95,8 @@ final class Reopening implements CrashStorage.Director {
     }
 
     /**
-     * Checks that the used bytes of the heap are those of the live entries. Opening has checked that regions do not
-     * overlap.
+     * Checks that exactly as many bytes of the heap are used as its live entries take. Opening has checked that regions
+     * do not overlap.
      */
     private static void checkHeap(StoreStats stats, StoreContents found) {
         long live = 0;

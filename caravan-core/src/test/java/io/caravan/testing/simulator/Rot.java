@@ -25,7 +25,7 @@ final class Rot {
     private final long certain;
 
     /**
-     * Prepares a check of the state after a cut.
+     * Prepares a check of the storage that a cut has left.
      *
      * @param certain the number of writes that this state must contain
      */
@@ -58,7 +58,7 @@ final class Rot {
         }
     }
 
-    /** A byte of a file. */
+    /** The position of a byte in a file. */
     private record Place(String file, int offset) {}
 
     private Place anywhere(CrashStorage disk, List<String> files) {
@@ -66,7 +66,7 @@ final class Rot {
         return new Place(file, random.nextInt(disk.size(file)));
     }
 
-    /** Returns a byte of the last frame, where damage looks like a torn tail. Random offsets rarely hit it. */
+    /** Returns a place in the last frame, where damage looks like a torn tail. Random offsets rarely hit it. */
     private Place lastFrame(CrashStorage disk, List<String> files) {
         Place last = anywhere(disk, files);
         long lastLsn = -1;

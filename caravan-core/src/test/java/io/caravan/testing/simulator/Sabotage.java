@@ -3,7 +3,7 @@ package io.caravan.testing.simulator;
 import java.util.List;
 
 /**
- * Small edits of the source code, each of which breaks one guarantee of the store. The product therefore needs no
+ * Lists small edits of the source code, each of which breaks one guarantee of the store. The product therefore needs no
  * switches for sabotage. The text of each edit must occur exactly once in the source, so a sabotage that no longer fits
  * fails.
  */
@@ -115,7 +115,7 @@ enum Sabotage {
         return edits;
     }
 
-    /** Returns a description in words. */
+    /** Returns a description of the sabotage in words. */
     String description() {
         return name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ');
     }

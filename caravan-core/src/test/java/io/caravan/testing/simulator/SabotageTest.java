@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Checks that the simulator catches every sabotage, and prints the number of cuts that this took. Most of these tests
+ * Checks that the simulator detects every sabotage, and prints the number of cuts that this took. Most of these tests
  * run only in the profile {@code thorough}.
  */
 class SabotageTest {
@@ -24,7 +24,7 @@ class SabotageTest {
     private static final long CUTS = 800_000;
     private static final long CUTS_OF_AN_HONEST_BUILD = 5_000;
     /**
-     * The first seeds for sabotages that the simulator would catch only after many cuts if it began at {@link #SEED}.
+     * The first seeds for sabotages that a simulator that begins at {@link #SEED} would detect only after many cuts.
      */
     private static final Map<Sabotage, Long> FIRST_SEEDS = Map.of(
             Sabotage.LET_FRAMES_THAT_WERE_CUT_OFF_FOLLOW_NEW_ONES, 49L,
@@ -41,7 +41,7 @@ class SabotageTest {
     @TempDir
     Path directory;
 
-    /** Catching this sabotage takes few cuts. */
+    /** Checks one sabotage in every build, because few cuts suffice to detect it. */
     @Test
     void detectsAcknowledgmentBeforeFsync() throws Exception {
         assertCaught(Sabotage.ACKNOWLEDGE_BEFORE_THE_FORCE);
@@ -71,7 +71,7 @@ class SabotageTest {
                 + problem.getMessage().lines().findFirst().orElse("") + ")");
     }
 
-    /** The simulator must not report a failure of an unmodified build that is made in the same way. */
+    /** Checks that the simulator reports no failure of an unmodified build that is compiled like the sabotaged ones. */
     @Test
     @Tag("thorough")
     void unmodifiedBuildReportsNoFailure() throws Exception {

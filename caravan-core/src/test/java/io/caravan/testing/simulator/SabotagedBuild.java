@@ -16,7 +16,7 @@ import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
 /**
- * The module under test and its tests, with a sabotage compiled in. This class loader has its own version of all
+ * Loads the module under test and its tests, with a sabotage compiled in. This class loader has its own version of all
  * classes of {@code io.caravan}: the sabotaged ones from a directory, the others unchanged.
  */
 public final class SabotagedBuild extends ClassLoader {
@@ -48,12 +48,12 @@ public final class SabotagedBuild extends ClassLoader {
         return new SabotagedBuild(classes, Set.of());
     }
 
-    /** Returns the same build with switch points in these classes and their nested classes. */
+    /** Returns the same build, but with switch points in these classes and their nested classes. */
     public SabotagedBuild interleaving(Class<?>... those) {
         return new SabotagedBuild(classes, Stream.of(those).map(Class::getName).collect(Collectors.toSet()));
     }
 
-    /** Returns the edited source files. Fails if an edit does not fit. */
+    /** Returns the edited source files and their texts. Fails if an edit does not fit. */
     public static Map<Path, String> sources(Path module, List<SourceEdit> edits) throws IOException {
         Map<Path, String> sources = new HashMap<>();
         for (SourceEdit edit : edits) {

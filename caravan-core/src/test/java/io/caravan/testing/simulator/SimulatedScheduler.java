@@ -16,8 +16,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one thread at a time, which the generator chooses. While a thread waits, it runs steps of other workers. Time
- * passes only when all threads wait.
+ * Runs one simulated thread at a time, which a random number generator chooses. While a thread waits, it runs steps of
+ * other workers. Time passes only when all threads wait.
  *
  * <p>A simple thread runs an entire step within the wait or I/O call that the step interrupts. {@linkplain #interleaved
  * Interleaved} threads also stop in the middle of a step: before they take a lock, after they have released it, when
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SimulatedScheduler implements Scheduler {
     private static final long STORE_ID = 0x5ca1ab1e;
-    /** The maximum time that passes at a switch point. */
+    /** The maximum simulated time that passes at a switch point. */
     private static final int POINT_NANOS = 2_000_000;
     /** The number of switch rates: a step switches at every point, every second one, every fourth one, and so on. */
     private static final int MOST_SELDOM = 9;
@@ -86,14 +86,14 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Unwinds the stack of a step that waits for an event that will not occur. */
+    /** Thrown to unwind the stack of a step that waits for an event that will not occur. */
     private static final class Abandoned extends Error {
         private static final long serialVersionUID = 1;
     }
 
     /**
-     * Whether the worker never waits for another worker's step, and no other worker waits for its steps, so that it may
-     * run within an I/O call.
+     * Whether the worker and the other workers never wait for each other's steps, so that it may run within an I/O
+     * call.
      */
     private static boolean neverWaits(String worker) {
         return !worker.contains("checkpointer");
@@ -108,9 +108,9 @@ public final class SimulatedScheduler implements Scheduler {
         private boolean running;
         private boolean woken = true;
         private long dueNanos = UNTIL_WOKEN;
-        /** The rest of a step that has stopped in the middle. */
+        /** The coroutine of a step that has stopped in the middle, or null. */
         private @Nullable Coroutine rest;
-        /** The condition for which the step waits, or null. */
+        /** The condition for which the stopped step waits, or null. */
         private @Nullable BooleanSupplier awaited;
 
         Stepper(String name, Step step, Consumer<Throwable> crashed) {
@@ -153,7 +153,7 @@ public final class SimulatedScheduler implements Scheduler {
             return rest == null ? woken || dueNanos <= clock.nanos() : awaited == null || awaited.getAsBoolean();
         }
 
-        /** Runs or continues a step until it ends or stops. */
+        /** Begins a step or continues a stopped one, until the step ends or stops. */
         void run() {
             running = true;
             if (rest == null) {
@@ -198,7 +198,7 @@ public final class SimulatedScheduler implements Scheduler {
             }
         }
 
-        /** Stops the step here. Returns when it continues. */
+        /** Stops the step until the scheduler continues it. */
         void suspendUntil(@Nullable BooleanSupplier condition) {
             awaited = condition;
             rest.suspend();
@@ -344,7 +344,7 @@ public final class SimulatedScheduler implements Scheduler {
         return done.join();
     }
 
-    /** Lets other threads continue. Returns when the condition holds, or spuriously. */
+    /** Lets other threads continue until the condition holds, or returns spuriously before that. */
     private void waitUntil(BooleanSupplier condition) {
         if (ending) {
             throw new Abandoned();
@@ -375,12 +375,12 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Runs a step of a worker that has work. Returns false if there is none. */
+    /** Runs a step of any worker that has work. Returns false if there is none. */
     public boolean step() {
         return step(false);
     }
 
-    /** Runs a step of a worker that has work, within an I/O call of another worker or of an opening. */
+    /** Runs a step of any worker that has work, within an I/O call of another worker or of an opening. */
     public boolean stepInside() {
         return step(true);
     }
@@ -411,7 +411,7 @@ public final class SimulatedScheduler implements Scheduler {
         clock.advanceTo(next);
     }
 
-    /** Advances the time, so that every wait of up to this long is over. */
+    /** Advances the time by this duration, so that all shorter waits are over. */
     public void letTimePass(long nanos) {
         clock.advanceTo(clock.nanos() + nanos);
     }
@@ -426,7 +426,7 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Runs an action within another call, so that it must not wait: a wait throws. */
+    /** Runs an action within another call, where a wait is not allowed and throws. */
     public void asGuest(Runnable action) {
         Running guest = current;
         guest.guests++;
@@ -437,7 +437,7 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Whether the initial thread runs now, and not a worker. */
+    /** Whether the initial thread is running, and not a worker. */
     boolean onFirstThread() {
         return current.worker == null;
     }
@@ -453,7 +453,7 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Prevents switches until this thread has taken the next lock, so that it sees the current state. */
+    /** Prevents switches until this thread has taken its next lock, so that it sees the current state. */
     void undisturbedUntilLocked() {
         current.undisturbedUntilLocked = true;
     }

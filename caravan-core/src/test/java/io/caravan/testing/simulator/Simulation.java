@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
-/** Several runs of one store, one after the other, all determined by a seed. */
+/** Simulates several successive runs of one store, all of which a seed determines. */
 final class Simulation {
     private static final int KIB = 1024;
     private static final int RUNS = 6;
@@ -56,7 +56,7 @@ final class Simulation {
                 .build();
     }
 
-    /** Performs the runs until all are done, or there have been enough cuts. Throws the first failure. */
+    /** Performs all runs, or stops early after {@code enoughCuts} cuts. Throws the first failure. */
     void run(long enoughCuts) {
         CrashStorage disk = new CrashStorage(random.nextLong());
         History history = new History(new ModelLists(MAX_VALUE_BYTES), config.durability());
@@ -73,7 +73,7 @@ final class Simulation {
         }
     }
 
-    /** Whether a cut after a call can have another effect than a cut before it. */
+    /** Whether a cut after this call can have a different effect than a cut before it. */
     static boolean changesDisk(CrashStorage.Call call) {
         return switch (call.kind()) {
             case OPEN, READ, MAP, CLOSE -> false;
@@ -82,8 +82,8 @@ final class Simulation {
     }
 
     /**
-     * Whether a full disk has no space for a call. A full disk may still have space for checkpoints, but has none for
-     * segments.
+     * Whether the call fails on a full disk for lack of space. A full disk may still have space for checkpoints, but
+     * has none for segments.
      */
     static boolean lacksSpace(CrashStorage.Call call, boolean roomForCheckpoints) {
         boolean makesSegment = call.kind() == Kind.CREATE && call.bytes() > 0;
@@ -102,12 +102,12 @@ final class Simulation {
         return config;
     }
 
-    /** Whether flushed writes survive a power cut, and not only a process kill. */
+    /** Whether flushed writes survive even a power cut, and not only a process kill. */
     boolean survivesPower() {
         return config.durability() == Durability.SYNC;
     }
 
-    /** Whether the power may be cut, and not only the process killed. */
+    /** Whether the simulation cuts the power, in addition to killing the process. */
     boolean mayLosePower() {
         return survivesPower() || mixesLevels;
     }
@@ -117,7 +117,7 @@ final class Simulation {
         return mixesLevels;
     }
 
-    /** Whether clients flush some of their writes themselves. */
+    /** Whether clients request the flush of some of their writes. */
     boolean clientsFlush() {
         return clientsFlush;
     }
@@ -127,7 +127,7 @@ final class Simulation {
         return interleaves;
     }
 
-    /** Returns the maximum number of bytes that entries can take. */
+    /** Returns the maximum number of bytes that entries can take in the heap. */
     long heapBytes() {
         HeapGeometry geometry = new HeapGeometry(config.heapSegmentBytes());
         return config.maxHeapBytes() / geometry.segmentBytes() * geometry.usableBytes();
@@ -142,7 +142,7 @@ final class Simulation {
         return cuts;
     }
 
-    /** Records a failure that was found where no caller would catch it. */
+    /** Records a failure that was found where no caller would catch the exception. */
     void failed(SimulationFailure found) {
         if (failure == null) {
             failure = found;
@@ -155,7 +155,7 @@ final class Simulation {
         }
     }
 
-    /** Opens a store without any faults. */
+    /** Opens the store without injecting faults. */
     Engine open(CrashStorage storage) throws IOException {
         SimulatedClock clock = new SimulatedClock();
         return Engine.open(config, storage, clock, new SimulatedScheduler(random, clock));

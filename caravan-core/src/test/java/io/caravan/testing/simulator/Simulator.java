@@ -8,8 +8,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs simulations, one seed after the other, until there have been enough cuts or one fails. Several simulations run
- * at a time, each on one thread.
+ * Runs simulations, each with its own seed, until there have been enough cuts or a simulation fails. Several
+ * simulations run at a time, each on one thread.
  *
  * <p>Modeled on the simulators of FoundationDB and TigerBeetle: the simulator controls all I/O, time, and threads of
  * the system, so a seed reproduces a failure.
@@ -25,7 +25,7 @@ public final class Simulator {
     private final AtomicReference<@Nullable Failure> failure = new AtomicReference<>();
 
     /**
-     * A failed simulation.
+     * The failure of a simulation.
      *
      * @param seed the seed that reproduces the failure
      * @param cuts the number of cuts that the simulation had made by then
@@ -34,14 +34,14 @@ public final class Simulator {
     public record Failure(long seed, long cuts, SimulationFailure problem, List<String> story) {
         private static final int SHOWN_LINES = 60;
 
-        /** Returns the end of the story, for a terminal. */
+        /** Returns the last lines of the story, for output on a terminal. */
         public String storysEnd() {
             return String.join("\n", story.subList(Math.max(0, story.size() - SHOWN_LINES), story.size()));
         }
     }
 
     /**
-     * The result of a run.
+     * The result of many simulations.
      *
      * @param cuts the number of checked cuts, including those of a failed simulation
      * @param simulations the number of seeds used
@@ -65,7 +65,7 @@ public final class Simulator {
     }
 
     /**
-     * Simulates until there have been this many cuts, the time is up, or a simulation fails.
+     * Runs simulations until there have been this many cuts, the time is over, or a simulation fails.
      *
      * @param progress receives the number of cuts so far, on any of the threads
      */

@@ -33,7 +33,7 @@ class SimulatorTest {
         });
     }
 
-    /** A run must depend only on its seed. Otherwise, failures could not be reproduced. */
+    /** Checks that a run depends only on its seed. Otherwise, failures could not be reproduced. */
     @Test
     @Tag("thorough")
     void sameSeedReproducesRun() {

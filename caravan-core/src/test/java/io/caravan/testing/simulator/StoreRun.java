@@ -14,24 +14,24 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * One run of the simulated store: from opening the remains of the previous run to a cut, a kill, a failure, or a clean
- * close. At each I/O call, other clients and workers may run, faults are injected, and a {@link Reopening} may check
- * what a cut at that moment would leave.
+ * One run of the simulated store: from opening the files that the previous run left to a cut, a kill, a failure, or a
+ * clean close. At each I/O call, other clients and workers may run, faults are injected, and a {@link Reopening} may
+ * check what a cut at that moment would leave.
  */
 final class StoreRun implements CrashStorage.Director {
     private static final int MAX_CALLS = 600;
     private static final int MAX_OPERATIONS = 400;
     private static final int MAX_INSIDE = 2;
     private static final int LAST_OPERATIONS = 5;
-    /** A number of operations so large that they do not fit in the log without a new segment. */
+    /** A number of operations that do not fit in the log without a new segment. */
     private static final int OPERATIONS_WITH_SPACE = 40;
-    /** The maximum number of steps until all workers rest: far more than they need for all the work of a run. */
+    /** The maximum number of steps until all workers must be idle: far more than the work of a run takes. */
     private static final int STEPS_TO_REST = 100_000;
 
     private static final int LOOPS = 3;
-    /** The factor by which runs are longer, and cuts are checked less often, if threads switch more often. */
+    /** The factor by which runs are longer and checks of cuts are rarer if threads also switch at locks. */
     private static final int INTERLEAVED = 8;
-    /** A time longer than any part of a store waits before it checks for space again. */
+    /** The time after which every part of a store has checked for free space again. */
     private static final long RECOVERY_NANOS = 2_000_000_000;
 
     private final Simulation simulation;
@@ -47,7 +47,7 @@ final class StoreRun implements CrashStorage.Director {
     private int callsLeft;
     private int inside;
     private long frames;
-    /** The file of the first frame of this run. An empty batch is acknowledged without a frame. */
+    /** The file that contains the first frame of this run. An empty batch is acknowledged without a frame. */
     private String firstFrame = "";
     /** Whether the first frame of this run is durable. Such a frame shows that all earlier frames were fsynced. */
     private boolean frameForced;
@@ -93,17 +93,17 @@ final class StoreRun implements CrashStorage.Director {
         }
     }
 
-    /** Whether the disk has failed other than by being full. */
+    /** Whether the disk has failed for a reason other than lack of space. */
     boolean failed() {
         return faults.broke();
     }
 
-    /** Whether the power was cut since the history began, and not only the process killed. */
+    /** Whether the power was cut since the history began, rather than only the process killed. */
     boolean powerLost() {
         return powerLost;
     }
 
-    /** Returns the storage with which the next run starts. */
+    /** Returns the storage that this run left, with which the next run starts. */
     CrashStorage left() {
         return left;
     }
@@ -155,7 +155,7 @@ final class StoreRun implements CrashStorage.Director {
         }
     }
 
-    /** Starts other users of the store. Each has its own thread, and stops in the middle of its work. */
+    /** Starts event loops that also use the store. Each has its own thread, and stops in the middle of its work. */
     private void startLoops(Engine engine) {
         for (int i = 0; i < LOOPS; i++) {
             EventLoop loop = new EventLoop(this, engine, client, random.split());
@@ -174,7 +174,7 @@ final class StoreRun implements CrashStorage.Director {
         }
     }
 
-    /** Frees disk space while the workers are idle, and checks that everything continues without a restart. */
+    /** Frees disk space while the workers are idle, and checks that the store continues without a restart. */
     private void continueWithSpace() {
         int operations = faults.mayLackSpace() ? OPERATIONS_WITH_SPACE : LAST_OPERATIONS;
         faults.freezeSpace();
@@ -189,7 +189,7 @@ final class StoreRun implements CrashStorage.Director {
         }
     }
 
-    /** Closes the store cleanly, and checks that a power cut after that undoes no accepted write. */
+    /** Closes the store cleanly, and checks that a subsequent power cut undoes no accepted write. */
     private void close(Engine engine) {
         story.note(() -> "close");
         client = null;
@@ -252,7 +252,7 @@ final class StoreRun implements CrashStorage.Director {
                 && FileNames.LOG.number(call.file()).isPresent();
     }
 
-    /** Whether a call makes frames, or the header of a segment, durable. */
+    /** Whether a call fsyncs a log segment: its frames or its header. */
     private static boolean isLogForce(CrashStorage.Call call) {
         return call.kind() == Kind.FORCE && FileNames.LOG.number(call.file()).isPresent();
     }
@@ -348,7 +348,7 @@ final class StoreRun implements CrashStorage.Director {
         return simulation.clientsFlush();
     }
 
-    /** Runs other steps between two entries of a read. */
+    /** Lets other threads run between two entries of a read. */
     void betweenEntries() {
         if (random.nextInt(4) == 0) {
             scheduler.step();
@@ -357,7 +357,7 @@ final class StoreRun implements CrashStorage.Director {
         }
     }
 
-    /** Lets every worker do all its current work. */
+    /** Lets all workers do their work until they are idle. */
     void letAllWork() {
         for (int steps = 0; !over() && scheduler.step(); steps++) {
             simulation.checkNoFailure();
@@ -367,7 +367,7 @@ final class StoreRun implements CrashStorage.Director {
         }
     }
 
-    /** Whether a flush makes trims durable, so that the space of the trimmed values is free. */
+    /** Whether a flush makes trims durable, so that the store can reuse the space of the trimmed values. */
     boolean flushForces() {
         return simulation.survivesPower();
     }

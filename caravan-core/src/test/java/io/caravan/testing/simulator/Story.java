@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The events of a simulation in order. Costs nothing while recording is off. */
+/** Records the events of a simulation, in order. Costs nothing while recording is off. */
 final class Story {
     private static final int LAST_LINES = 100_000;
 
@@ -31,7 +31,7 @@ final class Story {
         depth--;
     }
 
-    /** Returns all lines, or the last 100,000. */
+    /** Returns the recorded lines, or only the last 100,000 of them. */
     List<String> lines() {
         return List.copyOf(lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
     }

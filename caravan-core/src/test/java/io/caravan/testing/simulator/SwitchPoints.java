@@ -27,7 +27,7 @@ final class SwitchPoints {
 
     private SwitchPoints() {}
 
-    /** Returns the class with switch points. */
+    /** Returns the class file with switch points added. */
     static byte[] into(byte[] classFile) {
         ClassReader reader = new ClassReader(classFile);
         ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
