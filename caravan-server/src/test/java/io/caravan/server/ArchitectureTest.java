@@ -10,7 +10,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The packages of the server, and the allowed dependencies between them. */
+/** Tests that the server's packages have no cycles and only the allowed dependencies. */
 @Tag("slow")
 class ArchitectureTest {
     private static final String ROOT = "io.caravan.server";

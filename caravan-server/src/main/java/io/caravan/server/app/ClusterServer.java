@@ -119,9 +119,9 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     }
 
     /**
-     * Starts a role. If this fails, ends the node, because no other node takes over while this one is running. If the
-     * store has failed, rethrows the exception to the group member. The member becomes a follower if it no longer
-     * leads, and otherwise leaves the group.
+     * Starts the server in a role. If this fails, ends the node, because no other node takes over while this one is
+     * running. If the store has failed, rethrows the exception to the group member. The member becomes a follower if it
+     * no longer leads, and otherwise leaves the group.
      */
     private void guarded(Duration timeout, Role role) {
         try {

@@ -67,15 +67,15 @@ public final class Server implements AutoCloseable {
     private @Nullable InetSocketAddress respAddress;
 
     /**
-     * Starts to listen for HTTP, if configured. Until {@link #serve}, HTTP responses report that no documents are
-     * available yet. Throws {@link IOException} if it cannot listen on the address.
+     * Creates a server, which starts to listen for HTTP, if configured. Until {@link #serve}, HTTP responses report
+     * that no documents are available yet. Throws {@link IOException} if it cannot listen on the address.
      */
     public Server(ServerConfig config) throws IOException {
         this(config, List.of(), null);
     }
 
     /**
-     * Starts to listen as {@link #Server(ServerConfig)} does, with settings and a cluster.
+     * Creates a server as {@link #Server(ServerConfig)} does, with settings and a cluster.
      *
      * @param settings the settings that operators can read
      * @param cluster the cluster of this server; null for a single server
@@ -109,7 +109,7 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    /** Starts to serve. Throws {@link IOException} if it cannot listen on an address. */
+    /** Starts a server for a store's documents. Throws {@link IOException} if it cannot listen on an address. */
     public static Server start(ListStore store, ServerConfig config) throws IOException {
         Server server = new Server(config);
         try {
@@ -183,7 +183,7 @@ public final class Server implements AutoCloseable {
         return opened;
     }
 
-    /** Returns a barrier that confirms leadership on a reader thread, because it may wait for Raft locks. */
+    /** Returns the read barrier. It may wait for Raft locks, so it confirms leadership on a reader thread. */
     private ReadBarrier readBarrier() {
         Cluster strict = cluster != null && cluster.strictReads() ? cluster : null;
         return strict == null
@@ -303,8 +303,8 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Performs the first part of {@link #stop}. On return, no connections exist, and other servers can listen on the
-     * addresses.
+     * Stops accepting requests, and closes the connections: the first part of {@link #stop}. On return, no connections
+     * exist, and other servers can listen on the addresses.
      */
     void drain(Duration connections) {
         if (backups != null) {
@@ -316,7 +316,9 @@ public final class Server implements AutoCloseable {
         network.drain(connections);
     }
 
-    /** Performs the second part of {@link #stop}. On return, the store is no longer in use. */
+    /**
+     * Archives documents, if configured: the second part of {@link #stop}. On return, the store is no longer in use.
+     */
     void finish(Duration archive) {
         if (archiver != null && archiver.finishesOnStop()) {
             archiver.finish(archive);

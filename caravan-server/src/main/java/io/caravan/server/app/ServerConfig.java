@@ -34,7 +34,7 @@ public record ServerConfig(
         int readers,
         @Nullable ArchiveConfig archive,
         RestoreConfig restore) {
-    /** The number of bytes for names and other short arguments of a request, in addition to a full log buffer. */
+    /** Bytes for names and other short arguments in a request, in addition to values that fill a log buffer. */
     private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
 
     /**

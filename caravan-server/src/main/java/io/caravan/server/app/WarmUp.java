@@ -48,7 +48,7 @@ public final class WarmUp {
     private WarmUp() {}
 
     /**
-     * Warms up for up to about three seconds.
+     * Warms up the append path for up to about three seconds.
      *
      * @param transport the transport of the server's sockets
      * @param parent the parent of the temporary directory

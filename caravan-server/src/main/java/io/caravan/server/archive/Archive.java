@@ -170,7 +170,7 @@ public final class Archive {
     }
 
     /**
-     * Puts a snapshot. It is archived once a manifest that names it is committed.
+     * Puts a snapshot into the object store. It is archived once a manifest that names it is committed.
      *
      * @param header describes the document; the source may begin with a later state
      * @param source streams the values
@@ -316,7 +316,7 @@ public final class Archive {
     public record KeptManifest(Manifest manifest, String tag) {}
 
     /**
-     * A store's record of its claims of an archive. It prevents a store from taking the archive back after another copy
+     * A store's record of its claims to an archive. It prevents a store from taking the archive back after another copy
      * of the store has claimed it. Owners are named as in the root; null stands for an archive that does not exist.
      */
     public interface ClaimMemory {

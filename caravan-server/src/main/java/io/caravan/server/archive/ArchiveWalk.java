@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Iterates over all objects of an archive, name by name. It lists manifests and snapshots in parallel, and joins them
- * by name. At any time, a few thousand of each and the objects of one name are in memory.
+ * Iterates over all objects of an archive, one document name at a time. It lists manifests and snapshots in parallel,
+ * and joins them by name. At any time, a few thousand of each and the objects of one name are in memory.
  *
  * <p>Both lists are in the byte order of their keys, but their orders differ: {@code a} sorts before {@code a-b}, and
  * {@code a-b/} before {@code a/}. Therefore, the walk defers a manifest while a name may follow that starts with the
@@ -125,7 +125,7 @@ final class ArchiveWalk {
             return ArchiveKeys.MANIFESTS + form;
         }
 
-        /** Returns the objects in the name's directory that the manifest does not name. */
+        /** Returns the objects in the name's snapshot directory that the manifest does not name. */
         List<Listed> unnamed(@Nullable Manifest kept) {
             Set<String> named = new HashSet<>();
             if (kept != null) {
@@ -167,7 +167,7 @@ final class ArchiveWalk {
             enqueue(Optional.empty());
         }
 
-        /** Queues a listed object, or the end. Returns false when the listing is closed. */
+        /** Queues a listed object, or the mark of the end. Returns false when the listing is closed. */
         private boolean enqueue(Optional<Listed> next) {
             try {
                 if (!closed) {

@@ -58,7 +58,7 @@ final class DocumentPruner {
         this.listed = listed;
     }
 
-    /** The parameters of a pruning run, which all names share. */
+    /** The parameters of a pruning run; they are the same for all document names. */
     record Run(
             ObjectStore objects,
             Manifests manifests,
@@ -67,7 +67,7 @@ final class DocumentPruner {
             long nowMillis,
             boolean dryRun) {}
 
-    /** Lists the name's objects again and prunes the name; called when the settling time is known. */
+    /** Lists the name's objects again and prunes the name; called once {@code settledMillis} is known. */
     DocumentPruner pruneAgain(long settledMillis) {
         listed = NamedObjects.list(run.objects, listed.form(), listed.manifest());
         return prune(settledMillis);
@@ -112,12 +112,12 @@ final class DocumentPruner {
         return taken;
     }
 
-    /** The number of snapshots that no manifest names and that a server may still commit. */
+    /** Returns the number of snapshots that no manifest names, but that a server may still commit. */
     long waiting() {
         return waiting;
     }
 
-    /** Returns the reason why the name could not be pruned, or null. */
+    /** Returns the reason why the name could not be pruned; null if there was no problem. */
     @Nullable
     String problem() {
         return problem;

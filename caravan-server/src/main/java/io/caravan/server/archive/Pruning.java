@@ -14,7 +14,7 @@ import java.util.List;
  */
 public final class Pruning {
     private static final long SETTLED_AFTER_MILLIS = Duration.ofDays(1).toMillis();
-    /** Maximum number of names that are pruned again; further names wait for the next run. */
+    /** Maximum number of document names that are pruned again; further names wait for the next run. */
     private static final int MAX_AGAIN = 100_000;
 
     private final Run run;
@@ -108,7 +108,7 @@ public final class Pruning {
         }
     }
 
-    /** Receives the actions of pruning, on the pruning thread. An exception ends the pruning run. */
+    /** Receives notifications during a pruning run, on the pruning thread. An exception ends the run. */
     public interface PruneListener {
         /** Called after an object has been removed or, in a dry run, for each object that would be removed. */
         void removed(Removal removal);
@@ -116,7 +116,7 @@ public final class Pruning {
         /** Called when a document cannot be pruned; the message names it and its object. Pruning continues. */
         void problem(String message);
 
-        /** Called when the run has finished another name. */
+        /** Called after each document name that the run has finished. */
         default void done() {}
     }
 
@@ -155,7 +155,7 @@ public final class Pruning {
             GENERATION,
             /** A snapshot that no manifest names, and that can no longer be committed. */
             LEFTOVER,
-            /** The manifest of a document that was deleted long ago. */
+            /** The manifest of a deleted document that its policy no longer keeps. */
             DOCUMENT
         }
     }

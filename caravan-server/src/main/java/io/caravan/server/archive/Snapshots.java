@@ -30,7 +30,7 @@ final class Snapshots {
         this.store = store;
     }
 
-    /** Streams a snapshot to a new key. */
+    /** Streams a snapshot into an object with a new key. */
     Generation put(SnapshotHeader expected, SnapshotSource source) {
         String key = ArchiveKeys.snapshot(
                 expected.name(), expected.generation(), expected.nextSequence(), expected.epoch(), random.nextInt());

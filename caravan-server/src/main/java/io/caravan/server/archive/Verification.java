@@ -41,7 +41,7 @@ public final class Verification {
         this.faultListener = faultListener;
     }
 
-    /** Checks a generation. */
+    /** Checks one generation of a document. */
     @FunctionalInterface
     public interface GenerationCheck {
         /** @throws CaravanException the fault of the generation */

@@ -14,7 +14,7 @@ public final class BackupException extends CaravanException {
         NO_BACKUP,
         /** Another backup is being made. */
         BACKUP_IN_PROGRESS,
-        /** The name is in use. */
+        /** A backup of this name already exists. */
         BACKUP_EXISTS
     }
 

@@ -95,8 +95,8 @@ public final class Backups implements AutoCloseable {
         }
 
         /**
-         * Makes the copy. Records the result before the caller is notified of it, because the caller may then start the
-         * next backup at once.
+         * Copies the store. Records the result before the caller is notified of it, because the caller may then start
+         * the next backup at once.
          */
         void run(Outcome<Made> outcome) {
             long start = System.nanoTime();
@@ -126,7 +126,7 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * Creates the backups of a store.
+     * Creates an instance that backs up a store.
      *
      * @param directory the directory for the copies, or null to disable backups
      */
@@ -143,7 +143,7 @@ public final class Backups implements AutoCloseable {
                 null);
     }
 
-    /** Creates the backups of a store as {@link #of(Source, Path)} does, but runs each backup on this executor. */
+    /** Creates an instance as {@link #of(Source, Path)} does, but runs each backup on this executor. */
     static Backups of(Source source, @Nullable Path directory, Executor threads) {
         return new Backups(directory, source, threads);
     }
@@ -245,8 +245,9 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * Returns the current state of the latest attempt, or null. Call this before reading the directory: otherwise, a
-     * backup that is completed and renamed between the two reads could be missing from both results.
+     * Returns the current state of the latest attempt, or null if there was none. Call this before reading the
+     * directory: otherwise, a backup that is completed and renamed between the two reads could be missing from both
+     * results.
      */
     private @Nullable BackupInfo recorded() {
         Attempt attempt = latest.get();

@@ -1,6 +1,6 @@
 /**
- * The command line. {@link io.caravan.server.cli.Main} assembles the commands; each subpackage contains commands of one
- * kind.
+ * The {@code caravan} command line. {@link io.caravan.server.cli.Main} assembles the commands; each subpackage contains
+ * commands of one kind.
  */
 @NullMarked
 package io.caravan.server.cli;

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The cluster as seen by this node. Thread-safe. */
 public final class Cluster {
-    /** The Raft directory, next to the store in a node's data directory. */
+    /** The name of the Raft directory, which is next to the store in a node's data directory. */
     public static final String RAFT_DIRECTORY = "raft";
 
     /** The time without a response after which the leader considers a follower unreachable. */
@@ -42,7 +42,7 @@ public final class Cluster {
     private volatile boolean serving;
 
     /**
-     * Creates the view of a node whose group member has not started yet.
+     * Creates the view of the cluster for a node whose group member has not started yet.
      *
      * @param self the id of this node
      * @param tls for HTTP connections to other nodes; null if they do not use TLS
@@ -226,7 +226,7 @@ public final class Cluster {
         return here == null ? List.of() : here.progress();
     }
 
-    /** Returns the progress of a node, if this node knows it. */
+    /** Returns the progress of a node; empty if it is unknown. */
     public Optional<Progress> progress(ClusterNode node) {
         return progress().stream()
                 .filter(each -> each.node().id().equals(node.id()))
@@ -334,7 +334,7 @@ public final class Cluster {
         return List.of(node.peer(), node.resp(), node.http());
     }
 
-    /** Describes the membership change that this node, the leader, is making; empty if it makes none. */
+    /** Returns a description of the membership change that this node, the leader, is making; empty if there is none. */
     public String change() {
         GroupMember here = member;
         return here == null ? "" : here.membershipChange().orElse("");

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * The nodes that replicate the documents of some slots.
+ * A Raft group: the nodes that replicate the documents in a range of hash slots.
  *
  * @param id unique among the groups of all clusters
  * @param slots the slots of the group's documents

@@ -61,7 +61,7 @@ public record ClusterStatus(
         }
     }
 
-    /** A Raft group. */
+    /** A Raft group of the cluster. */
     public record Group(String slots, @Nullable String leader, String since, List<String> nodes) {
         static Group of(GroupView group) {
             return new Group(

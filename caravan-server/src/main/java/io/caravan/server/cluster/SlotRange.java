@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  * @param last at least {@code first}, and below {@link Slots#COUNT}
  */
 public record SlotRange(int first, int last) implements Comparable<SlotRange> {
-    /** The slots of the only group of a cluster. */
+    /** All slots: the range of the group in a cluster with only one group. */
     public static final SlotRange ALL = new SlotRange(0, Slots.COUNT - 1);
 
     /**

@@ -34,7 +34,7 @@ public enum LogLevel {
         };
     }
 
-    /** Returns the effective level of the process, regardless of how it was set. */
+    /** Returns the effective log level of the process, regardless of how it was set. */
     public static LogLevel current() {
         Level current = logger(OWN).getEffectiveLevel();
         for (LogLevel each : values()) {
@@ -46,8 +46,8 @@ public enum LogLevel {
     }
 
     /**
-     * Sets the level for the process. The debug messages of libraries stay disabled, because they would obscure the
-     * server's messages.
+     * Sets the log level of the process to this level. The debug messages of libraries stay disabled, because they
+     * would obscure the server's messages.
      */
     public void apply() {
         logger(OWN).setLevel(level);

@@ -19,7 +19,7 @@ public final class PropertiesFile {
     private PropertiesFile() {}
 
     /**
-     * Reads a file.
+     * Reads a properties file.
      *
      * @return the values by name, in the order of the file
      * @throws IOException if it cannot be read or is invalid; the message contains its name
@@ -51,7 +51,7 @@ public final class PropertiesFile {
 
         private final transient Map<String, String> values = new LinkedHashMap<>();
 
-        /** Adds a value. The error message omits the name, which may be a secret on a line of its own. */
+        /** Adds a property. The error message omits the name, which may be a secret on a line of its own. */
         @Override
         public synchronized Object put(Object name, Object value) {
             if (values.put((String) name, ((String) value).strip()) != null) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Converts options whose values are sizes, times, numbers, or flush policies. */
+/** Converts option values that are sizes, times, numbers, or flush policies. */
 public final class Quantities {
     private static final Pattern NUMBER_AND_UNIT = Pattern.compile("([0-9]{1,10})\\s*([a-z]*)");
     private static final Map<String, Long> BYTES = Map.of(
@@ -53,7 +53,7 @@ public final class Quantities {
         return count;
     }
 
-    /** A number of threads: {@code auto}, which is converted to 0, or a number from 1 to {@value #MAX_THREADS}. */
+    /** Converts a number of threads: {@code auto} to 0, or a number from 1 to {@value #MAX_THREADS}. */
     public static final class Threads implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String text) {
@@ -61,9 +61,7 @@ public final class Quantities {
         }
     }
 
-    /**
-     * A number of connections: {@code auto}, which is converted to 0, or a number from 1 to {@value #MAX_CONNECTIONS}.
-     */
+    /** Converts a number of connections: {@code auto} to 0, or a number from 1 to {@value #MAX_CONNECTIONS}. */
     public static final class Connections implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String text) {
@@ -71,7 +69,7 @@ public final class Quantities {
         }
     }
 
-    /** A time, such as {@code 500ms}, {@code 30s}, {@code 5m} or {@code 1h}. */
+    /** Converts a time, such as {@code 500ms}, {@code 30s}, {@code 5m} or {@code 1h}. */
     public static final class Time implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {
@@ -79,7 +77,7 @@ public final class Quantities {
         }
     }
 
-    /** A {@link Time}, or {@code off}, which is converted to zero. */
+    /** Converts a time as {@link Time} does, or {@code off} to zero. */
     public static final class TimeOrOff implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {
@@ -87,7 +85,7 @@ public final class Quantities {
         }
     }
 
-    /** A {@link TimeOrOff}, or {@code auto}, which is converted to null. */
+    /** Converts a time as {@link TimeOrOff} does, or {@code auto} to null. */
     public static final class TimeOffOrAuto implements ITypeConverter<Duration> {
         @Override
         @SuppressWarnings("NullAway") // picocli accepts null as a value
@@ -96,7 +94,7 @@ public final class Quantities {
         }
     }
 
-    /** A size as in {@link Bytes}, or {@code auto}, which is converted to 0. */
+    /** Converts a size as {@link Bytes} does, or {@code auto} to 0. */
     public static final class BytesOrAuto implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {
@@ -104,7 +102,7 @@ public final class Quantities {
         }
     }
 
-    /** A number of bytes, such as {@code 65536}, {@code 64KiB} or {@code 1MiB}. */
+    /** Converts a number of bytes, such as {@code 65536}, {@code 64KiB} or {@code 1MiB}. */
     public static final class Bytes implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {
@@ -112,7 +110,7 @@ public final class Quantities {
         }
     }
 
-    /** A flush policy: {@code immediate}, {@code adaptive}, or a delay such as {@code 2ms}. */
+    /** Converts a flush policy: {@code immediate}, {@code adaptive}, or a delay such as {@code 2ms}. */
     public static final class Policy implements ITypeConverter<FlushPolicy> {
         @Override
         public FlushPolicy convert(String text) {

@@ -14,9 +14,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An atomic append to an existing document, by the rules of the Durable Streams protocol (sections 5.2 and 5.3). The
- * checks run in the protocol's order: closed document, content type, repeated append of a producer, and the writer's
- * sequence.
+ * A request to append atomically to an existing document, under the rules of the Durable Streams protocol (sections 5.2
+ * and 5.3). The checks run in the protocol's order: closed document, content type, repeated append of a producer, and
+ * the writer's sequence.
  *
  * @param values the values to append; may be empty only to close the document; for a JSON content type, the messages
  *     that {@link JsonMessages#forEach} passes to its action

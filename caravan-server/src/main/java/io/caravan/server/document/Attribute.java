@@ -19,12 +19,12 @@ record Attribute<T>(String key, Function<T, byte[]> encoding, Function<ByteBuffe
         return new Attribute<>(key, number -> encode("", number), ByteBuffer::getLong);
     }
 
-    /** Encodes numbers, followed by a string. */
+    /** Encodes numbers followed by a string as the value of an attribute. */
     static byte[] encode(String text, long... numbers) {
         return encode(text.getBytes(UTF_8), numbers);
     }
 
-    /** Encodes numbers, followed by bytes. */
+    /** Encodes numbers followed by bytes as the value of an attribute. */
     static byte[] encode(byte[] end, long... numbers) {
         ByteBuffer encoded = ByteBuffer.allocate(numbers.length * Long.BYTES + end.length);
         encoded.asLongBuffer().put(numbers);

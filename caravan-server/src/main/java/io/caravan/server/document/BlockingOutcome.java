@@ -5,13 +5,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
-/** Waits for the outcome of a write, on a thread that may wait. */
+/** Blocks the calling thread until a write completes. */
 public final class BlockingOutcome {
 
     private BlockingOutcome() {}
 
     /**
-     * Performs a write and returns its result.
+     * Performs a write, waits until it completes, and returns its result.
      *
      * @param change starts the write with this outcome
      * @throws RuntimeException if the write fails; usually a {@link CaravanException}

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-/** The actions that are registered to run after the next write to a document. */
+/** Tracks the actions that are registered to run after the next write to a document. */
 final class ChangeListeners {
     private final ConcurrentMap<DocumentName, Set<Subscription>> waiting = new ConcurrentHashMap<>();
 

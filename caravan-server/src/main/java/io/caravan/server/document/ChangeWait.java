@@ -16,9 +16,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's wait for changes to documents. It checks the documents once at the start and again after each change, one
- * check at a time, until the wait expires or is closed. To miss no change, it subscribes to the changes of a document
- * before it checks the document.
+ * Waits for changes to documents on behalf of a client. Checks the documents once at the start and again after each
+ * change, one check at a time, until the wait expires or is closed. To miss no change, the wait subscribes to a
+ * document before it checks the document.
  *
  * <p>Used only on a single event loop. Between checks, a wait uses only a timer and an entry in the list of waiting
  * readers.
@@ -37,7 +37,7 @@ public final class ChangeWait {
 
     private enum Stage {
         WAITING,
-        /** The resources are released, and the last check has not started yet. */
+        /** The wait has expired and released its resources, but the last check has not started yet. */
         EXPIRED,
         OVER
     }
@@ -93,7 +93,7 @@ public final class ChangeWait {
         changed(again);
     }
 
-    /** Stops waiting for changes of this document. */
+    /** Stops waiting for changes to this document. */
     public void forget(DocumentName name) {
         changed.remove(name);
         ChangeSubscription tail = subscriptions.remove(name);

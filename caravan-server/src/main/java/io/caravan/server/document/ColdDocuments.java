@@ -3,8 +3,8 @@ package io.caravan.server.document;
 import io.caravan.catalog.DocumentName;
 
 /**
- * Documents that are not in the store but may be in an archive. {@link DocumentService} looks for a document in the
- * archive before it creates the document or reports that it does not exist.
+ * Fetches documents that are not in the store but may be in an archive. {@link DocumentService} looks for a document in
+ * the archive before it creates the document or reports that it does not exist.
  */
 public interface ColdDocuments {
 

@@ -12,7 +12,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to create a document, unless it already exists as described. Follows the rules of the Durable Streams
+ * A request to create a document unless a matching document already exists. Follows the rules of the Durable Streams
  * protocol (sections 4.2 and 5.1).
  *
  * @param contentType content type, or null for the type of the fork's source or, without a fork, the default type
@@ -79,7 +79,7 @@ public record CreateRequest(
     record SourceValue(long documentId, byte[] value) {}
 
     /**
-     * Creates the document.
+     * Creates the document as part of a write.
      *
      * @param boundary the source value whose first bytes the fork copies, or null if the fork does not need one
      */

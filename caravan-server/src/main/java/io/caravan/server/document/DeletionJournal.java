@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The document deletions that are not archived yet, stored in a list of the store or of one of its shards. A deletion
- * is recorded in the same batch that deletes the document, so that the record survives a restart. The record is trimmed
- * once the deletion is archived.
+ * A journal of document deletions that are not archived yet, stored in a list of the store or of one of its shards. A
+ * deletion is recorded in the same batch that deletes the document, so that the record survives a restart. The record
+ * is trimmed once the deletion is archived.
  *
  * <p><b>Locks.</b> The list lock is acquired after the locks of document names, around each write to the list, so that
  * the order of the entries is known; such a write may wait for space. This object's monitor guards the fields in
@@ -30,7 +30,7 @@ final class DeletionJournal {
     static final long LIST_ID = -1;
 
     private static final Logger LOG = LoggerFactory.getLogger(DeletionJournal.class);
-    /** Stands for the sequence of a deletion that the store had no space to record. */
+    /** The placeholder for the sequence of a deletion that the store had no space to record. */
     private static final long UNWRITTEN = -1;
 
     private final ListStore store;

@@ -4,7 +4,7 @@ import io.caravan.catalog.DocumentName;
 import java.nio.ByteBuffer;
 
 /**
- * The deletion of a document that may be archived.
+ * The deletion of a document of which the archive may contain a copy.
  *
  * <p>Encoded as a version (1) in one byte, the numbers in this order in 8 bytes each, big-endian, and the name.
  *

@@ -70,7 +70,7 @@ public final class DocumentAttributes {
     static final Attribute<Origin> ORIGIN = new Attribute<>(
             "origin", origin -> encode(origin.identity(), origin.copiedTo()), DocumentAttributes::decodeOrigin);
 
-    /** The fence of a document that is being moved: the run of the move, and the target server. */
+    /** The fence of a document that is being moved: the number of the run that moves it, and the target server. */
     static final Attribute<Fence> FENCE = new Attribute<>(
             "fence",
             fence -> encode(fence.to().text(), fence.holder()),

@@ -42,7 +42,7 @@ public final class DocumentEdits {
         this.preparation = preparation;
     }
 
-    /** Returns the write's preparation, or null if it has none. */
+    /** Returns the prefetched data of the write, or null if the write prefetches none. */
     @Nullable
     Prefetch preparation() {
         return preparation;
@@ -88,12 +88,12 @@ public final class DocumentEdits {
         return migrates;
     }
 
-    /** Records that the write deletes a document that may be archived. */
+    /** Records that the write deletes a document of which the archive may contain a copy. */
     void deleted(DocumentName name, ArchiveMark mark, long nextSequence) {
         deletions.add(new DeletionRecord(mark.incarnation(), nextSequence, writes.expiry.nowMillis(), name));
     }
 
-    /** Returns the deletions of documents that may be archived. */
+    /** Returns the deletions of documents of which the archive may contain copies. */
     List<DeletionRecord> deletions() {
         return deletions;
     }

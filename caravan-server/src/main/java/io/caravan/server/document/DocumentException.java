@@ -60,8 +60,8 @@ public class DocumentException extends CaravanException {
         /** Writes to the document's space exceed its rate limit: retry in {@code expected} milliseconds. */
         RATE_LIMITED,
         /**
-         * The document is in a different shard from another document of the same write, or in another Raft group of the
-         * cluster.
+         * The document is in a different shard than another document of the same write, or in a different Raft group
+         * than this store.
          */
         CROSS_SLOT
     }

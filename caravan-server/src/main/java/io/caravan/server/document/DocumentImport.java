@@ -30,7 +30,7 @@ public final class DocumentImport {
         NOTHING,
         /** A redirect that was left when the document was moved to another server: the document is moved back. */
         REDIRECT,
-        /** Any document or redirect of the name; the write that imports the document deletes it. */
+        /** Any document or redirect with the name; the write that imports the document deletes it. */
         ANYTHING
     }
 
@@ -114,7 +114,7 @@ public final class DocumentImport {
     }
 
     /**
-     * Appends to a document whose import has begun.
+     * Appends values to a document whose import has begun.
      *
      * @param sequence the sequence of the first value
      * @return the sequence after the last value

@@ -21,8 +21,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reads of {@link DocumentService}, for threads that may wait. The values of a fork are stored in several lists:
- * the list of each source, up to the next fork point, and the fork's own list.
+ * Implements the reads of {@link DocumentService}, for threads that may block. The values of a fork are stored in
+ * several lists: the list of each source, up to the next fork point, and the fork's own list.
  */
 abstract class DocumentReads {
     final ListStore store;
@@ -97,8 +97,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the state of the document, with its durable sequences. Starts again if the document is deleted between
-     * the lookup in the catalog and the lookup in the store.
+     * Returns the state of the document, with the sequences of its durable values. Starts again if the document is
+     * deleted between the lookup in the catalog and the lookup in the store.
      */
     private @Nullable DocumentInfo durable(DocumentName name) {
         while (true) {
@@ -233,8 +233,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Reads a complete document, with its attributes, as of one moment. All returned data is durable. Does not extend a
-     * sliding expiry.
+     * Reads a complete document, with its attributes, at a single point in time. All returned data is durable. Does not
+     * extend a sliding expiry.
      *
      * @return false if the document does not exist; the receiver has then not been called
      * @throws DocumentException {@code CHANGED} when a fork was trimmed or deleted during the read
@@ -342,8 +342,9 @@ abstract class DocumentReads {
     private record Part(long listId, long shift, SequenceRange range, Timestamps timestamps) {}
 
     /**
-     * Returns the currently accepted state of the document, if it still has the same id. The given attributes were
-     * looked up before the sequences, and may not describe how the last values are stored; the returned attributes do.
+     * Returns the currently accepted state of the document, or {@code info} if the id has changed. The attributes in
+     * {@code info} were looked up before the sequences, and may not describe how the last values are stored; the
+     * returned attributes do.
      */
     DocumentInfo asStored(DocumentName name, DocumentInfo info) {
         DocumentState now = catalog.peek(name);

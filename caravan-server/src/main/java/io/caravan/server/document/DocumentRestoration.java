@@ -7,10 +7,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The restoration of a document that is too large for one write. The document is invisible until {@link #finish}. If
- * the server stops before {@link #finish}, it deletes the document at the next start. Used by one thread, which may
- * wait. Each method returns when its write is durable, and throws the failure that a write's {@link Outcome} would
- * receive.
+ * Restores a document that is too large for one write. The document is invisible until {@link #finish}. If the server
+ * stops before {@link #finish}, it deletes the document at the next start. Used by one thread, which may wait. Each
+ * method returns when its write is durable, and throws the failure that a write's {@link Outcome} would receive.
  */
 public final class DocumentRestoration {
     private final DocumentService documents;

@@ -34,7 +34,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The documents of one store, by name, with their attributes.
+ * Reads and writes the documents of one store, by name, with their attributes.
  *
  * <p><b>Writes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when they
  * are durable. A write waits while the store has no space, so a thread that must not wait checks {@link #writable()}
@@ -174,8 +174,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     }
 
     /**
-     * Creates a document, unless it already exists as described. To fork a document within a value, this method first
-     * reads the value and requires a thread that may wait; otherwise, it may be called like any write.
+     * Creates a document unless a matching document already exists. To fork a document within a value, this method
+     * first reads the value and requires a thread that may wait; otherwise, it may be called like any write.
      *
      * <p>Rejections are {@link DocumentException}s: {@code EXISTS}, {@code SOURCE_NOT_FOUND}, {@code SOURCE_GONE},
      * {@code FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED}.
@@ -258,7 +258,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         deletions.get(catalog.shardOf(deletion.name())).archived(deletion);
     }
 
-    /** Returns the spaces of the documents, whose settings apply to the writes of clients. */
+    /** Returns the spaces of the store, whose settings apply to client writes. */
     public Spaces spaces() {
         return spaces;
     }

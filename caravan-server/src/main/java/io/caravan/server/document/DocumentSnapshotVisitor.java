@@ -2,18 +2,18 @@ package io.caravan.server.document;
 
 import java.nio.ByteBuffer;
 
-/** Receives a document as of one moment, on the reading thread. */
+/** Receives the contents of a document at a single point in time, on the reading thread. */
 public interface DocumentSnapshotVisitor {
 
     /**
-     * Called once, before the values.
+     * Called once, before the first value, with the state of the document.
      *
      * @return false to skip the values
      */
     boolean begin(DocumentInfo info);
 
     /**
-     * Receives the next value, from the oldest retained one to the last.
+     * Receives the next retained value, in order from the oldest to the newest.
      *
      * @param value read-only, and valid only during the call
      */

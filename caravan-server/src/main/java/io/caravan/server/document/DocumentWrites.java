@@ -33,11 +33,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writes of {@link DocumentService}: fetches documents that only the archive has, locks the names, runs the change,
- * passes it to the store as one batch, and notifies the caller and the change subscriptions.
+ * Implements the writes of {@link DocumentService}: fetches documents that only the archive has, locks the names, runs
+ * the change, passes it to the store as one batch, and notifies the caller and the change listeners.
  */
 abstract class DocumentWrites extends DocumentReads {
-    /** Maximum number of bytes that a replacement's name takes from the name of the document to replace. */
+    /** Maximum number of bytes that a replacement's name copies from the start of the document's name. */
     private static final int MAX_REPLACED_BYTES = DocumentName.MAX_BYTES - 64;
 
     /**
@@ -213,13 +213,13 @@ abstract class DocumentWrites extends DocumentReads {
         }
     }
 
-    /** Obtains the data that an unprepared write lacked; for a thread that may wait. */
+    /** Obtains the data that an unprepared write lacked. Called on a thread that may block. */
     public void prepare(Prefetch preparation) {
         preparation.prepare(this);
     }
 
     /**
-     * Continues an unprepared write; for a thread that may wait. Repeatedly reads the missing data and retries the
+     * Continues an unprepared write, on a thread that may block. Repeatedly reads the missing data and retries the
      * write, until no data is missing. After a few tries, other writes to the same documents wait for this one.
      */
     public <T> void writeWaiting(
@@ -338,8 +338,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Sets the durability of a write to the strongest one of the documents' spaces. Sets the flush delay to the
-     * shortest one of these spaces; if a document has no delay of its own, the server's delay applies instead. Not
+     * Sets the durability of a write to the strongest durability of the documents' spaces. Sets the flush delay to the
+     * shortest delay of these spaces; if a document has no delay of its own, the server's delay applies instead. Not
      * called for a step of a migration, because later steps rely on the durability of that step.
      */
     private void setTerms(Edit edit, Set<DocumentName> names) {
@@ -488,7 +488,7 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Returns a callback that notifies the caller, and then the subscriptions to the documents.
+     * Returns a callback that notifies the caller, and then the change listeners of the documents.
      *
      * @param done reports to the outcome; runs once the state that the write has read or created is durable
      * @param barrier the barrier that must be passed before the report
@@ -549,7 +549,7 @@ abstract class DocumentWrites extends DocumentReads {
             }
         }
 
-        /** Returns the {@link StoreFailedException} or {@link OutOfSpaceException}, or null. */
+        /** Returns the exception that explains why the store rejects writes, or null if it appears to accept them. */
         @Nullable
         CaravanException current() {
             CaravanException lasting = failed;

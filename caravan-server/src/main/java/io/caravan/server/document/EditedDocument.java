@@ -122,7 +122,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Returns the document, or null if it does not exist.
+     * Returns the state of the document, or null if it does not exist.
      *
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#RESTORING}
      */
@@ -217,8 +217,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Returns values of the document after the edits so far, and extends a sliding expiry. Requires a write with a
-     * {@link Prefetch}. The result is empty if the preparation lacks the values; the write is then repeated.
+     * Returns a range of the document's values after the edits so far, and extends a sliding expiry. Requires a write
+     * with a {@link Prefetch}. The result is empty if the prefetch lacks the values; the write is then repeated.
      *
      * @param range within the document
      * @throws IllegalArgumentException when the write reads more than its {@link Prefetch} allows
@@ -282,7 +282,7 @@ public final class EditedDocument {
         }
     }
 
-    /** Trims all values before {@code sequence} of a document without forks, which may still be invisible. */
+    /** Trims all values before {@code sequence}. The document must have no forks, and may be invisible. */
     void dropBefore(long sequence, DocumentAttributes attributes) {
         Fork fork = attributes.get(FORK);
         if (fork != null) {
@@ -406,7 +406,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Creates the document, which must not exist yet, from an archive.
+     * Creates the document from an archive. The document must not exist yet.
      *
      * @param attributes the attributes, of which only the portable ones are used
      * @param mark the document's state in the archive, or null to make it a new document
@@ -438,7 +438,7 @@ public final class EditedDocument {
         return arrive(DocumentAttributes.NONE.withStart(firstSequence).with(RESTORING, PRESENT), List.of());
     }
 
-    /** Appends to a document that is being restored; returns its id. */
+    /** Appends values to a document that is being restored; returns its id. */
     long restoreMore(long id, List<byte[]> values) {
         return arrive(restoring(id).attributes(), values);
     }
@@ -494,7 +494,7 @@ public final class EditedDocument {
         set(made);
     }
 
-    /** Sets attributes in a step of a move; the document is fenced before or after the step. */
+    /** Replaces the attributes in a step of a move; the document is fenced before or after the step. */
     void moveTo(DocumentAttributes attributes) {
         ignoresFence = true;
         edits.migrate();

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The expiry times of documents. A fixed time is stored with the document, and compared with the wall clock. For a
- * sliding expiry, the duration is stored with the document; the time of the last read or write is kept in memory, and
+ * Tracks the expiry times of documents. A fixed time is stored with the document, and compared with the wall clock. For
+ * a sliding expiry, the duration is stored with the document; the time of the last read or write is kept in memory, and
  * measured with a monotonic clock. A restart counts as a read of every document, so that no document expires early.
  */
 final class Expiry {

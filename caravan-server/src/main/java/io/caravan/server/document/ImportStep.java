@@ -18,15 +18,15 @@ public record ImportStep(
 
     /** The kinds of import steps. */
     public enum Kind {
-        /** Creates a complete document. */
+        /** Imports a complete document in one step. */
         WHOLE(NEXT, true, true, FIRST),
-        /** Creates an invisible document. */
+        /** Begins an import by creating an invisible document. */
         BEGIN(ID, true, false, FIRST),
-        /** Appends to a document whose import has begun. */
+        /** Appends values to a document whose import has begun. */
         ADD(NEXT, false, true, ID, SEQUENCE),
-        /** Makes the document visible. */
+        /** Ends an import by making the document visible. */
         END(NEXT, false, false, ID, SEQUENCE),
-        /** Updates an imported document. */
+        /** Updates an imported document after its source has changed. */
         CONTINUE(NEXT, true, true, ID, SEQUENCE, FIRST),
         /** Deletes a document whose import has begun. */
         ABORT("aborted", false, false, ID),
@@ -63,7 +63,7 @@ public record ImportStep(
             return this == WHOLE || this == BEGIN;
         }
 
-        /** Returns the names of the numeric arguments. */
+        /** Returns the names of the step's numeric arguments. */
         public List<String> numbers() {
             return numbers;
         }

@@ -15,9 +15,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of a JSON document. Each message is one value: a JSON text, stored byte for byte as it was sent, with a
- * nesting depth of at most {@value #MAX_DEPTH}. Numbers, names, and strings may have any length that fits in the text,
- * because they are not converted here.
+ * Splits request bodies into the messages of a JSON document, and validates values. Each message is one value: a JSON
+ * text, stored byte for byte as it was sent, with a nesting depth of at most {@value #MAX_DEPTH}. Numbers, names, and
+ * strings may have any length that fits in the text, because they are not converted here.
  */
 public final class JsonMessages {
     static final int MAX_DEPTH = 512;
@@ -31,7 +31,7 @@ public final class JsonMessages {
     private static volatile Factory current = new Factory();
 
     private static final class Factory {
-        /** Accepts only UTF-8, because messages are concatenated byte by byte. */
+        /** The parser factory, which accepts only UTF-8, because messages are concatenated byte by byte. */
         private final JsonFactory json = JsonFactory.builder()
                 .disable(JsonFactory.Feature.CHARSET_DETECTION)
                 .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)

@@ -6,9 +6,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writes that an event loop makes in one turn, in which it reads from all connections with input. The writes form a
- * write group in each shard, and share an fsync, which the loop performs itself if no other thread is writing. Used
- * only on the loop's thread.
+ * Groups the writes that an event loop makes in one turn, during which the loop reads from all connections with input.
+ * The writes form a write group in each shard, and share an fsync, which the loop performs itself if no other thread is
+ * writing. Used only on the loop's thread.
  */
 final class LoopTurn {
     private final List<ListStore> groups;

@@ -13,8 +13,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data that a write needs and that takes too long to obtain while its names are locked: values that the write
- * reads, and whether long values are JSON.
+ * The data that a write needs, but that takes too long to obtain while the document names are locked: values that the
+ * write reads, and whether long values are JSON.
  *
  * <p>If an attempt at the write lacks data, the missing data is recorded, and the attempt is abandoned ({@link
  * UnpreparedException}). {@link #prepare} obtains the recorded data, on a thread that may wait, and the write is
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class Prefetch {
     /** Maximum total length of JSON that is parsed immediately, on the thread that attempts the write. */
     static final int SHORT_JSON_BYTES = 16 * 1024;
-    /** The approximate memory overhead of a value. */
+    /** The approximate memory overhead of a copied value, in bytes. */
     private static final int VALUE_OVERHEAD_BYTES = 24;
 
     private final long maxBytes;
@@ -48,7 +48,8 @@ public final class Prefetch {
     private record Unchecked(DocumentName name, List<byte[]> values) {}
 
     /**
-     * Thrown when a write is abandoned because it needs more data than its preparation contains. Nothing has changed.
+     * Thrown when a write is abandoned because it needs more data than its {@link Prefetch} contains. Nothing has
+     * changed.
      */
     public static final class UnpreparedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
@@ -59,7 +60,7 @@ public final class Prefetch {
     }
 
     /**
-     * Creates an empty preparation.
+     * Creates a prefetch that contains no data yet.
      *
      * @param maxBytes limit on the total length of the values that the write reads, each counted with {@value
      *     #VALUE_OVERHEAD_BYTES} additional bytes
@@ -157,9 +158,9 @@ public final class Prefetch {
     }
 
     /**
-     * Counts the values that the write reads, and checks the limit.
+     * Adds the size of values that the write reads to the total, and checks the limit.
      *
-     * @throws IllegalArgumentException when they exceed the limit
+     * @throws IllegalArgumentException when the total exceeds the limit
      */
     void read(List<byte[]> values) {
         for (byte[] value : values) {
@@ -198,7 +199,7 @@ public final class Prefetch {
         }
     }
 
-    /** Obtains the data that the last attempt lacked; for a thread that may wait. */
+    /** Obtains the data that the last attempt lacked. Called on a thread that may block. */
     void prepare(DocumentReads reads) {
         if (copiedBytes > maxBytes) {
             // Some of the values have been trimmed; the remaining values are copied again.

@@ -3,14 +3,14 @@ package io.caravan.server.document;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The number that a producer assigns to an append, so that a repeated request is not executed again.
+ * Identifies an append by a producer, so that a repeated request is not executed again.
  *
  * @param id identifies the producer across restarts; 1 to {@value #MAX_ID_BYTES} bytes of UTF-8
  * @param epoch the epoch, which increases with each restart of the producer; zero or more
  * @param sequence the sequence within the epoch, which starts at 0 and increases by one with each request
  */
 public record Producer(String id, long epoch, long sequence) {
-    /** Maximum length of an id, in bytes. */
+    /** Maximum length of a producer's id, in bytes. */
     public static final int MAX_ID_BYTES = 256;
 
     /**

@@ -16,7 +16,7 @@ public interface ReadBarrier {
     ReadBarrier NONE = (read, rejected) -> read.run();
 
     /**
-     * Calls one of the arguments, once: immediately, or later on a thread that must not be blocked.
+     * Performs the check, and calls one of the arguments once: immediately, or later on a thread that must not block.
      *
      * @param read starts the read
      * @param rejected receives the reason why a read might be stale

@@ -48,7 +48,7 @@ public record RedirectTarget(
         return resp == null ? text() : resp;
     }
 
-    /** Returns the text that {@link #parse} accepts. */
+    /** Returns the target as text in the format that {@link #parse} accepts. */
     public String text() {
         return resp == null ? String.valueOf(http) : http == null ? resp : resp + " " + http;
     }

@@ -12,9 +12,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Names that are reserved for one write while it is prepared. Other writes to these names are deferred, without
- * blocking a thread, so that they cannot overtake that write indefinitely. Reservations only ensure progress; the locks
- * on the names ensure consistency.
+ * Tracks the names that are reserved for a write while it is being prepared. Other writes to these names are deferred,
+ * without blocking a thread, so that they cannot overtake that write indefinitely. Reservations only ensure progress;
+ * the locks on the names ensure consistency.
  */
 final class Reservations {
     private final ReentrantLock lock = new ReentrantLock();

@@ -77,7 +77,7 @@ final class SizeDelta {
         taken = other;
     }
 
-    /** Whether the write creates the document or has appended values, even if it has deleted these values since. */
+    /** Whether the write creates the document or has appended values, even if these values have since been deleted. */
     boolean grows() {
         return everAppended || before == null && edit.state() != null;
     }
@@ -91,8 +91,8 @@ final class SizeDelta {
     }
 
     /**
-     * Returns the total length of the values that the write has appended, including those that it has deleted since, in
-     * bytes.
+     * Returns the total length, in bytes, of the values that the write has appended, including those that it has since
+     * deleted.
      */
     long appendedBytes() {
         return appendedBytes;
@@ -146,7 +146,7 @@ final class SizeDelta {
         return after == null ? 0 : kept(after) + appendedFrom(after);
     }
 
-    /** Returns by how many bytes the write changes the total length of the values in the list. */
+    /** Returns the change that the write makes to the total length of the values in the list, in bytes. */
     private long moreBytes() {
         DocumentState after = edit.state();
         if (before == null || after != null && keeps(after) && after.firstSequence() == before.firstSequence()) {
@@ -183,7 +183,7 @@ final class SizeDelta {
         return bytes;
     }
 
-    /** Adds up the lengths of a number of values, starting with the first one. */
+    /** Adds up the lengths of the first {@code count} values that it receives. */
     private static final class Lengths {
         private long left;
         private long bytes;

@@ -69,7 +69,7 @@ final class SpaceRules {
     }
 
     /**
-     * Applies the settings to a write.
+     * Applies the settings of spaces to a write, and reserves the quotas and rates that the write needs.
      *
      * @param documents the documents that the write has used
      * @param limited whether the write comes from a client, so that limits apply; any other write is only counted
@@ -190,15 +190,15 @@ final class SpaceRules {
     }
 
     /**
-     * The reservations of one write. Growth is counted immediately, so that two writes cannot both take the last free
-     * space; shrinkage is counted only when the write is accepted. Closing the object before the write is accepted
-     * undoes the reservations. Used by one thread.
+     * The reservations of quotas and rates for one write. Growth is counted immediately, so that two writes cannot both
+     * take the last free space; shrinkage is counted only when the write is accepted. Closing the object before the
+     * write is accepted undoes the reservations. Used by one thread.
      */
     static final class Reservation implements AutoCloseable {
         /** The empty reservations of a write to documents that are in no space. */
         static final Reservation NONE = new Reservation(List.of());
 
-        /** The documents of the write that are in spaces. */
+        /** The effects of the write on the sizes of those documents that are in spaces. */
         private final List<SizeDelta> sizes;
         /** Actions that refund the amounts charged to rate limits. */
         private final List<Runnable> refunds = new ArrayList<>(1);

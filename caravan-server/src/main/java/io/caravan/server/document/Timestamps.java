@@ -18,9 +18,9 @@ final class Timestamps {
     static final int BYTES = Long.BYTES;
 
     /**
-     * Maximum number of times that timestamps can be turned on or off; limited because each change to a document's
-     * attributes rewrites all of these sequences. The maximum is even, so new values of a document that has reached it
-     * have no time.
+     * Maximum number of times that timestamps can be turned on or off; limited because every write of a document's
+     * attributes rewrites the list of all these changes. The maximum is even, so new values of a document that has
+     * reached it have no time.
      */
     static final int MOST_CHANGES = 16;
 
@@ -65,7 +65,7 @@ final class Timestamps {
         return before % 2 == 1;
     }
 
-    /** Returns the number of values with a time from one sequence (inclusive) to another (exclusive). */
+    /** Returns how many values from one sequence (inclusive) to another (exclusive) have a time. */
     long count(long from, long to) {
         long count = 0;
         for (int i = 0; i < changes.length; i += 2) {

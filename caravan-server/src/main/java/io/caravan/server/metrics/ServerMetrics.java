@@ -30,8 +30,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The server's metrics, in the Prometheus format. Recording a request costs a table lookup and a histogram update.
- * Thread-safe.
+ * Records the server's metrics, and exports them in the Prometheus format. Recording a request costs a table lookup and
+ * a histogram update. Thread-safe.
  */
 public final class ServerMetrics implements AutoCloseable {
     /** The content type of {@link #scrape()}. */
@@ -144,7 +144,7 @@ public final class ServerMetrics implements AutoCloseable {
                 .toList();
     }
 
-    /** Reads all statistics of the store together, at most once a second. */
+    /** Supplies the statistics of the store, which it reads together and at most once a second. */
     private static final class LatestStats implements Supplier<StoreStats> {
         private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -211,19 +211,19 @@ public final class ServerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Registers the number of a protocol's open connections. */
+    /** Registers a metric for the number of a protocol's open connections. */
     public void connections(String protocol, Supplier<Number> open) {
         connections.put(protocol, open);
     }
 
-    /** Registers the number of names that blocking pops wait for. */
+    /** Registers a metric for the number of document names for which blocking pops wait. */
     public void blockedPops(Supplier<Number> names) {
         register(Statistics.BLOCKED_POPS, () -> names);
     }
 
     /**
-     * Registers the number of channels and patterns that clients subscribe to, and the number of clients that were
-     * disconnected because they lagged too far.
+     * Registers metrics for the number of channels and patterns to which clients subscribe, and for the number of
+     * clients that were disconnected because they lagged too far.
      */
     public void subscriptions(Supplier<Number> open, Supplier<Number> closed) {
         register(Statistics.SUBSCRIPTIONS, () -> open);

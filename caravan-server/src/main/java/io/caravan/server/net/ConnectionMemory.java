@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 public final class ConnectionMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionMemory.class);
     private static final LogRateLimiter LINES = new LogRateLimiter();
-    /** A client counts as idle if it sends fewer bytes than this within {@link NetworkLimits#fullIdleTimeout}. */
+    /** The number of bytes that a client must send within {@link NetworkLimits#fullIdleTimeout} to count as active. */
     private static final int PROGRESS_BYTES = 8 * 1024;
     /**
      * The number of held reply bytes below which a connection may create small replies even when there is no space, so
@@ -108,9 +108,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets the function that returns for how many nanoseconds a request whose client chooses the waiting time, such as
-     * a blocking pop, has been waiting. Later requests of the connection wait for that request. The function is called
-     * on any thread, and returns 0 if no such request is waiting.
+     * Sets the function that returns how many nanoseconds a request whose client chooses the waiting time, such as a
+     * blocking pop, has been waiting. Later requests of the connection wait for that request. The function is called on
+     * any thread, and returns 0 if no such request is waiting.
      */
     public void waitingFor(LongSupplier nanos) {
         waitingNanos = nanos;

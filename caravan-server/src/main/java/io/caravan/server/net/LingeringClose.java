@@ -24,8 +24,8 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Starts to close a connection that has written all replies; its handlers receive no more messages. Call this on
-     * the event loop of the connection.
+     * Starts closing a connection that has written all replies; its handlers receive no more messages. Call this on the
+     * event loop of the connection.
      */
     public static void start(Channel channel, Duration timeout) {
         DuplexChannel duplex = (DuplexChannel) channel;

@@ -113,9 +113,9 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Starts to listen, and returns the address with the actual port; port 0 picks a free port. Throws
-     * {@link IOException} if the server cannot listen on the address. The message names the {@code option} that sets
-     * the address.
+     * Starts listening, and returns the address with the actual port; port 0 picks a free port. Throws {@link
+     * IOException} if the server cannot listen on the address. The message names the {@code option} that sets the
+     * address.
      */
     public InetSocketAddress listen(InetSocketAddress address, String option, WireProtocol protocol)
             throws IOException {

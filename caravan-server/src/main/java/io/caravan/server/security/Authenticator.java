@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds the principal to whom a secret belongs, logs and counts failures, and limits the failures of each address.
- * Never blocks, so event loops may call it. The duration of a check depends neither on how much of a secret is correct
- * nor on the secret's user. Thread-safe.
+ * Finds the principal to whom a secret belongs, logs and counts failures, and limits the number of failures from each
+ * address. Never blocks, so event loops may call it. The duration of a check depends neither on how much of a secret is
+ * correct nor on the secret's user. Thread-safe.
  */
 public class Authenticator {
     /** The user name that matches every user; Redis clients send it if no user name is configured. */

@@ -46,7 +46,7 @@ final class FailedAttempts {
         }
     };
 
-    /** The cost of a wrong secret for its address: none if it was presented before. */
+    /** The cost of a wrong secret, in attempts of its address: none if the secret was presented before. */
     enum Cost {
         NONE,
         ATTEMPT,

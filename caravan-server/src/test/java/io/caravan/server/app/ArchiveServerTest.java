@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The archive of a server from the point of view of clients and operators. */
+/** Tests a server's archive as clients and operators see it. */
 class ArchiveServerTest {
     private static final Duration NEVER = Duration.ofHours(10);
 
@@ -54,7 +54,7 @@ class ArchiveServerTest {
         return !objects.keys("manifests/" + document).isEmpty();
     }
 
-    /** The statistics must not count writes by the catalog, the archive, and the spaces as user writes. */
+    /** The statistics must not count internal writes, such as those to the catalog, as user writes. */
     @Test
     void internalWritesDoNotCountAsUserWrites() throws Exception {
         try (ServerFixture server = server(false);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The exit of a process after an error in one of its threads. */
+/** Tests the exit of a process after an error in one of its threads. */
 @Tag("slow")
 class BrokenProcessTest {
     @TempDir
@@ -36,7 +36,7 @@ class BrokenProcessTest {
                 .doesNotContain("continues");
     }
 
-    /** A stack overflow or a hanging stop must not prevent the process from ending on SIGTERM. */
+    /** Neither a stack overflow nor a shutdown that hangs may prevent the process from ending on SIGTERM. */
     @Test
     void survivesStackOverflowAndExitsDespiteHangingStop() throws Exception {
         try (ChildJvm process = start("stack")) {

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClusterClient;
 
-/** A cluster of two Raft groups of three nodes each. Clients may send a request to any node. */
+/** Tests a cluster of two Raft groups with three nodes each. Clients may send a request to any node. */
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterGroupsTest {
@@ -88,7 +88,7 @@ class ClusterGroupsTest {
         return Slots.group(name.getBytes(UTF_8), 2);
     }
 
-    /** Returns names of documents that belong to the group. No other test uses these names. */
+    /** Returns document names in the hash slots of this group. No other test uses these names. */
     private static Stream<String> namesIn(int group, String test) {
         return IntStream.range(0, 1_000).mapToObj(number -> test + "-" + number).filter(name -> group(name) == group);
     }
@@ -202,7 +202,7 @@ class ClusterGroupsTest {
         }
     }
 
-    /** A relayed live read must survive the relay's check, once a second, that the group's leader is the same. */
+    /** A relayed live read must survive the check for a new leader that the relay makes once a second. */
     @Test
     void liveReadOfOtherGroupKeepsReceivingValues() throws Exception {
         String there = nameIn(1, "live");
@@ -313,7 +313,7 @@ class ClusterGroupsTest {
         }
     }
 
-    /** Posts a JSON array with an object for each stream. Each object contains {@code field} and the stream's path. */
+    /** Posts a JSON array with one object for each stream. Each object has {@code field} and the stream's path. */
     private static HttpResponse<String> post(
             ClusterNode node, String path, String array, String field, List<String> names) throws Exception {
         String elements = names.stream()
@@ -372,7 +372,7 @@ class ClusterGroupsTest {
                 .isEqualTo(3);
     }
 
-    /** A command that lists names must list the names of all groups, or the node must reject it. */
+    /** A command that lists documents must list those of all groups, or the node must reject the command. */
     @Test
     void commandsCoverAllGroupsOrReject() throws Exception {
         List<String> names = Stream.concat(

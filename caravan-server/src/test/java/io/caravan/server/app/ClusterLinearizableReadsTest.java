@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A cluster that serves linearizable reads ({@code --cluster-reads linearizable}). */
+/** Tests a cluster that serves linearizable reads ({@code --cluster-reads linearizable}). */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("thorough")
 class ClusterLinearizableReadsTest {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands that add, remove, and replace nodes while the cluster serves clients. */
+/** Tests commands that add, remove, and replace nodes while the cluster serves clients. */
 @Tag("slow")
 @Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterMembershipTest {
@@ -65,7 +65,7 @@ class ClusterMembershipTest {
         return leader.get();
     }
 
-    /** Whether the node with this view leads and has received nothing from {@code stopped} for two seconds. */
+    /** Whether the node with this view is the leader and has received nothing from {@code stopped} for two seconds. */
     private static boolean isSilent(Cluster view, ClusterNode stopped) {
         return view.progress(stopped)
                 .filter(progress ->

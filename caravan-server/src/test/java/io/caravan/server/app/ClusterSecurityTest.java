@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A cluster with TLS for clients and between nodes, and with authentication of clients. */
+/** Tests a cluster with TLS for clients and between nodes, and with client authentication. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterSecurityTest {
     /** The name of a document in slot 1043, which belongs to the first group. */
@@ -104,7 +104,7 @@ class ClusterSecurityTest {
         return context;
     }
 
-    /** Begins a long poll, ends the TCP stream to the server, and returns the status line of the response. */
+    /** Starts a long poll, shuts down the socket's output, and returns the status line of the response. */
     private static String pollAndEndInput(SSLContext trust, ClusterNode node) throws IOException {
         try (Socket tcp = new Socket(node.http().host(), node.http().port());
                 Socket tls = trust.getSocketFactory()

@@ -154,7 +154,7 @@ public final class DelayedStore extends ForwardingListStore {
         action.run();
     }
 
-    /** Waits until the delayed writes are released, because delayed writes count as not durable. */
+    /** Waits until the delayed writes are released, as a flush waits until writes are durable. */
     @Override
     public void flush() {
         CompletableFuture<Void> released = new CompletableFuture<>();

@@ -9,7 +9,7 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A client that sends until the server accepts no more, which it detects by event loop tasks, not by a clock. */
+/** A client that sends until the server accepts no more bytes, which it detects without a timeout. */
 public final class Flood implements AutoCloseable {
     private static final int TURNS = 10;
     /** The number of consecutive tasks after which an event loop must have checked its sockets. */
@@ -45,7 +45,7 @@ public final class Flood implements AutoCloseable {
         }
     }
 
-    /** Waits until the event loop of each connection has run its tasks and checked its sockets. */
+    /** Waits until each connection's event loop has run its tasks and checked its sockets. */
     public static void turn(Network network) {
         for (int task = 0; task < TASKS; task++) {
             network.connections()
@@ -58,7 +58,7 @@ public final class Flood implements AutoCloseable {
         return !unsent.hasRemaining();
     }
 
-    /** Sends the remaining bytes on another thread. */
+    /** Sends the remaining bytes from another thread, which waits while the server accepts none. */
     public CompletableFuture<Void> sendRest() throws IOException {
         channel.configureBlocking(true);
         return CompletableFuture.runAsync(() -> {

@@ -2,7 +2,7 @@ package io.caravan.server.app;
 
 import io.caravan.server.document.Outcome;
 
-/** An outcome that is ignored because the test checks the effect of the write. */
+/** Ignores the result of a write whose effect the test checks by other means, and throws if the write fails. */
 public final class IgnoredOutcome<T> implements Outcome<T> {
     @Override
     public void success(T result) {}

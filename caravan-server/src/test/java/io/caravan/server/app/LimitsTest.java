@@ -29,7 +29,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The network limits, which must not cause the loss of acknowledged writes. */
+/** Tests that no acknowledged write is lost when connections reach the network limits. */
 class LimitsTest {
     private static final long MIB = 1 << 20;
     /**
@@ -38,7 +38,7 @@ class LimitsTest {
      */
     private static final Duration SHORT = Duration.ofMillis(500);
 
-    /** A timeout that is longer than a client on a busy machine needs between its connection and its first request. */
+    /** An idle timeout longer than the time from connecting to the first request, even on a busy machine. */
     private static final Duration IDLE = Duration.ofSeconds(2);
 
     private static final Duration LONG = Duration.ofMinutes(10);
@@ -107,7 +107,7 @@ class LimitsTest {
         }
     }
 
-    /** The server must release a closed connection before the timeout for its incomplete request. */
+    /** The server must release the memory of a closed connection before the timeout of its incomplete request. */
     @Test
     void closedConnectionsAreGarbageCollected() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
@@ -188,7 +188,7 @@ class LimitsTest {
         pushMuch(8, 16, forLargeOnes(12 * MIB));
     }
 
-    /** Returns the share of a global limit that is available to connections that already use much of the limit. */
+    /** Returns the part of a global limit that is available to connections that already use much memory. */
     private static long forLargeOnes(long limit) {
         return limit * 3 / 4;
     }
@@ -224,7 +224,7 @@ class LimitsTest {
         Eventually.await("nothing is held", () -> inFlight() == 0);
     }
 
-    /** Connections with partial requests must not wait for each other to release memory at the byte limit. */
+    /** Connections with partial requests that reach the byte limit must not wait for each other to release memory. */
     @Test
     void partialRequestsDoNotBlockEachOtherAtByteLimit() throws Exception {
         start(20, 9 * MIB, 9 * MIB);
@@ -268,7 +268,7 @@ class LimitsTest {
         assertThat(patient.call("PING")).isEqualTo("+PONG");
     }
 
-    /** Stalled requests must time out. Otherwise, the other connections would wait for one stalled connection. */
+    /** Stalled requests must time out at the byte limit, or one of them would make all other connections wait. */
     @Test
     void stalledRequestsTimeOutAtTotalByteLimit() throws Exception {
         start(TestLimits.of(20, 9 * MIB, 9 * MIB, SHORT, NEVER));

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The metrics that the dashboard and the alert rules use. A scrape must contain each of them with its labels. */
+/** Tests that a scrape contains every metric, with its labels, that the dashboard and the alert rules use. */
 class MonitoringTest {
     private static final Path DIRECTORY = Path.of("..", "docs", "monitoring");
     private static final Pattern EXPRESSION =

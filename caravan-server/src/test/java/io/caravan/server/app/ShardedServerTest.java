@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A server with several shards from the point of view of RESP and HTTP clients. */
+/** Tests a server with several shards as RESP and HTTP clients see it. */
 class ShardedServerTest {
     private static final int SHARDS = 4;
     private static final int MAX_BODY_BYTES = 64 * 1024;
@@ -67,7 +67,7 @@ class ShardedServerTest {
         return Slots.group(name.getBytes(UTF_8), SHARDS);
     }
 
-    /** Returns names of documents that belong to this shard. */
+    /** Returns document names in the hash slots of this shard. */
     private static Stream<String> namesIn(int group) {
         return Stream.iterate(0, number -> number + 1)
                 .map(number -> "document-" + number)

@@ -7,8 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Stores with default settings except for smaller files, which a test can create quickly. With the default sizes, a new
- * store writes 96 MiB of zeros. A store keeps the file sizes with which it was created, so a server opens it as usual.
+ * Opens stores with default settings except for smaller files, which are faster to create. With the default sizes, a
+ * new store writes 96 MiB of zeros. A store keeps the file sizes with which it was created, so a server can open it.
  */
 public final class SmallFiles {
     private static final int MEBIBYTE = 1024 * 1024;
@@ -29,7 +29,7 @@ public final class SmallFiles {
         return DurableListStore.open(config(directory).build());
     }
 
-    /** Creates an empty store with {@code groups} shards, unless the directory exists. */
+    /** Creates an empty store with {@code groups} shards, or does nothing if the directory already exists. */
     public static void make(Path directory, int groups) {
         if (!Files.exists(directory)) {
             Shards.open(config(directory).build(), groups).close();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The durability setting of a space: the fsyncs that it causes and the replies that wait for them. */
+/** Tests the durability setting of a space: the fsyncs that it causes and the replies that wait for them. */
 class SpaceDurabilityTest {
 
     @TempDir
@@ -49,7 +49,7 @@ class SpaceDurabilityTest {
                 .isEqualTo(durability);
     }
 
-    /** Returns the number of fsyncs. Makes a write first, so that the statistics include the previous flush. */
+    /** Returns the store's number of fsyncs. Makes a write first, so that the statistics include the previous flush. */
     private long fsyncCount() {
         store.write(WriteBatch.create().durability(Durability.MEMORY)).join();
         return store.stats().fsyncs();
@@ -169,7 +169,7 @@ class SpaceDurabilityTest {
         assertThat(client.call("RPUSH", "w/a", "2")).isEqualTo(":2");
     }
 
-    /** Earlier writes must have the higher durability of a space once the server acknowledges the setting. */
+    /** A space's earlier writes must have the new, higher durability before the server acknowledges the setting. */
     @Test
     void raisingDurabilityFsyncsEarlierWrites() throws Exception {
         start(Durability.SYNC);
@@ -203,7 +203,7 @@ class SpaceDurabilityTest {
         assertDurability("", server.http("PUT", "/v1/spaces/a/", "{\"durability\": \"process\"}"));
     }
 
-    /** A server with a lower durability must keep the space's setting and report the durability that it provides. */
+    /** A server with a lower durability than a space requests must keep the setting and report its own durability. */
     @Test
     void reportsEffectiveDurabilityOfWeakerServer() throws Exception {
         start(Durability.SYNC);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Spaces over RESP and HTTP: settings, limits, errors, and statistics. */
+/** Tests spaces over RESP and HTTP: settings, limits, errors, and statistics. */
 class SpaceServerTest {
 
     private static ServerFixture server;

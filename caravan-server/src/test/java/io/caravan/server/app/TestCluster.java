@@ -42,7 +42,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The nodes of a cluster in one JVM on the loopback interface: three for each Raft group. */
+/** Runs a cluster in one JVM on the loopback interface, with three nodes for each Raft group. */
 public final class TestCluster implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofSeconds(1);
     /**
@@ -206,7 +206,7 @@ public final class TestCluster implements AutoCloseable {
                 .build();
     }
 
-    /** Stops a node in the same way as SIGTERM. */
+    /** Stops a node as a SIGTERM would. */
     public void stop(String id) throws IOException {
         running.remove(id).close();
     }
@@ -293,7 +293,7 @@ public final class TestCluster implements AutoCloseable {
         return all ? leading.get(0) : null;
     }
 
-    /** Returns a running follower. */
+    /** Returns a running follower of the first group. */
     public ClusterNode follower() {
         ClusterNode leader = awaitLeader();
         return withNewcomers().nodes().stream()
@@ -302,7 +302,7 @@ public final class TestCluster implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** Connects to a node. Retries while the node refuses connections because its role is changing. */
+    /** Connects a RESP client to a node. Retries while the node refuses connections because its role is changing. */
     public RespClient connect(ClusterNode node) throws IOException {
         AtomicReference<RespClient> client = new AtomicReference<>();
         InetSocketAddress address = node.resp().resolve();
@@ -317,7 +317,7 @@ public final class TestCluster implements AutoCloseable {
         return client.get();
     }
 
-    /** Sends a command over a separate connection. */
+    /** Sends a command to a node over a separate connection. */
     public String call(ClusterNode node, String... words) throws IOException {
         try (RespClient client = connect(node)) {
             return client.call(words);
@@ -333,7 +333,7 @@ public final class TestCluster implements AutoCloseable {
         return send(node, "GET", path, "");
     }
 
-    /** Sends an HTTP request. A body that is not empty has a text content type. */
+    /** Sends an HTTP request to a node. A body that is not empty has a text content type. */
     static HttpResponse<String> send(ClusterNode node, String method, String path, String body, String... headers)
             throws Exception {
         HttpRequest.Builder request = request(node, path)
@@ -351,7 +351,7 @@ public final class TestCluster implements AutoCloseable {
         return send(node, method, path, body).statusCode();
     }
 
-    /** Appends a value. Retries if a leader change interrupts the write, so the value may be appended twice. */
+    /** Appends a value over HTTP. Retries if a leader change interrupts the write, so it may append the value twice. */
     static void write(ClusterNode node, String path, String value) throws Exception {
         HttpResponse<String> response = send(node, "POST", path, value);
         for (int attempt = 1; response.statusCode() == 503 && attempt < 100; attempt++) {
@@ -362,7 +362,7 @@ public final class TestCluster implements AutoCloseable {
         assertThat(response.statusCode()).as(response.body()).isEqualTo(204);
     }
 
-    /** Sends a request. Retries while the node refuses connections because its role is changing. */
+    /** Sends an HTTP request. Retries while the node refuses connections because its role is changing. */
     private static HttpResponse<String> send(HttpRequest request) throws Exception {
         for (int attempt = 1; ; attempt++) {
             try {

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The rejection of S3 servers without the conditional requests by which two owners detect each other. */
+/** Tests that S3 servers without the conditional requests by which two owners detect each other are rejected. */
 @LongTimeout
 class ArchiveConditionsTest {
     private static final UUID STORE = new UUID(1, 2);
@@ -35,7 +35,7 @@ class ArchiveConditionsTest {
         IGNORES_IF_NONE_MATCH("PUT", "if-none-match: *", PUT),
         IGNORES_IF_MATCH("PUT", "if-match: \"0000", PUT),
         REJECTS_IF_NONE_MATCH("PUT", "if-none-match: *", FAILED),
-        /** The server compares tags in quotation marks with tags without them, so it never finds them equal. */
+        /** Compares ETags in quotation marks with ETags without them, and therefore never finds a match. */
         REJECTS_IF_MATCH("PUT", "if-match: \"", FAILED),
         IGNORES_IF_MATCH_OF_DELETIONS("DELETE", "if-match: \"0000", DELETED),
         REJECTS_IF_MATCH_OF_DELETIONS("DELETE", "if-match: \"", FAILED);
@@ -84,7 +84,7 @@ class ArchiveConditionsTest {
         }
     }
 
-    /** An archive must work on a server without conditional deletions, where a conditional deletion deletes nothing. */
+    /** An archive must work if the server lacks conditional deletions; a conditional deletion must delete nothing. */
     @ParameterizedTest
     @EnumSource(
             value = Fault.class,

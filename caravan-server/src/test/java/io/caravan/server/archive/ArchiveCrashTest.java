@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A server and then a pruner that crash or get an error at each of their object store calls, and that run again. */
+/** Tests that a server and a pruner succeed when they run again after a fault at any of their object store calls. */
 class ArchiveCrashTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName KEPT = DocumentName.of("kept");
@@ -78,7 +78,7 @@ class ArchiveCrashTest {
         return record.problems;
     }
 
-    /** Archives a state unless the archive is ahead of it, as a server does. */
+    /** Archives a state, as a server does, unless the archive already has the same or more values. */
     private static void push(Archive archive, State state) {
         KeptManifest kept = archive.manifest(state.name());
         Generation latest = kept == null ? null : kept.manifest().latest();

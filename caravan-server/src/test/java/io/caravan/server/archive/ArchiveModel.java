@@ -18,8 +18,8 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A model of two servers with the same store and a pruner, on one thread. The servers may take steps between any two
- * calls of the pruner. A server archives a document in three steps, and other steps may run between them.
+ * A single-threaded model of a pruner and two servers that use the same store identity. The servers may take steps
+ * between any two calls of the pruner. Servers archive a document in three steps, between which other steps may run.
  *
  * <p>{@link ArchiveRules} checks each step.
  */
@@ -91,7 +91,7 @@ final class ArchiveModel {
         rules.checkWhole(rules.see());
     }
 
-    /** Checks that the model has archived, fenced, and pruned something. */
+    /** Checks that at least one commit, one fencing of a server, and one removal by the pruner have occurred. */
     void assertSomethingHappened() {
         assertThat(servers.stream().mapToLong(ModelServer::commits).sum()).isPositive();
         assertThat(servers.stream().mapToLong(ModelServer::fenced).sum()).isPositive();

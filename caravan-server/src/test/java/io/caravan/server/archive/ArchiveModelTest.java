@@ -5,7 +5,7 @@ import io.caravan.testing.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Random interleavings of a pruner and two servers that own the same archive. */
+/** Tests random interleavings of a pruner and two servers that compete for the same archive. */
 @Tag("rounds")
 class ArchiveModelTest {
     private static final int SEEDS = Integer.getInteger("caravan.archive.seeds", Rounds.of(10, 200));

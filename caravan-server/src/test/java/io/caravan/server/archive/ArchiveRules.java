@@ -14,19 +14,19 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/** The invariants of an archive, and the changes that each component may make. */
+/** Checks the invariants of an archive, and that a server changes only what it may change. */
 final class ArchiveRules {
     private final MemoryObjects objects;
     private final Set<String> verified = new HashSet<>();
 
-    /** The state of an archive: manifests and hashes of snapshots, by key. */
+    /** The state of an archive: the manifests, and the hashes of the snapshots, by object key. */
     record Seen(Map<String, Manifest> manifests, Map<String, Integer> snapshots) {}
 
     ArchiveRules(MemoryObjects objects) {
         this.objects = objects;
     }
 
-    /** Returns the current state. All manifests must be valid. */
+    /** Returns the current state of the archive. All manifests must be valid. */
     Seen see() {
         Seen seen = new Seen(new HashMap<>(), new HashMap<>());
         for (String key : objects.keys(ArchiveKeys.MANIFESTS)) {
@@ -42,7 +42,7 @@ final class ArchiveRules {
         return Objects.requireNonNull(objects.content(key), key);
     }
 
-    /** Checks the changes by a server, which may put snapshots and extend manifests that no later owner has written. */
+    /** Checks that a server has only put snapshots and extended manifests that no later owner has written. */
     void checkServer(Seen before, Seen after, long epoch) {
         assertThat(after.snapshots).containsAllEntriesOf(before.snapshots);
         assertThat(after.manifests.keySet()).containsAll(before.manifests.keySet());

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The ownership of an archive, and commits to and reads from it. */
+/** Tests the ownership of an archive, and commits to and reads from the archive. */
 class ArchiveTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName NAME = DocumentName.of("letters/1");
@@ -123,7 +123,7 @@ class ArchiveTest {
         assertThat(client.calls(ObjectCall.GET)).isEqualTo(gets + 1);
     }
 
-    /** A new owner must wait until the previous owner has read the root or must read it before its next write. */
+    /** A new owner must not write until the previous owner's lease has expired. */
     @Test
     void newOwnerWaitsForPreviousLeaseBeforeWriting() {
         Claims.SkippedTime time = new Claims.SkippedTime();
@@ -136,7 +136,7 @@ class ArchiveTest {
         assertThat(time.nanoTime()).isEqualTo(Lease.HAND_OVER.toNanos()).isGreaterThan(Lease.LENGTH.toNanos());
     }
 
-    /** A new owner must be fenced if another owner takes over the archive while the new one waits. */
+    /** A new owner must be fenced if yet another owner takes over the archive while the new owner waits. */
     @Test
     void ownerSupersededWhileWaitingIsFenced() {
         claim();
@@ -270,7 +270,7 @@ class ArchiveTest {
         assertThat(deleted.manifest().tombstone()).isNotNull();
     }
 
-    /** A commit must fail if the response to the first put is lost and the second put is rejected. */
+    /** A commit must fail if the response to its first put of the manifest is lost and the second put is rejected. */
     @Test
     void failsCommitIfManifestCannotBePutAgain() {
         Archive archive = claim();
@@ -393,7 +393,7 @@ class ArchiveTest {
         assertRejected(Reason.NOT_FOUND, () -> Archiving.read(archive, NAME, one), "letters/1", one.key());
     }
 
-    /** A read must detect a valid snapshot that is stored under another snapshot's key, with that snapshot's header. */
+    /** A read must detect that a snapshot was replaced by a valid one with the same header but other values. */
     @Test
     void detectsSnapshotWithWrongHash() {
         Archive archive = claim();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A walk reports every name once with all its objects, although manifests and snapshots are in different orders. */
+/** Tests that a walk reports each name once with all its objects, although manifests and snapshots sort differently. */
 class ArchiveWalkTest {
     @TempDir
     private Path directory;
@@ -43,7 +43,7 @@ class ArchiveWalkTest {
         });
     }
 
-    /** Compares a walk with the expected objects. Some names extend others by a byte below or above the slash. */
+    /** Compares a walk over random objects with a model. Some names extend others by a byte below or above '/'. */
     private static void check(ObjectStore objects, Random random, int names) {
         Map<String, NamedObjects> expected = new TreeMap<>();
         Map<String, Integer> snapshots = new HashMap<>();

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class Archiving {
     private Archiving() {}
 
-    /** The state of a document. */
+    /** The state of a document to archive. */
     public record State(
             DocumentName name, long incarnation, long firstSequence, long nextSequence, long takenAtMillis) {
         public State(String name, long incarnation, long firstSequence, long nextSequence, long takenAtMillis) {

@@ -51,7 +51,7 @@ public final class Claims {
         }
     }
 
-    /** Returns a configuration without pruning and with a real clock for ownership changes. */
+    /** Returns an archive configuration without pruning and with a real clock for ownership changes. */
     public static ArchiveConfig config(
             String location,
             Supplier<ObjectStore> place,

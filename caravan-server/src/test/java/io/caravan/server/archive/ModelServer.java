@@ -18,10 +18,10 @@ import java.util.Random;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A server that archives documents step by step. It restarts when it is fenced, and at random. */
+/** A model of a server that archives documents step by step. It restarts when it is fenced, and at random. */
 final class ModelServer {
     private static final UUID STORE = new UUID(7, 7);
-    /** The maximum time to archive a document. A real server aborts such an attempt earlier. */
+    /** The maximum duration of an attempt to archive a document. A real server aborts an attempt earlier. */
     private static final long MOST_MILLIS = Duration.ofHours(20).toMillis();
 
     private final MemoryObjectStore client;
@@ -119,7 +119,7 @@ final class ModelServer {
         attempts.put(name, new Attempt(clock.millis(), state, before, null));
     }
 
-    /** Returns the current time, sometimes wrong by three days. */
+    /** Returns the current time, which in one of ten cases is three days ahead. */
     private long takenAtMillis() {
         return clock.millis() + (random.nextInt(10) == 0 ? Duration.ofDays(3).toMillis() : 0);
     }

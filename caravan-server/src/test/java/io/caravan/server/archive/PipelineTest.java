@@ -27,7 +27,7 @@ class PipelineTest {
         assertThat(results).containsExactly("first", "second");
     }
 
-    /** A slow task must not delay the results of later tasks, even if these exceed the concurrency limit. */
+    /** A slow task must not delay the results of later tasks, even if their number exceeds the concurrency limit. */
     @Test
     void slowTaskDelaysNoOtherResult() {
         CompletableFuture<String> late = new CompletableFuture<>();

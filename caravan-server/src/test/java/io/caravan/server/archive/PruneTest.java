@@ -24,7 +24,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** The objects that pruning removes, those that it keeps, and those that it leaves to a later run. */
+/** Tests which objects pruning removes, which it keeps, and which it leaves to a later run. */
 class PruneTest {
     private static final long DAY = Duration.ofDays(1).toMillis();
     private static final long HOUR = Duration.ofHours(1).toMillis();
@@ -149,7 +149,7 @@ class PruneTest {
         return archive.manifest(DocumentName.of(name)).manifest().generations().size();
     }
 
-    /** The policy must apply even to a long name, which only the manifest contains in full. */
+    /** The policy of a prefix must apply even to a long document name, which only the manifest contains in full. */
     @Test
     void appliesPolicyByDocumentName() {
         String longName = "more/" + "n".repeat(300);
@@ -199,8 +199,8 @@ class PruneTest {
     }
 
     /**
-     * Pruning must keep the snapshots of a listed but missing manifest. A proxy without a reachable server may hide the
-     * manifest.
+     * Pruning must keep the snapshots of a manifest that is listed but cannot be read. A proxy without a reachable
+     * server may hide the manifest.
      */
     @Test
     void removesNothingIfListedManifestIsMissing() {

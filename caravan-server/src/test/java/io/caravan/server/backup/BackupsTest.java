@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Backups: only one runs at a time, on the thread that starts it. */
+/** Tests that only one backup runs at a time, on the thread that starts it. */
 class BackupsTest {
     private static final BackupReport REPORT = new BackupReport(8192, 1, 3, 100);
 

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** A reply of any type for Lettuce: lists and maps with strings, numbers, Booleans, and null. */
+/** Decodes replies of any type for Lettuce: lists and maps with strings, numbers, Booleans, and null. */
 public final class AnyOutput extends CommandOutput<String, String, Object> {
     private final Deque<Open> open = new ArrayDeque<>();
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands that run as separate processes: their environment and their exit codes. */
+/** Tests the environment and the exit codes of commands that run as separate processes. */
 @Timeout(180)
 class CommandLineIT {
     @TempDir

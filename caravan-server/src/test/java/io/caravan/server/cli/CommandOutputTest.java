@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** The exit codes of commands whose output cannot be written. */
+/** Tests the exit codes of commands whose output cannot be written. */
 class CommandOutputTest {
     @TempDir
     private Path directory;

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Settings from the command line, the environment, and a file, and the messages about invalid settings. */
+/** Tests settings from the command line, the environment, and a file, and the messages about invalid settings. */
 class ConfigurationTest {
     @TempDir
     private Path directory;
@@ -41,7 +41,7 @@ class ConfigurationTest {
         return Files.writeString(directory.resolve("caravan.properties"), text).toString();
     }
 
-    /** Returns the value and the source of each printed setting by name. */
+    /** Returns the value and the source of each setting that {@code --print-config} prints, by name. */
     private Map<String, List<String>> printed(String... options) {
         serve(CommandRun.words(List.of(options), "--print-config")).exits(0);
         Map<String, List<String>> rows = new TreeMap<>();
@@ -207,7 +207,7 @@ class ConfigurationTest {
         assertThat(directory.resolve("store")).doesNotExist();
     }
 
-    /** A key that does not match the certificate must be rejected, as when only one of the files has been renewed. */
+    /** A key that does not match the certificate must be rejected, for example if only one of them was renewed. */
     @Test
     void rejectsKeyOfAnotherCertificate() throws Exception {
         environment.put("CARAVAN_DATA", directory.resolve("store").toString());

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The {@code dump} command for the files of a store. */
+/** Tests the {@code dump} command on the files of a store. */
 @Timeout(60)
 class DumpCommandTest {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -23,7 +23,7 @@ final class HostileClients implements AutoCloseable {
     private static final int MANY = 330_000;
     private static final long RECONNECT_NANOS = 20_000_000;
     private static final int PIECE_BYTES = 64 * 1024;
-    /** The time, in milliseconds, after which a client that cannot send counts as blocked. */
+    /** The time, in milliseconds, after which a client that cannot send any bytes counts as blocked. */
     private static final long BLOCKED_MILLIS = 100;
     /** The maximum factor by which an attack is extended while the server still reads bytes. */
     private static final int MOST_TIMES = 4;
@@ -182,7 +182,7 @@ final class HostileClients implements AutoCloseable {
     }
 
     /**
-     * Attacks for {@code time}, and up to {@link #MOST_TIMES} times as long while the server still reads from a client.
+     * Attacks for {@code time}, or up to {@link #MOST_TIMES} times as long while the server still reads from a client.
      */
     void attack(Duration time) throws InterruptedException {
         byte[] then = attack.then().getBytes(ISO_8859_1);

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Clients that try to stop a server with a JVM heap of 256 MB: floods of requests, partial requests, unread replies,
- * and long names, patterns, and subscriptions. The clients use RESP and HTTP, with and without permissions.
+ * Tests that clients cannot stop a server with a JVM heap of 256 MB by floods of requests, partial requests, unread
+ * replies, and long names, patterns, and subscriptions. The clients use RESP and HTTP, with and without permissions.
  *
  * <p>The server must serve a well-behaved client throughout. Afterward, the server must still be running and must have
  * released the memory for the attackers.
@@ -61,7 +61,7 @@ class HostileClientsIT {
         run(Duration.ofSeconds(5), SECRET, attack -> true);
     }
 
-    /** Runs each of these attacks for {@code each}. If {@code secret} is not empty, the attackers do not know it. */
+    /** Runs each selected attack for {@code each}. If {@code secret} is not empty, the attackers do not know it. */
     private void run(Duration each, String secret, Predicate<HostileClients.Attack> attacks) throws Exception {
         Path log = directory.resolve("log");
         // With a short timeout, the server would recover from blocking partial requests by itself, and would close idle
@@ -98,7 +98,7 @@ class HostileClientsIT {
         assertThat(Files.readString(log)).doesNotContain("OutOfMemoryError").doesNotContain("ERROR");
     }
 
-    /** Creates documents with long names and a long list that the attacks request. */
+    /** Creates the documents that the attacks request: some with long names, and one with many values. */
     private static void prepare(ServerProcess server, String secret) throws IOException {
         try (RespClient client = new RespClient(server.awaitAddress())) {
             if (!secret.isEmpty()) {
@@ -125,7 +125,7 @@ class HostileClientsIT {
         }
     }
 
-    /** Returns the value of a metric. The value includes the effect of this request. */
+    /** Returns the value of one of the server's metrics. The value includes the effect of this request. */
     private static double metric(HttpClient http, ServerProcess server, String secret, String name) {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.httpPort() + "/metrics"))
                 .header("Authorization", "Bearer " + secret)

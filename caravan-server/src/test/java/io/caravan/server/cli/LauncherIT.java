@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 
-/** {@code scripts/caravan} in a copy of the built project, with and without a class-data archive. */
+/** Tests {@code scripts/caravan} in a copy of the built project, with and without a class-data archive. */
 @Timeout(180)
 class LauncherIT {
     private static final String NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED";
@@ -218,7 +218,7 @@ class LauncherIT {
         return null;
     }
 
-    /** The launcher must silently ignore a class-data archive of other jars, as after an update. */
+    /** The launcher must silently ignore a class-data archive that was made for other jars, as after an update. */
     @Test
     @Tag("slow")
     void ignoresMismatchedArchiveSilently() throws Exception {

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The {@code verify} command, and the messages and exit codes of failing commands. */
+/** Tests the {@code verify} command, and the messages and exit codes of failing commands. */
 class MainTest {
     @TempDir
     private Path directory;
@@ -195,7 +195,7 @@ class MainTest {
         assertOneLine("'no.such.host.invalid' is not known");
     }
 
-    /** Runs the documented commands in a temporary directory. {@code …} stands for any output. */
+    /** The commands in the section must print the documented output. {@code …} stands for any output. */
     @Test
     void repairSectionPrintsDocumentedOutput() throws IOException {
         try (ListStore store = SmallFiles.open(directory.resolve("letters"))) {

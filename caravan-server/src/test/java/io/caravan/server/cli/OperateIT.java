@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The log, the secrets, and the shutdown of a server process. */
+/** Tests the log, the secrets, and the shutdown of a server process. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class OperateIT {

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The commands in the README, which must print the output that the README shows. */
+/** Tests that the commands in the README print the output that the README shows. */
 class ReadmeTourTest {
     private static final int VALUE_BYTES = 1024 * 1024;
     private static final Pattern BLOCK = Pattern.compile("```\n(\\$ (?:redis-cli|curl) .*?)```", Pattern.DOTALL);

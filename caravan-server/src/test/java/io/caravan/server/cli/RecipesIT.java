@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The recipes in the documentation. One shell runs their commands with other ports, and the test compares the output.
- * {@code …} in a document stands for any text.
+ * Tests the recipes in the documentation. One shell runs their commands with other ports, and the test compares the
+ * output. {@code …} in a document stands for any text.
  */
 @Tag("slow")
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -81,7 +81,7 @@ class RecipesIT {
                 FreePorts.next());
     }
 
-    /** Returns the first of three consecutive ports that are free together with the ports 100 and 200 above them. */
+    /** Returns the first of three consecutive free ports, such that the ports 100 and 200 above them are also free. */
     private static int freePorts() {
         while (true) {
             int first = FreePorts.next();

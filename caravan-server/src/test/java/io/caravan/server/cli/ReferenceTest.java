@@ -34,7 +34,7 @@ class ReferenceTest {
 
     private static final Pattern GENERATED =
             Pattern.compile("(<!-- generated: ([^>]+) -->\n)(.*?)(<!-- end of the generated part -->)", Pattern.DOTALL);
-    /** Text that is printed as code: options, variables, commands, JSON, URLs, and places. */
+    /** Text to format as code: options, environment variables, commands, JSON, URLs, and literal values. */
     private static final Pattern CODE = Pattern.compile("(?<![\\w`-])--[a-z][a-z0-9-]*(?:"
             + " (?:json|off|none))?|CARAVAN_[A-Z0-9_]+(?:=true)?|\\{\"[^}]*}|'(caravan"
             + " [^']*|[-_.])'|(?:https?|s3|rediss?)://[^\\s,;)]*[^\\s,;:).]"
@@ -170,7 +170,7 @@ class ReferenceTest {
         return option.longestName() + (option.arity().min() == 0 ? "" : " " + option.paramLabel());
     }
 
-    /** Returns the default value, unless the default is the absence of the option. */
+    /** Returns a sentence with the default value, or an empty string if the option has none. */
     private static String standard(ArgSpec argument) {
         String value = argument.defaultValue();
         value = value == null ? "" : value.replaceFirst("^\\$\\{env:\\w+(?::-(.*))?}$", "$1");

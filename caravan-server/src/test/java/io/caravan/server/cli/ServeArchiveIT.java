@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A server process with an archive: the default location of the archive, and its state after a kill. */
+/** Tests the archive of a server process: its default location, and its state after the process is killed. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class ServeArchiveIT {

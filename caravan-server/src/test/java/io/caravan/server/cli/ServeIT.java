@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server process that stores its files on a disk and is stopped or killed. */
+/** Tests a server process that stores its files on a disk and is stopped or killed. */
 class ServeIT {
     private static final int SIGKILL_EXIT = 128 + 9;
 

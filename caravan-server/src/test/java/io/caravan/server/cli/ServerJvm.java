@@ -117,7 +117,7 @@ public final class ServerJvm {
         }
     }
 
-    /** Runs a server that writes the class-data archive when it exits. */
+    /** Starts and stops a server that writes the class-data archive when it exits. */
     private static void train(Path archive, String jars) throws IOException {
         List<String> flags = List.of(
                 "-XX:ArchiveClassesAtExit=" + archive, "-Xlog:cds*=off", "-D" + WarmUp.PROPERTY + "=true", "-cp", jars);

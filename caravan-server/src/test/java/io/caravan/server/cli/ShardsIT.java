@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A server process with several shards: recovery, archive, backup, and the commands that read directories. */
+/** Tests a server with several shards: recovery, archive, backup, and the commands that read directories. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class ShardsIT {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The support file of a server that has secrets in all its parts. The file must contain none of them. */
+/** Tests that the support file of a server that has secrets in all its parts contains none of them. */
 @Tag("slow")
 class SupportIT {
     private static final String MARKER = "xPlantedMarkerx";

@@ -105,7 +105,7 @@ final class WellBehaved implements AutoCloseable {
         }
     }
 
-    /** Waits until a round of requests has started and ended since this call, or until the client has failed. */
+    /** Waits until a new round of requests has started and ended, or until the client has failed. */
     void awaitAnother() {
         int before = rounds.get();
         // The current round may have started before the call.

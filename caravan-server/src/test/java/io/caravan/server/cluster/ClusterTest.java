@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** A node's view of the Raft groups before any leader is known. */
+/** Tests a node's view of the Raft groups before any leader is known. */
 class ClusterTest {
     private static final UUID ID = UUID.randomUUID();
 

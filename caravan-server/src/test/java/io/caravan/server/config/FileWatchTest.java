@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The reloading of files that have changed and then stayed the same for a while. */
+/** Tests the reloading of files that have changed and then stayed the same for a while. */
 class FileWatchTest {
     @TempDir
     private Path directory;

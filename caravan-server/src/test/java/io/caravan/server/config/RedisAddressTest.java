@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Addresses in the form that Redis clients expect: they use everything before the last colon as the host. */
+/** Tests addresses in the form that Redis clients expect: the host is everything before the last colon. */
 class RedisAddressTest {
     @ParameterizedTest
     @CsvSource({"[::1]:6380, ::1:6380", "127.0.0.1:6380, 127.0.0.1:6380", "a.example:1, a.example:1"})

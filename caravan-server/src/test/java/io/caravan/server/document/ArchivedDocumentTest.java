@@ -29,7 +29,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The document operations that the archive uses. */
+/** Tests the document operations that the archive uses. */
 class ArchivedDocumentTest {
     private static final ArchiveMark MARK = new ArchiveMark(77, 3, 0, 2, 1_000, 0);
 

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A wait for changes, which must miss no change and release its resources exactly once. */
+/** Tests that a wait for changes misses no change and releases its resources exactly once. */
 class ChangeWaitTest {
     private static final DocumentName A = DocumentName.of("a");
     private static final DocumentName B = DocumentName.of("b");
@@ -23,7 +23,7 @@ class ChangeWaitTest {
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final List<Registration> registrations = new ArrayList<>();
-    /** The names in each check so far. The last check of a wait has no names. */
+    /** The names that the wait has passed to each check so far. The last check of a wait has no names. */
     private final List<List<DocumentName>> checks = new ArrayList<>();
     /** Documents that changed since their last check. */
     private final Set<DocumentName> unseen = new HashSet<>();

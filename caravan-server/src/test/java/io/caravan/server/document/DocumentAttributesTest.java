@@ -21,7 +21,7 @@ import io.caravan.server.document.DocumentMove.Fence;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/** The encoding of attributes, which must stay compatible with the stores and archives of earlier releases. */
+/** Tests that the encoding of attributes stays compatible with the stores and archives of earlier releases. */
 class DocumentAttributesTest {
     /** The encoding of all attributes except the absolute expiry. */
     private static final String ALL =
@@ -36,7 +36,7 @@ class DocumentAttributesTest {
                     + "0073e282ac310a74696d657374616d70731800000000000000000a0000000000000014000000000000001e0374746c080000"
                     + "00000000000e10";
 
-    /** The encoding of an absolute expiry, and the second encoding of the attributes that have two. */
+    /** The encodings of an absolute expiry, and of two attributes in the second of their two forms. */
     private static final String OTHERS =
             "06636c6f7365640000076578706972657308000000018bcfe5680009726573746f72696e670000";
 

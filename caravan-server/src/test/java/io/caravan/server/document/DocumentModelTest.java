@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Random writes with a crash after every batch of the store, compared with a model in which forks are copies. */
+/** Compares random writes, and a crash after each batch of the store, with a model in which forks are copies. */
 class DocumentModelTest {
     private static final int STEPS = 300;
     private static final String NAME = "name";
@@ -91,7 +91,7 @@ class DocumentModelTest {
         return new DocumentService(store, Catalog.open(store, CATALOG), DocumentDurability.SYNC);
     }
 
-    /** Switches the timestamps of values on or off, which must not change the values that readers get. */
+    /** Turns the recording of timestamps on or off, which must not change the values that readers get. */
     private static void switchTimestamps(DocumentService documents, Random random) {
         documents
                 .spaces()

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Documents that are migrated to another server and back. */
+/** Tests documents that are migrated to another server and back. */
 class DocumentMoveTest {
     private static final RedirectTarget THERE = RedirectTarget.parse("other:6380 http://other:4437");
 
@@ -190,7 +190,7 @@ class DocumentMoveTest {
         rejected(Reason.EXISTS, () -> importDocument(Replaced.REDIRECT));
     }
 
-    /** A redirect must stay until the document has returned completely, even if its import is aborted. */
+    /** A redirect must stay until the document has returned completely, even if an import of it is aborted. */
     @ParameterizedTest
     @ValueSource(strings = {"abort", "restart", "end"})
     void redirectStaysUntilImportIsComplete(String how) {

@@ -50,7 +50,7 @@ class DocumentServiceTest {
         return new AppendRequest(values("x"), false, null, streamSeq, producer, OptionalLong.empty());
     }
 
-    /** A write of many documents must find them quickly, because it locks all of them. A linear search took minutes. */
+    /** A write to many documents must find them quickly, because it locks all of them. A linear search took minutes. */
     @Test
     @Timeout(20)
     void writeFindsManyNamesQuickly() {
@@ -114,7 +114,7 @@ class DocumentServiceTest {
         return BlockingOutcome.<Long>to(outcome -> service.writeWaiting(names, change, preparation, outcome));
     }
 
-    /** A write that reads must complete even if another writer appends during every read. */
+    /** A write that reads a document must complete even if another writer appends during every read. */
     @Test
     void readingWriteIsNotStarved() {
         AtomicInteger reads = new AtomicInteger();

@@ -97,8 +97,8 @@ final class Documents implements AutoCloseable {
     }
 
     /**
-     * Returns a request for a fork that starts with the values of its source, up to a sequence or the end, followed by
-     * its own values.
+     * Returns a request for a fork that starts with the values of its source up to {@code at}, or up to the end, and
+     * adds its own values.
      */
     static CreateRequest fork(String source, OptionalLong at, String... values) {
         return fork(new ForkPoint(name(source), at, 0), OptionalLong.empty(), values);

@@ -41,8 +41,8 @@ final class ModelDocuments {
     record View(long first, String type, boolean closed, List<String> values) {}
 
     /**
-     * The visible state of all documents, and the numbers of stored documents and lists. A fork has a list only for its
-     * own values.
+     * The visible state of all documents, the deleted names, and the numbers of stored documents and lists. A fork has
+     * a list only for its own values.
      */
     record Views(Map<DocumentName, View> documents, List<DocumentName> gone, int kept, int lists) {}
 

@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The limits on imported attributes. With the attributes that the store adds, they must fit into the archive. */
+/** Tests the limits on imported attributes. With the attributes that the store adds, they must fit into the archive. */
 class PortableAttributesTest {
-    /** Space for the attributes that the store and the archive add: marks, ages, fork, fence, and redirect. */
+    /** The space for attributes that the store and the archive add: marks, ages, fork, fence, and redirect. */
     private static final int STORES_OWN_BYTES = 4 * 1024;
 
     private static final Map<String, Integer> LONGEST = new TreeMap<>(Map.of(

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Actions that wait for another thread's write. An action that fails must not make the others wait forever. */
+/** Tests actions that wait for another thread's write. An action that fails must not make the others wait forever. */
 class ReservationsTest {
     private final List<String> ran = new ArrayList<>();
     private final StackOverflowError broken = new StackOverflowError("first");

@@ -11,7 +11,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The trimming of values that exceed the maximum age of their space. */
+/** Tests the trimming of values that exceed the maximum age of their space. */
 class RetainedAgeTest {
     private static final Duration AGE = Duration.ofHours(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -44,7 +44,7 @@ class RetainedAgeTest {
         assertFirstSequence("b/d", 0);
     }
 
-    /** A value must never be trimmed early, and late by at most 1/32 of the age plus one pause between writes. */
+    /** No value may be trimmed early, or late by more than 1/32 of the age plus one pause between writes. */
     @Test
     void valuesAreTrimmedNeitherEarlyNorMuchLate() {
         retain(AGE);
@@ -70,7 +70,7 @@ class RetainedAgeTest {
         assertThat(documents.found("a/d").attributes().ages().encode().length).isLessThan(40 * 2 * Long.BYTES);
     }
 
-    /** The sweeper must trim documents without further writes, even values that are older than the setting. */
+    /** The sweeper must trim documents that get no more writes, including values older than the setting. */
     @Test
     void sweeperTrimsIdleDocuments() {
         documents.push("a/before", "0");
@@ -90,7 +90,7 @@ class RetainedAgeTest {
                         && documents.found("a/before").firstSequence() == 1);
     }
 
-    /** The server may trim values late, by the time for which the clock was ahead before it was set back. */
+    /** Values may be trimmed late after the clock is set back, but by no more than the time that it was ahead. */
     @Test
     void trimsValuesLateAfterClockIsSetBack() {
         retain(AGE);

@@ -24,7 +24,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The durability of spaces across process kills and power cuts while their settings change. */
+/** Tests the durability of spaces across process kills and power cuts while their settings change. */
 class SpaceDurabilityPowerLossTest {
     private static final List<String> PREFIXES = List.of("a/", "b/", "c/");
     private static final StoreConfig CONFIG = StoreConfig.builder(Path.of("memory"))

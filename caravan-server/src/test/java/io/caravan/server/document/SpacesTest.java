@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The effects of space settings on documents, tested without a protocol. */
+/** Tests the effects of space settings on documents, without a protocol. */
 class SpacesTest {
     @AutoClose
     private Documents documents = new Documents();
@@ -126,7 +126,7 @@ class SpacesTest {
         assertThat(space("d").sizeRejections()).isEqualTo(4);
     }
 
-    /** A write may replace all values of a full document, because the limits apply to the state after the write. */
+    /** A write may replace all values of a document at its limit, because limits apply to the state after the write. */
     @Test
     void writeCanTrimToStayWithinLimit() {
         set("d", SpaceSetting.DOCUMENT_BYTES, 4);
@@ -348,8 +348,8 @@ class SpacesTest {
     }
 
     /**
-     * A write of several documents must be charged once. If each append were charged, the rates would always reject
-     * this write.
+     * A write to several documents must be charged to the rates once. If each append were charged, the rates would
+     * always reject this write.
      */
     @Test
     void writeToSeveralDocumentsIsChargedOnce() {
@@ -461,7 +461,7 @@ class SpacesTest {
         assertThat(before.bytes()).isEqualTo(5);
     }
 
-    /** A transaction can use the quota that it frees in any order, because it is atomic. */
+    /** A transaction may append before it frees the quota for the append, because it is atomic. */
     @Test
     void transactionCanReuseQuotaThatItFrees() {
         set("d/", SpaceSetting.QUOTA_BYTES, 5);

@@ -16,7 +16,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The timestamps of values in a space that records them. They are not part of the values. */
+/** Tests the timestamps of values in a space that records them. They are not part of the values. */
 class TimestampsTest {
     private static final long NONE = -1;
 

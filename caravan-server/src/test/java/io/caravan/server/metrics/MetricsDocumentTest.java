@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The tables of metrics in the documentation, which this test compares with {@link Statistics}. */
+/** Compares the tables of metrics in the documentation with {@link Statistics}. */
 class MetricsDocumentTest {
     private static final Path PAGE = Path.of("../docs/reference/metrics.md");
     /** The system property that makes the test rewrite the page if it is {@code true}. */

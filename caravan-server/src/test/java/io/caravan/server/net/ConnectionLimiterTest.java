@@ -10,7 +10,7 @@ import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import org.junit.jupiter.api.Test;
 
-/** The limits on the number of connections, in total and from one address. */
+/** Tests the limits on the number of connections, in total and from one address. */
 class ConnectionLimiterTest {
     private final ConnectionLimiter slots = new ConnectionLimiter(5, 2);
 

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Timeouts that close idle and slow connections, with a clock that the test controls. */
+/** Tests timeouts that close idle and slow connections, with a clock that the test controls. */
 class DeadlinesTest {
     private static final int REQUEST_SECONDS = 8;
     private static final int STALL_SECONDS = 30;
@@ -139,7 +139,7 @@ class DeadlinesTest {
         assertThat(channel.isOpen()).isFalse();
     }
 
-    /** A stalled reader must be closed even if the server continues to write, such as comments in an event stream. */
+    /** A stalled reader must be closed even if the server keeps writing, for example event stream comments. */
     @Test
     void closesStalledReaderDespiteFurtherWrites() {
         client.idle = false;

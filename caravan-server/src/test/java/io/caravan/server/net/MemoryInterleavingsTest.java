@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Interleavings of connections that share the memory budgets for requests and for replies. */
+/** Tests interleavings of connections that share the memory budgets for requests and for replies. */
 @LongTimeout
 class MemoryInterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(500, 20_000);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Network connections, tested without a real protocol. */
+/** Tests network connections without a real protocol. */
 class NetworkTest {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -131,7 +131,7 @@ class NetworkTest {
         }
     }
 
-    /** A connection without a configured idle timeout must use the protocol's, which is zero in other tests. */
+    /** A connection without a configured idle timeout must use that of its protocol, which is zero in other tests. */
     @Test
     void usesProtocolIdleTimeoutWhenUnconfigured() throws Exception {
         protocol.setup.countDown();

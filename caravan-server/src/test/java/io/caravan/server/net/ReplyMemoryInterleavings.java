@@ -13,8 +13,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connections whose replies together exceed the memory for replies. A separate thread creates each reply when memory is
- * available. The connection's event loop writes the reply, and the client reads it late or never.
+ * Simulates connections whose replies together exceed the memory for replies. A separate thread creates each reply when
+ * memory is available. The connection's event loop writes the reply, and the client reads it late or never.
  */
 final class ReplyMemoryInterleavings {
     private static final int LIMIT = 1_000;
@@ -59,7 +59,7 @@ final class ReplyMemoryInterleavings {
         assertThat(clients.get(0).memory.room()).isTrue();
     }
 
-    /** Advances the clock past the timeout, and returns whether a client was closed because others wait for memory. */
+    /** Advances the clock past the timeout, and returns whether a client was closed to free memory for others. */
     private boolean pass() {
         long before = budget.closedForReplies.sum();
         timer.advanceTimeBy(MemoryBudget.FULL_STALL_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The memory limit for replies to clients that do not read. */
+/** Tests the memory limit for replies to clients that do not read. */
 class ReplyMemoryTest {
     private static final int LIMIT = 80_000;
     private static final long TIMEOUT_SECONDS = MemoryBudget.FULL_STALL_TIMEOUT.toSeconds();
@@ -109,7 +109,7 @@ class ReplyMemoryTest {
         assertThat(second.memory.room()).isTrue();
     }
 
-    /** A full reply budget must still admit small messages, but not large ones, which may go to many subscribers. */
+    /** A full reply budget must admit small published messages, but no large ones, which may go to many clients. */
     @Test
     void allowsOnlySmallMessagesWhenBudgetIsSpent() {
         assertThat(second.memory.mayReply(LIMIT)).isTrue();

@@ -15,9 +15,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connections whose requests together exceed the memory for requests. Each connection has its own event loop and uses
- * its memory as {@code RespHandler} does. Some connections end before they get their replies, and some clients send
- * only part of their last request.
+ * Simulates connections whose requests together exceed the memory for requests. Each connection has its own event loop
+ * and uses its memory as {@code RespHandler} does. Some connections end before they get their replies, and some clients
+ * send only part of their last request.
  */
 final class RequestInterleavings {
     private static final int LIMIT = 256;
@@ -26,7 +26,7 @@ final class RequestInterleavings {
     private static final int MAX_READ = 100;
     private static final int MAX_PENDING = 2;
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
-    /** The number of bytes by which each connection may exceed the limits, admitted just before a limit was reached. */
+    /** The bytes by which a connection may exceed a limit if it is admitted just before the limit is reached. */
     private static final int PASSED_BY = 2 * MAX_READ + MAX_REQUEST;
 
     private final SplittableRandom random;
@@ -66,7 +66,7 @@ final class RequestInterleavings {
         assertThat(budget.requestBytes.get()).isZero();
     }
 
-    /** Advances the clock past the timeout, and returns whether a client was closed because others wait for memory. */
+    /** Advances the clock past the timeout, and returns whether a client was closed to free memory for others. */
     private boolean pass() {
         long before = budget.closedForRequests.sum();
         timer.advanceTimeBy(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);

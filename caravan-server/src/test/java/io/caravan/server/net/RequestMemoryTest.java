@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The order in which connections continue while the memory for requests is full. */
+/** Tests the order in which connections may continue to read while the memory for requests is full. */
 class RequestMemoryTest {
     private static final int LIMIT = 100;
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
@@ -40,7 +40,7 @@ class RequestMemoryTest {
             reads = memory.mayRead();
         }
 
-        /** Sends part of a request. The server continues to read only if the memory allows it. */
+        /** Sends part of a request to the server. The server continues to read only if the memory allows it. */
         void begin(int bytes) {
             send(bytes, false, (int) memory.requestBytes() + bytes);
         }
@@ -148,7 +148,7 @@ class RequestMemoryTest {
         assertThat(budget.requestBytes.get()).isEqualTo(LIMIT + 10);
     }
 
-    /** A delayed request must resume when memory is freed, because no further bytes arrive that would resume it. */
+    /** A delayed request must resume as soon as memory is freed, because no arriving bytes would resume it. */
     @Test
     void delayedRequestResumesWhenMemoryIsFreed() {
         Client holder = new Client();
@@ -233,7 +233,7 @@ class RequestMemoryTest {
         assertThat(budget.requestBytes.get()).isZero();
     }
 
-    /** An exempt connection must yield its turn when its small request waits, for example for a value. */
+    /** A connection allowed over the limit must lose this right if its small request waits, for example for a value. */
     @Test
     void exemptConnectionYieldsItsTurnWhenItsSmallRequestWaits() {
         Client waits = new Client();
@@ -250,7 +250,7 @@ class RequestMemoryTest {
         assertThat(waits.open()).as("it holds little").isTrue();
     }
 
-    /** An exempt connection must keep its turn when its large request waits, or all could exceed the limit in turn. */
+    /** A connection allowed over the limit must keep this right if its large request waits, or all could exceed it. */
     @Test
     void exemptConnectionKeepsItsTurnWhenItsLargeRequestWaits() {
         Client waits = new Client();

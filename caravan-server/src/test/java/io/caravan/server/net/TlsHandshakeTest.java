@@ -17,7 +17,7 @@ import java.util.Queue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A step-by-step TLS handshake, in which another thread must compute the signatures for the event loop. */
+/** Tests, step by step, that another thread computes the signatures of a TLS handshake for the event loop. */
 class TlsHandshakeTest {
     @TempDir
     Path directory;

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Connection memory for protocol tests. It is unlimited unless the test sets a limit. */
+/** Creates connection memory for protocol tests. It is unlimited unless the test sets a limit. */
 public final class Unbounded {
     private Unbounded() {}
 
@@ -19,7 +19,7 @@ public final class Unbounded {
         return memories(replyBytes, channel).get(0);
     }
 
-    /** Returns the memory of each of several connections that share one limit. */
+    /** Returns the memory of each of these connections, which share one limit on replies. */
     public static List<ConnectionMemory> memories(long replyBytes, Channel... channels) {
         MemoryBudget budget = budget(replyBytes);
         return Stream.of(channels)

@@ -7,7 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import org.junit.jupiter.api.Test;
 
-/** The limits on the memory that the blocked requests of one client may use. */
+/** Tests the limits on the memory for blocked requests, per connection and per client address. */
 class WaitMemoryTest {
     private static final int LIMIT = 80;
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The rotation of secrets in a secrets file while clients are connected. */
+/** Tests the rotation of secrets in a secrets file while clients are connected. */
 class ReloadTest {
     private static final SocketAddress NOWHERE = new LocalAddress("test");
 

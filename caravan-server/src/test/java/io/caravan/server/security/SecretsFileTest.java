@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The content of secrets files, and the errors about invalid files. */
+/** Tests the content of secrets files, and the errors about invalid files. */
 class SecretsFileTest {
     private static final SocketAddress NOWHERE = new LocalAddress("test");
 

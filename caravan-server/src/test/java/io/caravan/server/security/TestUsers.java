@@ -9,7 +9,7 @@ public final class TestUsers {
     public final FileAuthenticator authenticator;
     private final Path file;
 
-    /** Writes a file with this text. */
+    /** Writes a secrets file with this text. */
     public TestUsers(String text) throws IOException {
         file = Files.createTempFile("users", ".properties");
         file.toFile().deleteOnExit();
@@ -17,7 +17,7 @@ public final class TestUsers {
         authenticator = FileAuthenticator.ofSecrets(file);
     }
 
-    /** Replaces a part of the file's text, and reloads the file. */
+    /** Replaces a part of the secrets file's text, and reloads the file. */
     public void replace(String part, String replacement) throws IOException {
         Files.writeString(file, Files.readString(file).replace(part, replacement));
         authenticator.reload();

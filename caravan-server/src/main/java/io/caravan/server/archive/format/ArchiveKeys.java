@@ -28,12 +28,12 @@ import org.jspecify.annotations.Nullable;
 public final class ArchiveKeys {
     public static final String ROOT = "archive.json";
     public static final String MANIFESTS = "manifests/";
-    /** The directory of the documents' snapshot directories. */
+    /** The directory that contains the snapshot directory of each document name. */
     public static final String SNAPSHOTS = "snapshots/";
 
-    /** Maximum length of a form that contains the entire name. */
+    /** Maximum number of characters of an encoded name that is not cut. */
     public static final int MAX_NAME_CHARS = 160;
-    /** The number of characters to which a longer form is cut. */
+    /** The number of characters to which a longer encoded name is cut, before its hash is added. */
     public static final int KEPT_CHARS = 96;
 
     private static final char ESCAPE = '!';
@@ -91,7 +91,7 @@ public final class ArchiveKeys {
                 : null;
     }
 
-    /** Returns the form that a document name has in keys. */
+    /** Encodes a document name for use in keys. */
     public static String encode(DocumentName name) {
         byte[] bytes = name.toBytes();
         StringBuilder form = new StringBuilder(bytes.length + 16);
@@ -113,7 +113,7 @@ public final class ArchiveKeys {
         return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_';
     }
 
-    /** Returns the name that has this form in keys, or null when the form does not determine it or is invalid. */
+    /** Decodes a document name from its form in keys; returns null if the form was cut or is invalid. */
     public static @Nullable DocumentName decode(String form) {
         if (form.isEmpty() || form.length() > MAX_NAME_CHARS) {
             return null;

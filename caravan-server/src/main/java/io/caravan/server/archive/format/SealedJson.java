@@ -63,7 +63,7 @@ final class SealedJson<T> {
     private final int version;
     private final int maxBytes;
 
-    /** Creates a codec of one version that reads objects up to this size. */
+    /** Creates a codec for one version of a format that reads objects of up to {@code maxBytes}. */
     SealedJson(Class<T> type, String format, int version, int maxBytes) {
         this.type = type;
         this.format = format;
@@ -91,7 +91,7 @@ final class SealedJson<T> {
     }
 
     /**
-     * Returns the fields of an object.
+     * Decodes an object into its fields.
      *
      * @param object its key or address, for messages
      * @throws ArchiveException {@code CORRUPT} or {@code VERSION}
@@ -148,9 +148,7 @@ final class SealedJson<T> {
         return store;
     }
 
-    /**
-     * A 64-bit number that is 16 hexadecimal digits in JSON, because not every JSON reader supports 64-bit integers.
-     */
+    /** Marks a 64-bit number that is 16 hexadecimal digits in JSON: not every JSON reader supports 64-bit integers. */
     @Retention(RetentionPolicy.RUNTIME)
     @JacksonAnnotationsInside
     @JsonSerialize(converter = ToHex.class)

@@ -25,7 +25,7 @@ final class SnapshotInput implements AutoCloseable {
     private @Nullable DocumentName document;
     private long sequence = NO_SEQUENCE;
 
-    /** @param object its key or address, for messages */
+    /** @param object the object's key or address, for messages */
     SnapshotInput(InputStream in, String object) {
         this.in = new BufferedInputStream(in);
         this.object = object;
@@ -35,12 +35,12 @@ final class SnapshotInput implements AutoCloseable {
         return object;
     }
 
-    /** Sets the document of the following bytes, for messages. */
+    /** Sets the document to which the following bytes belong, for error messages. */
     void document(DocumentName name) {
         document = name;
     }
 
-    /** Sets the sequence of the value in the following bytes, for messages. */
+    /** Sets the sequence of the value to which the following bytes belong, for error messages. */
     void sequence(long current) {
         sequence = current;
     }

@@ -128,7 +128,7 @@ public final class SnapshotWriter {
         rawEnd = BLOCK_HEADER_BYTES;
     }
 
-    /** Returns the length of the compressed block, or -1 to store it uncompressed. */
+    /** Compresses the current block, and returns the compressed length; -1 if the block must be stored uncompressed. */
     private int compress(int rawBytes) {
         if (!compressor.worthTrying(rawBytes)) {
             return -1;

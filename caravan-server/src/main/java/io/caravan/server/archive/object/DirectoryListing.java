@@ -78,7 +78,7 @@ final class DirectoryListing {
         }
     }
 
-    /** Returns the lowest names above a floor, in order; names of directories end with a slash. */
+    /** Returns the lowest names in a directory above a floor, in order; names of subdirectories end with a slash. */
     private List<String> lowest(String directory, String floor) throws IOException {
         TreeSet<String> names = new TreeSet<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(root.resolve(directory))) {

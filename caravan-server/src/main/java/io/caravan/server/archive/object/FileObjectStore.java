@@ -37,11 +37,11 @@ import org.jspecify.annotations.Nullable;
  * <p>A directory that does not exist is empty, and is created by the first put.
  */
 public final class FileObjectStore implements ObjectStore {
-    /** Maximum number of a directory's names in memory during a listing. */
+    /** Maximum number of names of one directory that a listing keeps in memory. */
     private static final int NAMES_AT_A_TIME = 100_000;
 
     private static final String LOCK_NAME = "~lock";
-    /** Locks by real directory, for all stores of this process. Never removed, because there are few. */
+    /** The lock of each real directory, shared by all stores of this process. Never removed, because there are few. */
     private static final Map<Path, ReentrantLock> LOCKS = new ConcurrentHashMap<>();
 
     private final Path directory;
@@ -211,9 +211,9 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     /**
-     * Runs an action that depends on a condition. Across all processes, only one thread at a time runs such an action.
-     * A file lock excludes other processes. A lock in memory excludes other threads of this process, which the
-     * operating system's locks do not exclude.
+     * Runs a conditional put or deletion. Across all processes, only one thread at a time runs such an action. A file
+     * lock excludes other processes. A lock in memory excludes other threads of this process, which the operating
+     * system's locks do not exclude.
      *
      * <p>The file is opened for each action. An interrupt closes the channel on which the caller waits, so it affects
      * only that call. A process opens the file at most once at a time, because closing any channel of a file releases
@@ -257,7 +257,7 @@ public final class FileObjectStore implements ObjectStore {
         }
     }
 
-    /** Translates a file system error. An empty key stands for the store. */
+    /** Converts a file system error to an {@link ObjectStoreException}. An empty key stands for the store. */
     private ObjectStoreException problem(String call, String key, IOException cause) {
         if (cause instanceof ClosedByInterruptException || cause instanceof InterruptedIOException) {
             return problem(Kind.UNAVAILABLE, call, key, "interrupted", cause);

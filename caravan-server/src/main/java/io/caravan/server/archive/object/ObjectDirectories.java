@@ -28,7 +28,7 @@ final class ObjectDirectories {
         }
     }
 
-    /** Moves a file to its place atomically, replacing any existing one, and creates the directories that it needs. */
+    /** Moves a file to its place atomically, replacing any existing file, and creates missing directories. */
     static void move(Path from, Path to) throws IOException {
         Path directory = to.getParent();
         for (int tried = 1; ; tried++) {
@@ -46,7 +46,7 @@ final class ObjectDirectories {
         }
     }
 
-    /** Makes a file's name durable, with the names of its directories, which their creator may not have fsynced yet. */
+    /** Makes a file's name and its directories' names durable: the directories may not have been fsynced yet. */
     static void forceAbove(Path file, Path root) throws IOException {
         for (Path directory = above(file); !directory.equals(root); directory = above(directory)) {
             try {

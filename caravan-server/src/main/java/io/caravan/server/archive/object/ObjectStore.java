@@ -26,7 +26,7 @@ public interface ObjectStore extends AutoCloseable {
     record Stored(byte[] content, String tag) {}
 
     /**
-     * An object in a list.
+     * An object that {@link #list} has found.
      *
      * @param key its key, relative to the archive's location
      * @param bytes its size

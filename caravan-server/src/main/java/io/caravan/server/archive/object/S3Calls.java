@@ -21,7 +21,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
     /** The size of the pieces in which a body is sent. The idle timeout applies to each piece. */
     private static final int PIECE_BYTES = 64 * 1024;
 
-    /** Returns the key of an object or a directory in the bucket. */
+    /** Returns the full key, in the bucket, of an object or a directory. */
     String inBucket(String key) {
         return prefix + key;
     }
@@ -58,7 +58,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
         return AsyncRequestBody.fromRemainingByteBuffersUnsafe(pieces);
     }
 
-    /** Deletes an object; if a tag is given, only if the object has it. */
+    /** Deletes an object; if a tag is given, only if the object has this tag. */
     void delete(String key, @Nullable String tag) {
         await(
                 "DeleteObject",
@@ -105,8 +105,8 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
     }
 
     /**
-     * The time limits of calls. {@code idle} detects stalls. {@code bytesPerSecond} only ensures that every call ends;
-     * it is low enough to send several parts at a time over a slow line.
+     * The time limits of S3 calls. {@code idle} detects stalls. {@code bytesPerSecond} only ensures that every call
+     * ends; it is low enough to send several parts at a time over a slow line.
      *
      * @param connect time until a connection is established
      * @param idle time without a byte in either direction, within a request or a response

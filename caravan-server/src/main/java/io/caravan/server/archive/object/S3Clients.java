@@ -32,7 +32,7 @@ final class S3Clients {
     private S3Clients() {}
 
     /**
-     * Creates the threads of a client. Close the client before you end its threads. The SDK's own threads would take
+     * Creates the threads for a client. Close the client before you end its threads. The SDK's own threads would take
      * two seconds to end.
      */
     @SuppressWarnings("deprecation") // the SDK supports no newer kind

@@ -59,7 +59,7 @@ final class S3Input extends InputStream {
         return tag;
     }
 
-    /** Returns all bytes. Throws if there are more than the maximum. */
+    /** Reads the entire object. Throws if the object is larger than the maximum. */
     byte[] readWhole(int maxBytes) {
         checkSize(length, maxBytes);
         ByteArrayOutputStream content = new ByteArrayOutputStream((int) Math.max(length, 0));

@@ -33,7 +33,7 @@ import software.amazon.awssdk.services.s3.model.S3Object;
 public final class S3ObjectStore implements ObjectStore {
     private static final Logger LOG = LoggerFactory.getLogger(S3ObjectStore.class);
 
-    /** The key prefix of temporary objects that serve to check the server's support for conditions. */
+    /** The key prefix of temporary objects with which this class checks whether the server supports conditions. */
     static final String SCRATCH = "conditions-";
 
     private static final byte[] SCRATCH_CONTENT = {'c'};
@@ -55,12 +55,12 @@ public final class S3ObjectStore implements ObjectStore {
     private final EventLoopGroup threads;
     private final Semaphore onTheirWay = new Semaphore(PARTS_ON_THEIR_WAY, true);
     /**
-     * The server's support for conditions, or null before it was checked. Concurrent first calls may check it twice.
+     * The server's support for conditions; null until it has been checked. Concurrent first calls may check it twice.
      */
     private volatile @Nullable Conditions conditions;
 
     /**
-     * The server's support for conditions. A server that does not support conditional puts is rejected.
+     * The conditions that a server supports. A server that does not support conditional puts is rejected.
      *
      * @param ofDeletions whether the server also supports conditional deletions
      */
@@ -192,8 +192,8 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * Puts content whose condition holds, and checks that the server accepts it. A conflict may be due to the client's
-     * retry of a put that took place.
+     * Puts content under a condition that holds, and checks that the server accepts the put. A conflict may be due to
+     * the client's retry of a put that took place.
      */
     private String checkAccepted(String key, byte[] content, @Nullable String tag, String condition, String although) {
         try {
@@ -269,9 +269,7 @@ public final class S3ObjectStore implements ObjectStore {
         return tag.equals(zeros) ? zeros.replace('0', '1') : zeros;
     }
 
-    /**
-     * Deletes an object and ignores errors: the credentials need not permit deletions, and a leftover byte is harmless.
-     */
+    /** Deletes an object and ignores errors: deletions need not be permitted, and a leftover object is harmless. */
     private void removeIfPermitted(String key) {
         try {
             calls.delete(key, null);

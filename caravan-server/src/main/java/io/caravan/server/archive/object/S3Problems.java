@@ -18,7 +18,7 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 final class S3Problems {
     private static final int QUOTED_CHARACTERS = 300;
 
-    /** The meaning of an error code, regardless of the HTTP status. {@code NOT_FOUND} is used for buckets only. */
+    /** The meaning of an S3 error code, regardless of the HTTP status. {@code NOT_FOUND} is used for buckets only. */
     private record Meaning(Kind kind, @Nullable String advice) {}
 
     private static final Meaning LATER = new Meaning(Kind.UNAVAILABLE, null);
@@ -66,7 +66,7 @@ final class S3Problems {
         this.where = where;
     }
 
-    /** Returns the exception for a call, such as {@code PutObject}, of an object or a directory of objects. */
+    /** Returns the exception for a failed call, such as {@code PutObject}, for an object or a directory of objects. */
     ObjectStoreException problem(String call, String key, Throwable cause) {
         if (cause instanceof ObjectStoreException known) {
             return known;
@@ -144,7 +144,7 @@ final class S3Problems {
         return message == null || message.isEmpty() ? "" : ": " + quoted(message);
     }
 
-    /** Returns a message of the server or the SDK, truncated to a useful length. */
+    /** Returns a message from the server or the SDK, truncated to a useful length. */
     static String quoted(String message) {
         return message.length() <= QUOTED_CHARACTERS ? message : message.substring(0, QUOTED_CHARACTERS) + "...";
     }

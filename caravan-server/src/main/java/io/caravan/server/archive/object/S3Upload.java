@@ -13,9 +13,9 @@ import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
- * Receives an object's bytes and puts them: in one call when they fit one part, otherwise in parts, several at a time.
- * The part that is being filled and those in flight are in memory. All uploads of a store share a limit on the parts in
- * flight.
+ * Receives an object's bytes and puts them: in one call when they fit in one part, otherwise in parts, several at a
+ * time. The part that is being filled and those in flight are in memory. All uploads of a store share a limit on the
+ * parts in flight.
  *
  * <p>The SDK's multipart client (as of 2.56) cannot replace this class. It omits the {@code Content-MD5} with which a
  * server rejects a part that was damaged in transit. It also limits the memory of each upload instead of all uploads
@@ -33,7 +33,7 @@ final class S3Upload extends OutputStream {
     private byte[] part = new byte[FIRST_BYTES];
 
     private int filled;
-    /** The id of the multipart upload; null while all bytes fit one part. */
+    /** The id of the multipart upload; null while all bytes fit in one part. */
     private @Nullable String upload;
 
     private final List<Sent> sent = new ArrayList<>();
@@ -216,8 +216,8 @@ final class S3Upload extends OutputStream {
     }
 
     /**
-     * The part sizes of large objects. S3 accepts ten thousand parts, so the later parts of a very large object are
-     * larger: with 8 MiB and 32 MiB, the maximum is a quarter of a tebibyte.
+     * The part sizes for uploads of large objects. S3 accepts ten thousand parts, so the later parts of a very large
+     * object are larger: with 8 MiB and 32 MiB, the maximum is a quarter of a tebibyte.
      *
      * @param smallBytes size of the first parts
      * @param smallParts number of small parts

@@ -56,7 +56,7 @@ final class ArchiveBinding implements ClaimMemory {
     private static final byte VERSION = 2;
     private static final byte TRUSTED = 2;
     private static final int HEAD = 2 * Byte.BYTES + Long.BYTES;
-    /** Maximum number of owners; further owners replace the oldest. */
+    /** Maximum number of owners in the record; further owners replace the oldest. */
     private static final int MOST_OWNERS = 16;
 
     private static final String ABSENT = "";

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Threading.</b> Thread-safe. The monitor guards everything; no thread blocks while holding it.
  */
 final class ArchiveSchedule {
-    /** The slot of the deletions. */
+    /** The number of the slot that contains the deletions. */
     static final int DELETIONS = DocumentService.STRIPES;
 
     static final int SLOTS = DELETIONS + 1;
@@ -57,7 +57,7 @@ final class ArchiveSchedule {
     private int unverifiedSlots;
     private int lastRetried = DELETIONS;
 
-    /** The jobs that wait or run. A waiting job is in one of the queues. */
+    /** The waiting and running jobs, by document name. A waiting job is in one of the queues. */
     private final Map<DocumentName, Job> jobs = new HashMap<>();
 
     private final TreeSet<Job> waiting =
@@ -167,14 +167,14 @@ final class ArchiveSchedule {
         }
     }
 
-    /** Opens the schedule to the workers. */
+    /** Opens the schedule, so that workers can take jobs. */
     synchronized void open() {
         open = true;
         notifyAll();
     }
 
     /**
-     * Closes the schedule to the workers, and fails the waiting requests.
+     * Closes the schedule, so that workers take no more jobs, and fails the waiting requests.
      *
      * @param forever false if the schedule may be opened again; the jobs then wait
      */

@@ -15,7 +15,7 @@ final class ArchiveSlot {
     boolean lacksSpace;
     /** Whether the marks of the slot's documents may refer to another archive. */
     boolean unverified;
-    /** The verification of all documents, or null if none is in progress. */
+    /** The verification of all documents of the slot; null if none is in progress. */
     @Nullable
     Verification verification;
 
@@ -71,7 +71,7 @@ final class ArchiveSlot {
         }
     }
 
-    /** A verification, with the number of documents of the slot that are not verified yet. */
+    /** The verification of a slot, with the number of documents that are not verified yet. */
     static final class Verification {
         int left;
     }
@@ -94,7 +94,7 @@ final class ArchiveSlot {
     }
 
     /**
-     * Records a scan.
+     * Records a scan of the slot.
      *
      * @param nowMillis when the scan began
      * @param next the latest time when the slot is scanned again

@@ -104,7 +104,7 @@ public final class Archiver implements AutoCloseable {
     }
 
     /**
-     * Starts to archive.
+     * Starts to archive a server's documents.
      *
      * @param store the store of the documents
      * @throws ArchiveException when the object store responds at once, and the archive is damaged or belongs to another
@@ -114,7 +114,7 @@ public final class Archiver implements AutoCloseable {
         return start(documents, store, config, LONGEST_BACK_OFF);
     }
 
-    /** Starts to archive, with a limit on every delay after a failure. */
+    /** Starts to archive a server's documents, with a limit on the delay after each failure. */
     static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestDelay) {
         Archiver archiver = new Archiver(documents, store, config, longestDelay);
         try {
@@ -226,7 +226,7 @@ public final class Archiver implements AutoCloseable {
         job.complete(archived);
     }
 
-    /** Returns the time until the retry, in nanoseconds, or {@link #DROP} when the job is left for the next round. */
+    /** Handles a failure. Returns the nanoseconds until the retry, or {@link #DROP} to wait for the next round. */
     private long failed(Job job, Throwable problem, long startNanos) {
         if (ownership.state() == ArchiveState.STOPPED) {
             return DROP;

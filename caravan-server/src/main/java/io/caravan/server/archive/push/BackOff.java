@@ -5,8 +5,8 @@ import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * The delay after a failure. The delay doubles with each failure, up to a limit. A random part is subtracted, so that
- * servers do not all retry at once. After a success, there is no delay. Thread-safe.
+ * The delay between a failed attempt and the next attempt. The delay doubles with each failure, up to a limit. A random
+ * part is subtracted, so that servers do not all retry at once. After a success, there is no delay. Thread-safe.
  */
 final class BackOff {
     private static final Duration FIRST = Duration.ofMillis(200);

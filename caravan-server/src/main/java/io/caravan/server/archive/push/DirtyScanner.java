@@ -34,7 +34,7 @@ final class DirtyScanner implements Runnable {
      */
     private static final int DELETIONS_EVERY = DocumentService.STRIPES / 8;
 
-    /** The maximum delay until a change of the round duration takes effect. */
+    /** The maximum delay until a change to the round duration takes effect. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final DocumentService documents;
@@ -65,7 +65,7 @@ final class DirtyScanner implements Runnable {
         startRound();
     }
 
-    /** Begins a round now, and makes all of its slots due. */
+    /** Begins a round in which all slots are due immediately. */
     private void startRound() {
         roundStartNanos = System.nanoTime() - roundNanos;
         slot = 0;

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 final class DocumentUploader {
     /** Maximum number of attempts. Each conflict means that another process has just changed the manifest. */
     private static final int ATTEMPTS = 5;
-    /** A document up to this size, if never archived, is assumed to have no manifest. A wrong guess costs little. */
+    /** Maximum size of a never archived document that is assumed to have no manifest. A wrong guess costs little. */
     private static final long GUESS_BYTES = 64 * 1024;
 
     private final DocumentService documents;
@@ -276,7 +276,7 @@ final class DocumentUploader {
         }
     }
 
-    /** The values of a document. A put that restarts reads them again, in their current state. */
+    /** Supplies a document's values. A put that restarts reads them again, in their current state. */
     private final class Values implements SnapshotSource {
         private final long id;
         private final SnapshotHeader expected;

@@ -10,7 +10,7 @@ import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
 
 /**
- * The retention policies of a server. Each setting of a document's space overrides the general policy.
+ * The retention policies of a server's documents. Each setting of a document's space overrides the general policy.
  *
  * @param general the policy of documents whose space sets no other
  */

@@ -38,7 +38,7 @@ final class DocumentRestorer {
     }
 
     /**
-     * The source of a restored document.
+     * The generation to restore, and the name and mark of the restored document.
      *
      * @param as the document's name in the store
      * @param mark the archive mark that the document gets
@@ -106,8 +106,8 @@ final class DocumentRestorer {
     }
 
     /**
-     * Creates the document. Reads on the calling thread, which blocks. The outcome is reported when the document is
-     * durable, or the store has rejected it.
+     * Creates the document in the store. Reads on the calling thread, which blocks. The outcome is reported when the
+     * document is durable, or the store has rejected it.
      *
      * @throws CaravanException an error of the archive or, for a long document, of the store; nothing has changed
      */

@@ -123,7 +123,7 @@ final class Drill {
         }
     }
 
-    /** Returns the difference between the restored document and its generation or the live document, or null. */
+    /** Returns how the restored document differs from its generation or the live document; null if it does not. */
     private @Nullable String difference(DocumentName name, Generation generation, DocumentService restored) {
         DocumentInfo now = live.peek(name);
         long from = Math.max(now == null ? 0 : now.firstSequence(), generation.firstSequence());

@@ -68,7 +68,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private final AtomicLong hydrated = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
     private final Semaphore waitingReads;
-    /** The last failure of the archive to respond; null if it has responded since. */
+    /** The error when the archive last failed to respond; null if it has responded since. */
     private volatile @Nullable Problem outage;
 
     private record Problem(CaravanException cause, long sinceNanos) {
@@ -97,7 +97,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         this.locks = restores.locks();
     }
 
-    /** The number of documents that were fetched. */
+    /** Returns the number of documents that were fetched. */
     public long hydrated() {
         return hydrated.get();
     }
@@ -106,7 +106,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         return failures.get();
     }
 
-    /** The number of documents that are being fetched or waiting to be fetched. */
+    /** Returns the number of documents that are being fetched or waiting to be fetched. */
     public int fetching() {
         return fetches.size();
     }
@@ -185,8 +185,8 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private final class Fetch implements Runnable {
         private final DocumentName name;
         /**
-         * The callers, the oldest first; guarded by the lock that the map holds while it computes the value for this
-         * name.
+         * The callers that wait for the document, in order of arrival; guarded by the lock that the map holds while it
+         * computes the value for this name.
          */
         private final Queue<Outcome<DocumentName>> waiting = new ArrayDeque<>();
 
@@ -337,7 +337,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         /** The documents and their problems, oldest first. */
         private final Map<DocumentName, Problem> names = new LinkedHashMap<>();
 
-        /** Returns the recent fault of the document, or null. */
+        /** Returns the fault that was recently found in the document, or null. */
         synchronized @Nullable CaravanException find(DocumentName name) {
             Problem damage = names.get(name);
             if (damage != null && damage.isOlderThan(MEMORY_NANOS)) {

@@ -96,7 +96,7 @@ public class RestoreProgress {
         valueBytes.add(document.addedBytes());
     }
 
-    /** The number of documents that could not be restored from any permitted generation. */
+    /** Returns the number of documents that could not be restored from any permitted generation. */
     public final long missing() {
         return missing.sum();
     }

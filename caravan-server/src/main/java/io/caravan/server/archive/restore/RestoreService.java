@@ -194,8 +194,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Returns the generation with this number, or the latest. If there is none, throws a DocumentException that lists
-     * the generations.
+     * Returns the generation with this number, or the latest if no number is given. If there is none, throws a
+     * DocumentException that lists the generations.
      */
     private static Generation choose(Manifest manifest, OptionalLong number) {
         Generation chosen = number.isEmpty()

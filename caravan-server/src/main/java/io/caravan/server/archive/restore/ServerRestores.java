@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The restores of a server from its archive.
+ * The components that restore a server's documents from its archive.
  *
  * @param service restores documents on demand
  * @param hydration fetches documents when they are first needed, or null

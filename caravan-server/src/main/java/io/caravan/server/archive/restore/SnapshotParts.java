@@ -10,7 +10,7 @@ final class SnapshotParts {
     /** Maximum total size of the values of a part, unless it has only one value. A store's log buffer is larger. */
     static final int MAX_BYTES = 1024 * 1024;
 
-    /** The approximate overhead of each value: a frame and an array. */
+    /** The approximate memory overhead of each value: a frame and an array. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final SnapshotReader reader;

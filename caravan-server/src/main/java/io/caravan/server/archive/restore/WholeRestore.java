@@ -119,7 +119,7 @@ public final class WholeRestore {
         }
     }
 
-    /** Counts the manifests. Listing is fast compared with reading, so the total is soon known. */
+    /** Counts the archive's manifests. Listing is fast compared with reading, so the total is soon known. */
     private Runnable count() {
         AtomicLong count = new AtomicLong();
         try {
@@ -304,7 +304,7 @@ public final class WholeRestore {
     }
 
     /**
-     * Ends the restore because an error of this program, the store or the machine has prevented a document's restore.
+     * Ends the restore because an error in this program, the store, or the machine has prevented a document's restore.
      */
     private Runnable failed(Throwable problem) {
         end(

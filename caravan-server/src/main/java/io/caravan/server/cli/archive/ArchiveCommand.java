@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Archives a document on a running server. The subcommands work on an archive without a server. */
+/** Makes a running server archive a document. The subcommands work on an archive without a server. */
 @Command(
         name = "archive",
         description = {

@@ -226,7 +226,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
                     time(generation.takenAtMillis())));
         }
 
-        /** Prints the deletion of a document, if it was deleted. */
+        /** Prints the time and the sequence at which a document was deleted, if it was deleted. */
         void printDeletion(Manifest manifest) throws IOException {
             Tombstone tombstone = manifest.tombstone();
             if (tombstone == null) {

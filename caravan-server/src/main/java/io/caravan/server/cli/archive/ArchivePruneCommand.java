@@ -17,7 +17,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Removes generations, leftovers, and deleted documents from an archive. */
+/** Removes generations, leftover objects, and deleted documents from an archive. */
 @Command(
         name = "prune",
         description = {

@@ -129,7 +129,7 @@ public final class RestoreCommand extends ClientCommand {
         }
     }
 
-    /** Whether the command line sets the archive. A location in the environment may be meant for other commands. */
+    /** Whether the command line names an archive. An archive in the environment may be meant for other commands. */
     private boolean isArchiveGiven() {
         return spec().commandLine().getParseResult().hasMatchedOption("--archive");
     }

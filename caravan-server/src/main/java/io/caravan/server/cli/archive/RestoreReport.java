@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Reports the result of restoring an entire archive: each document as soon as it is restored, and all faults again at
+ * Reports the result of restoring an entire archive: each document as soon as it is restored, and the faults again at
  * the end.
  */
 final class RestoreReport extends RestoreProgress {

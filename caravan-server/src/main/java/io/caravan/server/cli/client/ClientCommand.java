@@ -52,13 +52,13 @@ public abstract class ClientCommand extends CliCommand {
                 .toList();
     }
 
-    /** An action that runs in each Raft group of a cluster. */
+    /** An action that runs on the leader of each Raft group of a cluster. */
     protected interface InGroup {
         void run(ServerConnection leader) throws IOException;
     }
 
     /**
-     * Runs an action at each of the {@link #leaders}.
+     * Runs an action on each of the {@link #leaders}.
      *
      * @throws ClientException if a group has no leader; in this case, no action was run
      */
@@ -70,12 +70,12 @@ public abstract class ClientCommand extends CliCommand {
         }
     }
 
-    /** Connects to a second server, with the same timeout. */
+    /** Connects to the target server with the configured timeout. */
     protected final DocumentClient carrierTo(TargetServer other) throws IOException {
         return other.documents(connectionOptions);
     }
 
-    /** Connects to the source server with the same timeout. Uses HTTP if its address is a URL. */
+    /** Connects to the source server with the configured timeout. Uses HTTP if its address is a URL. */
     protected final DocumentClient carrierFrom(SourceServer from) throws IOException {
         DocumentClient source = from.documents(connectionOptions);
         return source == null ? new RespDocumentClient(this::connect) : source;
@@ -113,12 +113,12 @@ public abstract class ClientCommand extends CliCommand {
         }
     }
 
-    /** Connects to a Redis server, with the same timeout. */
+    /** Connects to a Redis server with the configured timeout. */
     protected final ServerConnection connectTo(ImportSource redis) throws IOException {
         return redis.connect(connectionOptions);
     }
 
-    /** Returns a link to a Durable Streams server over HTTP, with the same timeout. */
+    /** Returns an HTTP link to a Durable Streams server, with the configured timeout. */
     protected final HttpLink linkTo(ImportSource streams) throws IOException {
         return streams.link(connectionOptions);
     }

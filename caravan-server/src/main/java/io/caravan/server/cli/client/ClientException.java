@@ -45,7 +45,7 @@ public final class ClientException extends RuntimeException {
         return new ClientException(OTHER_STATE, message, cause);
     }
 
-    /** Creates the exception for a document that is at another server, which the message names. */
+    /** Creates the exception for a document that was moved to another server, which the message names. */
     static ClientException moved(String message) {
         return new ClientException(OTHER_STATE, message, null, true, 0);
     }
@@ -64,12 +64,12 @@ public final class ClientException extends RuntimeException {
         return new ClientException(exitCode, getMessage() + more, this, moved, waitMillis);
     }
 
-    /** Whether the problem concerns only this document, so that requests for other documents may succeed. */
+    /** Whether the problem concerns only the requested document, so that requests for other documents may succeed. */
     public boolean isOtherState() {
         return exitCode == OTHER_STATE;
     }
 
-    /** Returns this exception if it concerns only this document; throws it otherwise. */
+    /** Returns this exception if it concerns only the requested document; throws it otherwise. */
     public ClientException ofDocument() {
         if (!isOtherState()) {
             throw this;
@@ -77,7 +77,7 @@ public final class ClientException extends RuntimeException {
         return this;
     }
 
-    /** Whether the document is at another server. */
+    /** Whether the document was moved to another server. */
     public boolean isMoved() {
         return moved;
     }

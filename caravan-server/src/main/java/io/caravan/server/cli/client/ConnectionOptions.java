@@ -105,14 +105,14 @@ final class ConnectionOptions {
             return "CARAVAN_" + prefix.substring(2).toUpperCase(Locale.ROOT).replace('-', '_') + "PASSWORD";
         }
 
-        /** Returns a description of the two sources of the password. */
+        /** Describes the two possible sources of the password, for messages. */
         String ways() {
             return "the environment variable " + variable() + " or with " + prefix + "password-file FILE";
         }
     }
 
     /**
-     * Connects to the server.
+     * Connects to the configured server.
      *
      * @throws ParameterException if the options contradict each other
      * @throws IOException if a file cannot be read
@@ -181,7 +181,7 @@ final class ConnectionOptions {
 
     /**
      * Connects to a Redis server at {@code redis://[USER:PASSWORD@]HOST:PORT[/DB]}, or {@code rediss://} for TLS, with
-     * the same timeout.
+     * the configured timeout.
      *
      * @param login the login, whose password overrides that of the address
      * @param authorities the certificate authorities to trust instead of Java's defaults, if TLS is used
@@ -248,7 +248,7 @@ final class ConnectionOptions {
     }
 
     /**
-     * Returns a link to a server over HTTP, with the same timeout; sends nothing yet.
+     * Returns an HTTP link to a server, with the configured timeout; sends nothing yet.
      *
      * @param url {@code http://} or {@code https://}, host, optional port and path
      * @param login the login, whose password is the bearer token
@@ -265,7 +265,7 @@ final class ConnectionOptions {
     }
 
     /**
-     * Returns a client for a server's documents over HTTP, with the same timeout; sends nothing yet.
+     * Returns a client for a server's documents over HTTP, with the configured timeout; sends nothing yet.
      *
      * @param url {@code http://HOST:PORT} or {@code https://HOST:PORT}
      * @throws IllegalArgumentException if the address has another form; the message does not quote it

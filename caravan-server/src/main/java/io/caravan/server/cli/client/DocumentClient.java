@@ -13,7 +13,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and writes documents with their sequences and attributes at one server. Methods whose names start with {@code
+ * Reads and writes documents with their sequences and attributes on one server. Methods whose names start with {@code
  * request} send a request without waiting for its reply. These methods may be called many times before the replies are
  * received. Replies must be received in the order of the requests. An exception in place of a reply concerns only that
  * request; the next reply can still be received. Not thread-safe.
@@ -50,7 +50,7 @@ public interface DocumentClient extends AutoCloseable {
             return origin != null && origin.identity().equals(from.identity()) && origin.copiedTo() >= sequence;
         }
 
-        /** Returns the attributes of a copy of this document, including the identity of this document as its origin. */
+        /** Returns the attributes for a copy of this document, including this document's identity as the origin. */
         Map<String, Object> given() {
             Map<String, Object> given = new LinkedHashMap<>(attributes);
             if (identity != null) {
@@ -63,14 +63,14 @@ public interface DocumentClient extends AutoCloseable {
             return next - first;
         }
 
-        /** Returns a description without the values before a sequence. The length of the values is estimated. */
+        /** Returns a description that excludes the values before a sequence. The remaining length is estimated. */
         public Description from(long sequence) {
             long there =
                     bytes <= 0 || sequence == first ? bytes : (long) ((double) bytes * (next - sequence) / count());
             return new Description(id, sequence, next, there, attributes, moving, identity, origin);
         }
 
-        /** Returns a description without the value at this sequence and those after it. */
+        /** Returns a description that excludes the value at this sequence and those after it. */
         public Description until(long sequence) {
             return new Description(id, first, sequence, bytes, attributes, moving, identity, origin);
         }
@@ -102,7 +102,7 @@ public interface DocumentClient extends AutoCloseable {
 
     record Value(long sequence, byte[] bytes) {}
 
-    /** Receives values. */
+    /** Receives the values that a client reads from a document. */
     interface Sink {
         void take(Value value) throws IOException;
     }
@@ -175,7 +175,7 @@ public interface DocumentClient extends AutoCloseable {
      */
     void taken();
 
-    /** Starts to send a document in chunks. Returns the document's id, which every chunk contains. */
+    /** Starts sending a document in chunks. Returns the document's id, which every chunk contains. */
     long begin(byte[] name, Description document, Replaced replaced);
 
     /** Sends a chunk of a document. */
@@ -185,7 +185,7 @@ public interface DocumentClient extends AutoCloseable {
     void end(byte[] name, long id, long next);
 
     /**
-     * Updates a copy that was made earlier.
+     * Appends values to a copy that was made earlier, and updates its first sequence and attributes.
      *
      * @param document the copy's id at this server, and its new first sequence and attributes
      * @param sequence the sequence of the first value to append
@@ -216,13 +216,13 @@ public interface DocumentClient extends AutoCloseable {
     void fence(byte[] name, long holder, RedirectTarget to);
 
     /**
-     * Deletes a document that this run has fenced, and leaves a redirect.
+     * Deletes a document that this run of the move command has fenced, and leaves a redirect.
      *
      * @throws ClientException if another run has fenced the document since, or the move was abandoned
      */
     void redirect(byte[] name, long holder);
 
-    /** Removes the fence of one run, or of any run; returns whether such a fence existed. */
+    /** Removes the fence that one run, or any run, of the move command has set; returns whether it existed. */
     boolean abandon(byte[] name, OptionalLong holder);
 
     /** Removes a redirect; returns whether it existed. */

@@ -20,7 +20,7 @@ public final class ImportSource {
     @Mixin
     private SourceServer.Login login;
 
-    /** Whether a server is given as the source. */
+    /** Whether the command line names a server as the source. */
     public boolean isGiven() {
         return url != null;
     }

@@ -20,7 +20,7 @@ public final class RespDocumentClient implements DocumentClient {
     /** The approximate number of value bytes in one reply, and therefore in memory. */
     private static final int PAGE_BYTES = 1024 * 1024;
 
-    /** The maximum number of values in a reply, even if their mean length is short: single values may be long. */
+    /** The maximum number of values in a reply, even if their mean length is small: single values may be long. */
     private static final int MAX_PAGE_VALUES = 16;
 
     private static final int PAGES_AHEAD = 16;
@@ -72,7 +72,7 @@ public final class RespDocumentClient implements DocumentClient {
         return new About(info.text("run_id"), info.numberOrZero("store_incomplete") != 0);
     }
 
-    /** Returns the connection. Must not be called while a reply is pending. */
+    /** Returns the connection for all requests except {@link #read}. Must not be called while a reply is pending. */
     public ServerConnection connection() {
         return connection;
     }
@@ -131,7 +131,7 @@ public final class RespDocumentClient implements DocumentClient {
         return new Sequences(next - values.size(), next);
     }
 
-    /** Waits for values; returns an empty page after a timeout. */
+    /** Returns the next values, and waits for them if there are none yet; the page is empty after a timeout. */
     public Page await(byte[] name, long from, long count, int blockMillis) {
         return page(connection.callBlocking(
                 blockMillis, "CARAVAN.READ", name, "FROM", from, "COUNT", count, "BLOCK", blockMillis));
@@ -340,8 +340,8 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     /**
-     * Reads a range of values like {@link #read}, over the connection of the other requests. Must not be called while a
-     * reply is pending.
+     * Reads a range of values like {@link #read}, but over the connection that the other requests use. Must not be
+     * called while a reply is pending.
      */
     public void read(byte[] name, Description document, long first, long next, Sink sink) throws IOException {
         read(connection, name, document, first, next, sink);

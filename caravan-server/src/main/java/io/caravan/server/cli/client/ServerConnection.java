@@ -68,7 +68,7 @@ public final class ServerConnection implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 64 * 1024;
     private static final int MAX_LINE_BYTES = 64 * 1024;
-    /** The maximum length of a byte string, larger than every value and every report of a server. */
+    /** The maximum length of a byte string, larger than any value or report that a server sends. */
     private static final int MAX_BULK_BYTES = 64 * 1024 * 1024;
 
     private static final int MAX_DEPTH = 16;
@@ -225,7 +225,7 @@ public final class ServerConnection implements AutoCloseable {
         return ServerInfo.parse(text("INFO"));
     }
 
-    /** Returns the reply to a request as text. */
+    /** Sends a request, and returns its reply as text. */
     public String text(Object... words) {
         return new String((byte[]) Objects.requireNonNull(call(words)), UTF_8);
     }
@@ -287,7 +287,7 @@ public final class ServerConnection implements AutoCloseable {
         return receive();
     }
 
-    /** Sends a request like {@link #call}, and waits longer for its reply, by {@code blockMillis}. */
+    /** Sends a request like {@link #call}, but waits {@code blockMillis} longer for the reply. */
     @Nullable
     Object callBlocking(int blockMillis, Object... words) {
         send(words);
@@ -526,7 +526,7 @@ public final class ServerConnection implements AutoCloseable {
         }
     }
 
-    /** Converts an exception into one whose message states the remedy. */
+    /** Converts a connection failure into an exception whose message states the remedy. */
     private static LostException lost(Endpoint server, IOException problem, int waitMillis) {
         return new LostException(message(server, problem, waitMillis), problem);
     }

@@ -83,7 +83,7 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
         return number(name).orElse(0);
     }
 
-    /** Returns the growth of a counter; 0 if the server was restarted. */
+    /** Returns the growth of a counter since {@code before}; 0 if the server was restarted. */
     public long growth(String counter, ServerInfo before) {
         return Math.max(0, numberOrZero(counter) - before.numberOrZero(counter));
     }

@@ -18,7 +18,7 @@ public final class SourceServer {
     @Mixin
     private Login login;
 
-    /** The options for the password and the trusted authorities of a source server. */
+    /** The options that set the password and the trusted certificate authorities for a source server. */
     static final class Login {
         @Option(
                 names = "--from-password-file",

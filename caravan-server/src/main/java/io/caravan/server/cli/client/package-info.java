@@ -1,5 +1,5 @@
 /**
- * The connections of commands to a running server, and the options that these commands share.
+ * Connects commands to a running server, and defines the options that these commands share.
  *
  * <p>{@link io.caravan.server.cli.client.ClientCommand} is the base class of these commands. {@link
  * io.caravan.server.cli.client.DocumentClient} accesses documents, over RESP with a {@link

@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The commands for a cluster. */
+/** The {@code caravan cluster} command, whose subcommands operate a cluster. */
 @Command(
         name = "cluster",
         description = {

@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
 abstract class MembershipCommand extends ClientCommand {
     private static final String NODE = "cluster_node_";
 
-    /** A node that joins, as described by the cluster file with which it is started. */
+    /** A node that joins a cluster, as described by the cluster file with which the node is started. */
     record Joining(ClusterNode node, SlotRange slots) {
         static Joining read(Path file, String id) throws IOException {
             try {

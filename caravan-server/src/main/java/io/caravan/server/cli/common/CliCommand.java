@@ -87,7 +87,7 @@ public abstract class CliCommand implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Whether the command only prints. Such a command succeeds even if the reader closes the output early. */
+    /** Whether the command only prints results. Such a command succeeds even if the reader closes the output early. */
     protected boolean onlyReads() {
         return false;
     }

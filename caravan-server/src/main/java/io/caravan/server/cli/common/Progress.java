@@ -32,7 +32,7 @@ public final class Progress implements AutoCloseable {
     private long bytes;
 
     /**
-     * Creates a counter that starts at zero and prints only to a terminal.
+     * Creates a progress counter that starts at zero and prints only to a terminal.
      *
      * @param shown whether the error stream is a terminal
      * @param unit the name of the counted items; bytes are also counted
@@ -43,7 +43,7 @@ public final class Progress implements AutoCloseable {
         this.unit = unit;
     }
 
-    /** Creates a counter that prints nothing. */
+    /** Creates a progress counter that prints nothing. */
     public static Progress silent() {
         return new Progress(new PrintWriter(Writer.nullWriter()), false, "");
     }

@@ -17,7 +17,7 @@ public final class UntilSignal {
     private UntilSignal() {}
 
     /**
-     * Runs the work.
+     * Runs the work, and stops it if the process receives a signal.
      *
      * @param name the name of the thread that ends the process
      * @param stop ends the work soon; called on that thread

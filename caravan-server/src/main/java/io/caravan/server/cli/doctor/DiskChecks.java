@@ -38,7 +38,7 @@ public final class DiskChecks {
 
     private final Path directory;
 
-    /** Creates checks of the disk that contains this directory, which need not exist yet. */
+    /** Creates checks for the disk that contains this directory; the directory need not exist yet. */
     public DiskChecks(Path directory) {
         this.directory = existing(directory);
     }
@@ -59,7 +59,7 @@ public final class DiskChecks {
         return findings;
     }
 
-    /** Returns the findings that do not require a write. */
+    /** Returns the findings of the checks that write nothing. */
     public List<Finding> withoutWriting() {
         List<Finding> findings = new ArrayList<>();
         try {

@@ -34,7 +34,7 @@ public final class MachineChecks {
     private final Path root;
 
     /**
-     * Creates checks of a machine.
+     * Creates checks for a machine.
      *
      * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
      */

@@ -56,7 +56,7 @@ public final class MountChecks {
     }
 
     /**
-     * Creates checks of a directory's mount; the directory need not exist yet.
+     * Creates checks for a directory's mount; the directory need not exist yet.
      *
      * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
      */

@@ -15,7 +15,7 @@ import java.util.OptionalLong;
  * source waits for its next value, it calls {@link #sendBatch}.
  */
 final class BatchAppend {
-    /** The maximum number of bytes in a request, which every server accepts. */
+    /** The maximum number of value bytes in a request with several values; every server accepts such a request. */
     private static final int BATCH_BYTES = 1024 * 1024;
 
     private static final int BATCH_VALUES = 4096;

@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The statistics of a server in words. Statistics that the user may not see, or that a follower does not have, are
- * omitted.
+ * Describes the statistics of a server in words. Statistics that the user may not see, or that a follower does not
+ * have, are omitted.
  */
 public record ServerSummary(ServerInfo info) {
     private static final double PERCENT = 100;
 
     /**
-     * Returns the lines of {@code stat}, with the most important statistics.
+     * Returns the lines that {@code stat} prints, with the most important statistics.
      *
      * @param before the statistics of some seconds earlier, to compute rates
      */
@@ -89,17 +89,17 @@ public record ServerSummary(ServerInfo info) {
         return bytes("heap_used_bytes") + " in the log and the heap";
     }
 
-    /** Returns the free space of the heap. */
+    /** Returns the amount of free space in the heap. */
     public String heap() {
         return part("heap_free_bytes", "heap_total_bytes") + " free, largest hole " + bytes("heap_largest_hole_bytes");
     }
 
-    /** Returns the free space of the disk. */
+    /** Returns the amount of free space on the disk. */
     public String disk() {
         return part("disk_free_bytes", "disk_total_bytes") + " free";
     }
 
-    /** Returns the used memory of the JVM heap. */
+    /** Returns the amount of JVM heap memory in use. */
     public String memory() {
         return part("memory_used_bytes", "memory_max_bytes") + " used";
     }

@@ -18,7 +18,7 @@ final class DocumentChecksum {
     private long bytes;
 
     /**
-     * Starts the checksum of values.
+     * Starts a checksum over values.
      *
      * @param bounded whether the boundaries between the values count; otherwise, only the concatenation of the values
      *     counts
@@ -27,9 +27,7 @@ final class DocumentChecksum {
         this.bounded = bounded;
     }
 
-    /**
-     * Starts the checksum of a document in an export. It also covers the document's name, sequences, and attributes.
-     */
+    /** Starts a checksum over a document in an export, including the document's name, sequences, and attributes. */
     DocumentChecksum(byte[] name, Description document) {
         this(true);
         add(name);

@@ -88,7 +88,7 @@ final class DocumentFollower {
         return sync;
     }
 
-    /** Follows until this instance is stopped, or the single document has been moved. */
+    /** Copies changes until this instance is stopped, or the single document has been moved. */
     void follow() throws IOException {
         if (name != null) {
             requireExists(name);

@@ -31,7 +31,7 @@ final class DocumentMigration {
 
     private static final int DRAINS = 3;
     private static final int PASSES = 20;
-    /** The exclusive upper bound of holder ids. HTTP requests allow 18 digits. */
+    /** The exclusive upper bound of the ids of fence holders. HTTP requests allow 18 digits. */
     private static final long HOLDERS = 1_000_000_000_000_000_000L;
 
     private final ServerPair servers;

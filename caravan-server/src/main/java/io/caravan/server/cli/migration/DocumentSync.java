@@ -57,7 +57,7 @@ final class DocumentSync {
     }
 
     /**
-     * Creates an instance without documents.
+     * Creates an instance that tracks no documents yet.
      *
      * @param existing the handling of a document whose name already exists at the target
      * @param returns whether a document may replace a redirect at the target
@@ -311,7 +311,7 @@ final class DocumentSync {
             importer.finish();
         }
 
-        /** Restores the state of a copy that was not replaced because the document expires. */
+        /** Restores the tracked state of a copy that was not replaced because the document is expiring. */
         private void restore(@Nullable Copy before) {
             if (before != null) {
                 copies.put(name, before);

@@ -53,7 +53,7 @@ final class ExportReader {
     }
 
     /**
-     * Passes on all documents.
+     * Passes all documents of the export to a receiver.
      *
      * @throws EOFException if the export is truncated, or reading fails. A document whose end was not verified is
      *     abandoned; the documents before it were passed on

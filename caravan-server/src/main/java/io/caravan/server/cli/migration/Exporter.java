@@ -51,7 +51,7 @@ final class Exporter implements AutoCloseable {
     }
 
     /**
-     * Passes on all documents with this prefix that exist during the entire export.
+     * Exports all documents with this prefix that exist during the entire export.
      *
      * @param without names to skip
      */
@@ -103,7 +103,7 @@ final class Exporter implements AutoCloseable {
         return document.bytes() >= 0 && document.bytes() <= SHORT_BYTES && document.count() <= SHORT_VALUES;
     }
 
-    /** Passes on short documents; adds those that change in the meantime to {@code later}. */
+    /** Exports short documents; adds those that change in the meantime to {@code later}. */
     private void readAtOnce(List<Described> wanted, List<byte[]> later) throws IOException {
         for (Described next : wanted) {
             if (next.document().count() > 0) {
@@ -137,7 +137,7 @@ final class Exporter implements AutoCloseable {
         progress.add(1, 0);
     }
 
-    /** Passes on one document in pages; returns false if it does not exist. */
+    /** Exports one document in pages; returns false if it does not exist. */
     boolean one(byte[] name) throws IOException {
         String why = "";
         for (int i = 0; i < TRIES; i++) {

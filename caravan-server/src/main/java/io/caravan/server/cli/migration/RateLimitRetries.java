@@ -28,7 +28,7 @@ final class RateLimitRetries {
         this.messages = messages;
     }
 
-    /** Repeats a request until it is accepted, or rejected for another reason. */
+    /** Repeats a request until it is accepted, or is rejected for a reason other than the rate limit. */
     <T> T call(Supplier<T> request) {
         while (true) {
             try {

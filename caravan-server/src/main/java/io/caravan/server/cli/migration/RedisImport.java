@@ -37,7 +37,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
     /** The pause before a pass that may be unnecessary, because the last write to Redis may not have been to a list. */
     private static final long QUIET_PAUSE_MILLIS = 200;
 
-    /** The keys in Redis of one type other than list. */
+    /** The Redis keys of one type other than list. */
     private static final class Others {
         final List<String> first = new ArrayList<>();
         long count;
@@ -92,7 +92,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
         this.comparing = new Importer(target, Existing.SKIP, true, retries, this::settled).comparing();
     }
 
-    /** Returns the maximum length of a value at the server. */
+    /** Returns the maximum length of a value that the server accepts. */
     static int maxValueBytes(ServerConnection.Connector server) throws IOException {
         try (ServerConnection connection = server.connect()) {
             return (int) connection.info().number("max_value_bytes").orElse(StoreConfig.MAX_VALUE_BYTES);

@@ -20,15 +20,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes on Redis lists as documents whose sequences start at 0. Short lists are requested many at a time, each in a
- * consistent state. Long lists are read in slices, which are valid if no client has changed the list between them,
- * except at its end. Redis has no empty lists. Not thread-safe.
+ * Reads Redis lists, and passes them to a receiver as documents whose sequences start at 0. Short lists are requested
+ * many at a time, each in a consistent state. Long lists are read in slices, which are valid if no client has changed
+ * the list between them, except at its end. Redis has no empty lists. Not thread-safe.
  */
 final class RedisLists implements AutoCloseable {
     private static final byte[] START = {'0'};
     private static final byte[] NAMES_PER_SCAN = number(500);
     private static final int MAX_NAMES = 100_000;
-    /** The minimum number of values of a list that is read in slices. */
+    /** The number of values from which a list is read in slices. */
     private static final int LONG_VALUES = 256;
 
     private static final int MAX_SLICE_VALUES = 1_000;
@@ -60,7 +60,7 @@ final class RedisLists implements AutoCloseable {
     private final List<byte[]> longLists = new ArrayList<>();
     private final List<byte[]> others = new ArrayList<>();
 
-    /** Receives findings, except the lists that are passed on. */
+    /** Receives the keys that cannot be imported, and the lists that have changed since they were read. */
     interface Findings {
         /** Receives a key that is not a list. */
         void other(byte[] name, String type);
@@ -73,7 +73,7 @@ final class RedisLists implements AutoCloseable {
     }
 
     /**
-     * Creates a reader over this connection.
+     * Creates a reader that uses this connection.
      *
      * @param maxValueBytes the maximum length of a value; a list with a longer value cannot be imported
      */
@@ -124,7 +124,7 @@ final class RedisLists implements AutoCloseable {
         return word.getBytes(US_ASCII);
     }
 
-    /** Passes on the lists among these names, and reports the other keys. */
+    /** Reads the lists among these names, passes them to a receiver, and reports the other keys. */
     void read(List<byte[]> names, DocumentReceiver to) throws IOException {
         int requested = 0;
         for (int i = 0; i < names.size(); i++) {

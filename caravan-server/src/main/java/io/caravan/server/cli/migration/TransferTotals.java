@@ -82,12 +82,12 @@ final class TransferTotals implements Importer.Listener {
         return DocumentChecksum.hex(crc);
     }
 
-    /** Formats the transferred documents, for example {@code 2 documents, 5 values, 71 B}. */
+    /** Formats the totals of the transferred documents, for example {@code 2 documents, 5 values, 71 B}. */
     String transferred(String thing) {
         return Figures.count(documents, thing) + ", " + Figures.count(values, "value") + ", " + Figures.size(bytes);
     }
 
-    /** Formats the other outcomes, for example {@code ; 1 skipped}. */
+    /** Formats the counts of the other outcomes, for example {@code ; 1 skipped}. */
     String others() {
         return some(number(Outcome.ALREADY), "were there already")
                 + some(number(Outcome.DIFFERENT), "skipped")
@@ -99,7 +99,7 @@ final class TransferTotals implements Importer.Listener {
         return count == 0 ? "" : "; " + count + " " + what;
     }
 
-    /** Writes the transferred documents. */
+    /** Writes the totals of the transferred documents as JSON fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", documents);
         json.writeNumberField("values", values);

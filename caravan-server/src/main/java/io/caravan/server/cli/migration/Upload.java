@@ -43,7 +43,7 @@ final class Upload {
     private @Nullable Description there;
 
     /**
-     * Starts a document; sends nothing yet.
+     * Starts the upload of a document; sends nothing yet.
      *
      * @param document the first sequence and the attributes
      * @param isStream whether the document is a stream: only the attributes of a stream are known, and the boundaries
@@ -117,7 +117,7 @@ final class Upload {
         return problem;
     }
 
-    /** Records that the document is not sent. */
+    /** Records the reason why the document is not sent. */
     void reject(ClientException why) {
         problem = why;
     }

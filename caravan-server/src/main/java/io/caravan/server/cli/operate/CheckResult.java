@@ -101,7 +101,7 @@ record CheckResult(List<Problem> problems, List<Figure> figures, String summary)
     }
 
     /**
-     * One metric that was checked.
+     * A metric, with the status that results from comparing it with its limits.
      *
      * @param name the name for programs
      * @param text a short human-readable text

@@ -19,10 +19,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Compares the statistics of a server with the limits. */
+/** Compares the statistics of a server with the configured limits. */
 final class Checks {
     private static final double PERCENT = 100;
-    /** The archive states in which the server does not write to the archive until it is restarted. */
+    /** The archive states after which the server writes to the archive again only if it is restarted. */
     private static final Set<String> ENDED = Stream.of(ArchiveState.values())
             .filter(ArchiveState::ended)
             .map(ArchiveState::label)

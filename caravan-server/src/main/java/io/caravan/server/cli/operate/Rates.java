@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** The changes between two samples of a server. */
+/** The changes in a server's statistics between two samples. */
 record Rates(Sample before, Sample after) {
     private static final double NANOS = 1e9;
 

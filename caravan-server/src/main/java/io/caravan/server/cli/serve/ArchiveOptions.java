@@ -148,7 +148,7 @@ final class ArchiveOptions {
     private int drillSample;
 
     /**
-     * Returns the settings of automatic restores: hydration and drills.
+     * Returns the settings for automatic restores: hydration and drills.
      *
      * @throws IllegalArgumentException if the settings contradict each other
      */

@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 
 /** Options for the process: its settings, its log, and its shutdown. */
 final class ProcessOptions {
-    /** The property that the logging configuration reads; must be set before the first log message. */
+    /** The system property that sets the format of log messages; must be set before the first log message. */
     private static final String LOG_FORMAT_PROPERTY = "caravan.log.format";
 
     enum LogFormat {

@@ -97,7 +97,7 @@ final class SecurityOptions {
     }
 
     /**
-     * Creates the authenticator of clients.
+     * Creates the authenticator for clients.
      *
      * @param watched receives files that must be reloaded when they change
      * @throws IllegalArgumentException if options contradict each other

@@ -157,7 +157,7 @@ public final class ServeCommand extends SettingsCommand {
         }
     }
 
-    /** Returns the configuration after checking all settings, and that the addresses are free and distinct. */
+    /** Checks all settings, and that the addresses are free and distinct, and returns the configuration. */
     private ServerConfig serverConfig(
             StoreConfig store, InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)
             throws IOException {

@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Parameters;
 
-/** The commands for spaces. */
+/** The {@code caravan space} command, whose subcommands manage spaces. */
 @Command(
         name = "space",
         description = {

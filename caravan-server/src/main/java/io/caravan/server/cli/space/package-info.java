@@ -1,4 +1,4 @@
-/** The commands for spaces: settings for all documents whose names start with a prefix. */
+/** Commands that manage spaces: settings for all documents whose names start with a prefix. */
 @NullMarked
 package io.caravan.server.cli.space;
 

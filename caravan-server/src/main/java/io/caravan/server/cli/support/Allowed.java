@@ -17,7 +17,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The fields of a server that may be disclosed. Everything else is left out. */
+/** The fields of a server's responses that may be disclosed. Everything else is left out. */
 final class Allowed {
     /** The sections of {@code INFO} that may be disclosed. */
     static final Set<String> SECTIONS = Set.of(
@@ -131,7 +131,7 @@ final class Allowed {
         List.of(names.split(" ")).forEach(name -> forms.put(name, form));
     }
 
-    /** Returns the row of a setting, or empty if its name is unknown. */
+    /** Returns a setting as a table row, with any secret hidden; empty if the setting's name is unknown. */
     static Optional<Map<String, String>> setting(String name, String value, String source) {
         String shown = SETTINGS.value(name, value);
         if (shown == null) {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class MachineReport {
     private static final String MAIN_CLASS = "io.caravan.server.cli.Main";
 
-    /** The files of the report, each with a pattern of the lines that may be disclosed. */
+    /** The system files to include in the report, each with a pattern of the lines that may be disclosed. */
     private static final Map<String, Pattern> FILES = files();
 
     private static final Map<String, Pattern> PROCESS_FILES = new TreeMap<>(Map.of(
@@ -37,7 +37,7 @@ final class MachineReport {
     private final Path root;
 
     /**
-     * Creates a report of a machine.
+     * Creates a report about a machine.
      *
      * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
      */

@@ -60,7 +60,8 @@ final class StoreReport {
     }
 
     /**
-     * Adds the files, their headers, and the result of verifying the store. Reports the progress of the verification.
+     * Adds descriptions of the files and their headers, and the result of verifying the store. Reports the progress of
+     * the verification.
      */
     private void report(VerifyReport.Progress progress) {
         try {

@@ -5,13 +5,13 @@ import java.util.Locale;
 
 /** The durability levels of an acknowledged write, from weakest to strongest. */
 public enum DocumentDurability {
-    /** In the memory of the process: the write may be lost if the process is killed. */
+    /** The write is in the memory of the process, and may be lost if the process is killed. */
     MEMORY(Durability.MEMORY),
-    /** In the memory of the operating system: the write may be lost in a power failure. */
+    /** The write is in the memory of the operating system, and may be lost in a power failure. */
     PROCESS(Durability.PROCESS),
-    /** On the disk of the server. */
+    /** The write is on the disk of the server. */
     SYNC(Durability.SYNC),
-    /** On the disks of a majority of the cluster. */
+    /** The write is on the disks of a majority of the cluster's members. */
     REPLICATED(Durability.SYNC);
 
     private final Durability durability;

@@ -22,13 +22,13 @@ final class RateLimit {
         fullNanos = new AtomicLong(nowNanos);
     }
 
-    /** Returns the nanoseconds in which the bucket gains an amount of tokens; at most a century. */
+    /** Returns the time, in nanoseconds, in which the bucket gains this number of tokens; at most a century. */
     private static long nanos(long amount, long perSecond) {
         return (long) Math.min((double) amount * SECOND / perSecond, TimeUnit.DAYS.toNanos(36_500));
     }
 
     /**
-     * Takes an amount of tokens, if at least one token is available.
+     * Takes this number of tokens if at least one token is available.
      *
      * @return 0, or, when no token is available and nothing was taken, the nanoseconds until one is available
      */
@@ -47,7 +47,7 @@ final class RateLimit {
         }
     }
 
-    /** Refunds an amount that was taken for a write that did not happen. */
+    /** Refunds tokens that were taken for a write that did not happen. */
     void refund(long amount, long perSecond) {
         fullNanos.addAndGet(-nanos(amount, perSecond));
     }

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A space with its settings. This object is replaced whenever any space is created, modified, or removed. Each write to
- * a document updates the counts of the space, so that quotas are exact; a write reserves its share of the quotas before
- * the store accepts it. Thread-safe.
+ * A space, with its settings and its counts of documents and bytes. This object is replaced whenever any space is
+ * created, modified, or removed. Each write to a document updates the counts of the space, so that quotas are exact; a
+ * write reserves its share of the quotas before the store accepts it. Thread-safe.
  */
 public final class Space {
     private final Prefix prefix;
@@ -45,7 +45,7 @@ public final class Space {
         this.counts = before == null ? new Counts(new AtomicLong(), new AtomicLong()) : before.counts;
     }
 
-    /** A counter that starts at 0 when the server starts. */
+    /** The counters of a space, which start at 0 when the server starts. */
     public enum Counter {
         WRITES,
         BYTES,
@@ -96,14 +96,14 @@ public final class Space {
         return counts.bytes.get();
     }
 
-    /** Counts a document that existed when the space was created. */
+    /** Adds a document that existed when the space was created to the counts. */
     void countExisting(long documentBytes) {
         counts.documents.incrementAndGet();
         counts.bytes.addAndGet(documentBytes);
     }
 
     /**
-     * Counts a write to a document; called under the lock of the document's name.
+     * Adds the effect of a write to the counts of the space; called under the lock of the document's name.
      *
      * @param stripe the stripe of the document's name; if the stripe is not counted yet, its later count will include
      *     the write
@@ -154,14 +154,14 @@ public final class Space {
         }
     }
 
-    /** Records a write to a document that the store has accepted. */
+    /** Counts a write that the store has accepted. */
     public void wrote(long appendedBytes, long retentionTrimmedValues) {
         counters.count(Counter.WRITES).add(1);
         counters.count(Counter.BYTES).add(appendedBytes);
         counters.count(Counter.TRIMMED_VALUES).add(retentionTrimmedValues);
     }
 
-    /** Records a rejected write. */
+    /** Counts a rejected write by the reason for the rejection. */
     public void rejected(Counter reason) {
         counters.count(reason).add(1);
     }

@@ -18,13 +18,13 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spaces' settings, stored in a list of the store. An entry contains the new settings of one space:
+ * Stores the settings of the spaces in a list of the store. An entry contains the new settings of one space:
  *
  * <ul>
- *   <li>a version, 1, in one byte;
- *   <li>the length of the prefix in 2 bytes, big-endian, and the prefix;
- *   <li>to the end of the entry, the settings as {@link Attributes}, each value in 8 bytes, big-endian; none if the
- *       space was removed.
+ * <li>a version, 1, in one byte;
+ * <li>the length of the prefix in 2 bytes, big-endian, and the prefix;
+ * <li>to the end of the entry, the settings as {@link Attributes}, each value in 8 bytes, big-endian; none if the space
+ *       was removed.
  * </ul>
  *
  * <p>While the list retains more than twice as many entries as there are spaces, each update also appends copies of up

@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a space. A setting is unset, an integer of at least 1, or one of a few words, which are numbered from
- * 1.
+ * The settings that a space can have. A setting is unset, an integer of at least 1, or one of a few words, which are
+ * numbered from 1.
  */
 public enum SpaceSetting {
     /** Maximum length of one value, in bytes. */
@@ -33,7 +33,7 @@ public enum SpaceSetting {
      * once for each document.
      */
     WRITES_PER_SECOND("writes-per-second", Unit.COUNT),
-    /** Maximum number of bytes of appended values, per second. */
+    /** Maximum number of bytes that writes append per second. */
     BYTES_PER_SECOND("bytes-per-second", Unit.BYTES),
     /** Durability of an acknowledged write. */
     DURABILITY("durability", words(DocumentDurability.values(), DocumentDurability::word)),
@@ -53,7 +53,7 @@ public enum SpaceSetting {
     /** The text that clears a setting. */
     private static final String UNSET = "0";
 
-    /** Maximum flush delay: one minute, as for every write. */
+    /** Maximum flush delay in milliseconds: one minute, which is also the maximum for any other write. */
     private static final long LONGEST_DELAY = 60_000;
 
     /** Maximum value of any setting: the greatest integer that every JSON reader represents exactly. */

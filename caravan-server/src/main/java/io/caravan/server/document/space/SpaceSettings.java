@@ -7,11 +7,11 @@ import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The settings of a space. Immutable. */
+/** The values of one space's settings. Immutable. */
 public final class SpaceSettings {
     public static final SpaceSettings NONE = new SpaceSettings(new long[SpaceSetting.values().length]);
 
-    /** The values, in the order of the settings; 0 for a setting that is not set. */
+    /** The value of each setting, in the order of {@link SpaceSetting}; 0 for a setting that is not set. */
     private final long[] values;
 
     private SpaceSettings(long[] values) {
@@ -34,7 +34,7 @@ public final class SpaceSettings {
     }
 
     /**
-     * Returns the same settings, with one replaced.
+     * Returns a copy in which this setting has this value.
      *
      * @param value from 1 to the setting's maximum, or 0 to clear the setting
      * @throws IllegalArgumentException when the value is out of range

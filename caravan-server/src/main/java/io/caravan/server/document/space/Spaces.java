@@ -17,8 +17,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spaces of a store. A document belongs to the space with the longest prefix that its name starts with. Only the
- * settings of this space apply: a space inherits no settings.
+ * Manages the spaces of a store. A document belongs to the space with the longest prefix that its name starts with.
+ * Only the settings of this space apply: a space inherits no settings.
  *
  * <p>Any thread may look up a space; a lookup costs only a few comparisons. Methods that update spaces require a thread
  * that may wait: creating or removing a space recounts all documents, because some documents then belong to another
@@ -37,7 +37,7 @@ public final class Spaces {
     /** The counters of each space; kept while a space with the prefix exists. */
     private final Map<Prefix, SpaceCounters> counters = new ConcurrentHashMap<>();
 
-    /** The lock that is held during an update. It is acquired before the locks of the catalog and the store. */
+    /** The lock that is held while spaces are updated. It is acquired before the locks of the catalog and the store. */
     private final ReentrantLock changing = new ReentrantLock();
     /** The stored settings of the spaces. Guarded by {@link #changing}. */
     private final SpaceJournal journal;

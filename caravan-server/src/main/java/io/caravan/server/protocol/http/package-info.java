@@ -1,5 +1,5 @@
 /**
- * Access to documents over HTTP/1.1: the Durable Streams protocol under {@code /v1/stream/}, and server pages.
+ * Provides access to documents over HTTP/1.1: the Durable Streams protocol under {@code /v1/stream/}, and server pages.
  *
  * <p>{@link io.caravan.server.protocol.http.codec.RequestDecoder} decodes a request. When the head has arrived, {@link
  * io.caravan.server.protocol.http.connection.HttpConnection} finds the {@link

@@ -120,7 +120,7 @@ final class CommandRunner {
         return rejectedLast;
     }
 
-    /** Returns for how many nanoseconds a blocking request has been waiting; 0 if none is. Callable on any thread. */
+    /** Returns how long a blocking request has been waiting, in nanoseconds; 0 if none is. Callable on any thread. */
     long waitingNanos() {
         ReadBatch current = batch;
         return current == null ? 0 : current.waitingNanos();
@@ -326,7 +326,7 @@ final class CommandRunner {
         readWith(spec.action(), command, openReply(), spec.readsDocuments(), spec.blocks());
     }
 
-    /** Passes a read to a reading thread, together with the reads that directly follow. */
+    /** Passes a read to a reading thread, together with the reads that directly follow it. */
     private void readWith(Action first, Command of, PendingReply place, boolean readsDocuments, boolean blocks) {
         ReadBatch reads = new ReadBatch(session, protocol.readers(), replies, this::readsPaused);
         reads.add(first, of, place, readsDocuments, blocks);

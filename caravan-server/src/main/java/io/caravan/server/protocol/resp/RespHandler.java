@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of one client. Passes requests to a {@link CommandRunner}, writes replies, and reads from the socket
- * only while there is space for requests and replies. Closes the connection when the client has quit or will send no
- * more data, and all replies are written.
+ * Handles the RESP connection of one client. Passes requests to a {@link CommandRunner}, writes replies, and reads from
+ * the socket only while there is space for requests and replies. Closes the connection when the client has quit or will
+ * send no more data, and all replies are written.
  *
  * <p>A connection that ends with an error is closed by {@link LingeringClose}, because closing a socket with unread
  * input could discard the error reply.

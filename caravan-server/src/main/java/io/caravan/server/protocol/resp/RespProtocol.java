@@ -57,7 +57,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The RESP protocol, with the state that all RESP connections share. */
+/** Implements the RESP protocol, and holds the state that all RESP connections share. */
 public final class RespProtocol implements WireProtocol {
     private final RespLimits limits;
     private final DocumentService documents;

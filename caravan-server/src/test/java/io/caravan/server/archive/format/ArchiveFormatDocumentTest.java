@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The document {@code docs/internals/archive-format.md}, which must match the classes of this package. */
+/** Tests that {@code docs/internals/archive-format.md} matches the classes of this package. */
 class ArchiveFormatDocumentTest {
     static final List<FormatTables.Layout> LAYOUTS = List.of(
             new FormatTables.Layout("SnapshotLayout", SnapshotLayout.class, ""),

@@ -5,7 +5,7 @@ import io.caravan.fuzz.FuzzTarget;
 import java.util.List;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Fuzz tests of the readers of archive objects. A build runs only the samples and the saved inputs. */
+/** Fuzz tests for the code that reads archive objects. A build runs only the samples and the saved inputs. */
 class ArchiveFuzz {
     private static final FuzzTarget SNAPSHOT = FuzzTarget.made(SnapshotTarget::new);
     private static final FuzzTarget MANIFEST = FuzzTarget.made(ManifestTarget::new);

@@ -60,8 +60,8 @@ class ArchiveKeysTest {
     }
 
     /**
-     * Names that share a prefix longer than the part of a name in a key must have different keys. Some are truncated
-     * within an encoded byte.
+     * Names that differ only after the part that a key contains must have different keys. Some are truncated within an
+     * encoded byte.
      */
     @Test
     void namesHaveUniqueKeys() {

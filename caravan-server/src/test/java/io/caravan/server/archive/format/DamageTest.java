@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The detection of damaged objects. Readers must not allocate memory for a length that exceeds the object. */
+/** Tests that readers detect damaged objects, and allocate no memory for a length that exceeds the object. */
 class DamageTest {
     /**
      * The position of the first block, after the header that {@link Snapshots} writes: a name of 3 bytes and an
@@ -142,7 +142,7 @@ class DamageTest {
                 .withMessageContaining("sequence 0: the value's checksum is wrong");
     }
 
-    /** A deliberate change of an object, which also corrects the checksums. */
+    /** A number to write into a snapshot with correct checksums, and the problem that a reader must report. */
     private record Lie(int at, int number, String problem) {
         @Override
         public String toString() {

@@ -12,7 +12,7 @@ import java.util.List;
  * must survive encoding and decoding.
  */
 final class ManifestTarget implements FuzzTarget {
-    /** The size of the parser's buffers. */
+    /** The memory that the parser's buffers may use. */
     private static final long FIXED_BYTES = 1 << 20;
     /**
      * The maximum memory per input byte. A generation has about 250 characters of JSON, which are copied several times.

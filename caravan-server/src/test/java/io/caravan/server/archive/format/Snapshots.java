@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 
-/** Snapshots that tests read, damage, and compare. */
+/** Writes and reads snapshots for tests, and creates values for them. */
 final class Snapshots {
     static final String OBJECT = "snapshots/doc/object";
     static final UUID STORE = UUID.fromString("00112233-4455-6677-8899-aabbccddeeff");
@@ -72,7 +72,7 @@ final class Snapshots {
         return noise;
     }
 
-    /** Returns an edit in the format of a text editor. Such edits compress well. */
+    /** Returns edits of a text document as JSON, cut to this length. Such edits compress well. */
     static byte[] edit(Random random, int bytes) {
         StringBuilder text = new StringBuilder(bytes + 80);
         while (text.length() < bytes) {

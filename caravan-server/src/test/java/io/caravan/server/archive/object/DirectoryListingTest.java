@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Listings of directories that have more names than one directory read returns. */
+/** Tests listings of directories that have more names than one directory read returns. */
 class DirectoryListingTest {
     @TempDir
     Path root;

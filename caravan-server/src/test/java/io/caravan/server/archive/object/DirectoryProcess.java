@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A separate process, with its main method, that writes to a directory of objects. */
+/** Starts and controls a separate process that writes to a directory of objects. */
 final class DirectoryProcess implements AutoCloseable {
     private static final int BYTES = 1_000_000;
     private static final int MAX_BYTES = 100;

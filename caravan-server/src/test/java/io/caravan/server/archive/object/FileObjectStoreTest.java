@@ -18,7 +18,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The object store contract for a directory, and the behavior that is specific to directories. */
+/** Tests the object store contract for a directory, and the behavior that is specific to directories. */
 class FileObjectStoreTest extends ObjectStoreContract {
     private static final int MAX_BYTES = 10_000_000;
 

@@ -34,7 +34,7 @@ public final class MemoryObjectStore implements ObjectStore {
         this.objects = objects;
     }
 
-    /** Sets the faults of the next calls. The number of the next call is {@link #calls()} + 1. */
+    /** Sets the faults to inject into the next calls. The number of the next call is {@link #calls()} + 1. */
     public MemoryObjectStore faults(ObjectFaults next) {
         faults = next;
         return this;

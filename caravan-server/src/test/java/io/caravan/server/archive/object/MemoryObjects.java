@@ -39,13 +39,13 @@ public final class MemoryObjects {
         return kept == null ? null : kept.content.clone();
     }
 
-    /** Puts an object without a client. */
+    /** Puts an object directly, not through a client. */
     public synchronized void put(String key, byte[] content) {
         checkDirectories(key);
         objects.put(key, new Kept(content.clone(), clock.millis()));
     }
 
-    /** Deletes an object without a client. */
+    /** Deletes an object directly, not through a client. */
     public synchronized void delete(String key) {
         objects.remove(key);
     }

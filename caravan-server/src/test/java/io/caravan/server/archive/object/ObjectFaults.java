@@ -3,7 +3,7 @@ package io.caravan.server.archive.object;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A function that selects a fault for each call of a client. */
+/** A function that selects a fault for each call that a client makes. */
 @FunctionalInterface
 public interface ObjectFaults {
     /** A function that injects no faults. */
@@ -16,12 +16,12 @@ public interface ObjectFaults {
      */
     ObjectFault decide(long number, ObjectCall call, String key);
 
-    /** Returns a function that injects one fault, into the call with this number. */
+    /** Returns a function that injects one fault into the call with this number. */
     static ObjectFaults at(long which, ObjectFault fault) {
         return (number, call, key) -> number == which ? fault : ObjectFault.NONE;
     }
 
-    /** Returns a function that injects one fault, into the nth call of this kind from now on. */
+    /** Returns a function that injects one fault into the nth call of this kind from now on. */
     static ObjectFaults at(ObjectCall kind, long which, ObjectFault fault) {
         AtomicLong left = new AtomicLong(which);
         return (number, call, key) -> call == kind && left.decrementAndGet() == 0 ? fault : ObjectFault.NONE;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The behavior of all {@link ObjectStore}s. A subclass opens the object store to test. */
+/** Tests the behavior that every {@link ObjectStore} must have. A subclass opens the object store to test. */
 @LongTimeout
 abstract class ObjectStoreContract {
     private static final int LARGE_BYTES = 20 << 20;
@@ -38,7 +38,7 @@ abstract class ObjectStoreContract {
     private final List<ObjectStore> opened = new ArrayList<>();
     private ObjectStore store;
 
-    /** Opens the object store of this test. The store is empty at the first call. */
+    /** Opens the object store to be tested. The store is empty at the first call. */
     abstract ObjectStore openPlace() throws Exception;
 
     /** Checks that the object store contains no incomplete objects or other leftovers without a key. */

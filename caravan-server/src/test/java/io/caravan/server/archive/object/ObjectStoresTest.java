@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The URLs of archive locations. */
+/** Tests the URLs of archive locations. */
 class ObjectStoresTest {
     @TempDir
     Path directory;

@@ -25,7 +25,7 @@ import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartRequest;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
-/** The calls that the AWS SDK client receives when an upload is aborted. */
+/** Tests which calls the AWS SDK client receives when an upload is aborted. */
 class S3CancelTest {
     private static final int PART_BYTES = 100_000;
     private static final int PERMITS = 4;

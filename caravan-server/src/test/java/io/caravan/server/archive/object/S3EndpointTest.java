@@ -18,9 +18,9 @@ import software.amazon.awssdk.services.s3.model.BucketAlreadyExistsException;
 import software.amazon.awssdk.services.s3.model.BucketAlreadyOwnedByYouException;
 
 /**
- * The object store contract for a running S3 server. {@code CARAVAN_TEST_S3_ENDPOINT} is its URL, and the variables of
- * the AWS SDK contain the credentials. The bucket, {@code CARAVAN_TEST_S3_BUCKET} or {@value S3Server#BUCKET}, is
- * created if it is missing.
+ * Tests the object store contract against a running S3 server. {@code CARAVAN_TEST_S3_ENDPOINT} is its URL, and the
+ * variables of the AWS SDK contain the credentials. The bucket, {@code CARAVAN_TEST_S3_BUCKET} or
+ * {@value S3Server#BUCKET}, is created if it is missing.
  */
 @EnabledIfEnvironmentVariable(named = S3EndpointTest.ENDPOINT, matches = ".+")
 class S3EndpointTest extends ObjectStoreContract {

@@ -36,7 +36,7 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
-/** Calls to an S3 server behind a proxy that injects faults. */
+/** Tests calls to an S3 server behind a proxy that injects faults. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @LongTimeout
@@ -150,7 +150,7 @@ class S3FaultTest {
                 .hasMessageContaining("RequestTimeTooSkewed");
     }
 
-    /** A 404 status must not prove that an object is missing: a proxy without a reachable server also returns it. */
+    /** A 404 status alone must not count as a missing object: a proxy without a reachable server also returns it. */
     @Test
     void statusAloneDoesNotMeanMissingObject() {
         put("a", bytes("x"));
@@ -451,7 +451,7 @@ class S3FaultTest {
         assertThat(text("a")).isEqualTo("old");
     }
 
-    /** A put that fails must throw its own exception, to which the failure of the abort is added as suppressed. */
+    /** A put that fails must throw its own exception, with a failure of the abort as a suppressed exception. */
     @Test
     void failedAbortIsReportedAsSuppressed() {
         proxy.response(

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A put and a read of an object that exceeds the memory of the process. */
+/** Tests a put and a read of an object that exceeds the memory of the process. */
 @Tag("slow")
 @LongTimeout
 class S3LargeObjectIT {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 
-/** The object store contract for an S3 server in this JVM. */
+/** Tests the object store contract against an S3 server in this JVM. */
 class S3ObjectStoreTest extends ObjectStoreContract {
     private static final AtomicInteger PLACES = new AtomicInteger();
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
-/** Uploads of objects with many parts. */
+/** Tests uploads of objects in many parts. */
 @LongTimeout
 class S3UploadTest {
     private static final int MEBIBYTE = 1 << 20;

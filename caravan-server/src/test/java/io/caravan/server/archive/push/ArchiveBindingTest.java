@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The records that a store keeps about its claims to an archive. */
+/** Tests the records that a store keeps about its claims to an archive. */
 class ArchiveBindingTest {
     /**
      * URLs of the same archive must compare as equal. Otherwise, a superseded store would treat the archive as new and
@@ -34,7 +34,7 @@ class ArchiveBindingTest {
         }
     }
 
-    /** A store must still expect the previous owner after failed claims, or its next claim would report a takeover. */
+    /** A store must know the previous owner even after failed claims, or its next claim would report a takeover. */
     @Test
     void expectsPreviousOwnerAfterRepeatedFailedClaims() {
         try (ListStore store = ListStore.inMemory()) {
@@ -49,7 +49,7 @@ class ArchiveBindingTest {
         }
     }
 
-    /** A copy made during a claim must not be trusted, although it already expects the new owner in the root. */
+    /** A store copy made during a claim must not be trusted, although it already knows the new owner's name. */
     @Test
     void copyMadeDuringClaimIsNotTrusted() {
         try (ListStore store = ListStore.inMemory()) {

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The crash scenarios, which must detect every sabotage. The test prints the seed that detects it. Most of the test
- * runs only in the profile {@code thorough}.
+ * Tests that the crash scenarios detect every sabotage. The test prints the seed that detects it. Most of the test runs
+ * only in the profile {@code thorough}.
  */
 class ArchiveSabotageTest {
     private static final long SEEDS = 400;

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The order and the states of the archiving jobs in a schedule. */
+/** Tests the order and the states of the archiving jobs in a schedule. */
 class ArchiveScheduleTest {
     private static final int CAPACITY = 2;
 
@@ -114,7 +114,7 @@ class ArchiveScheduleTest {
         assertThat(first).isNotDone();
     }
 
-    /** A request during a run must wait for the next run. The current one may have started before the change. */
+    /** A request during a job must wait for the next job. The current one may have started before the change. */
     @Test
     void requestDuringRunIsCompletedByNextRun() throws Exception {
         schedule.open();
@@ -304,7 +304,7 @@ class ArchiveScheduleTest {
         assertThat(schedule.verified()).isTrue();
     }
 
-    /** A job that started before a change of the archive may have read the earlier archive, so it verifies nothing. */
+    /** A job that started before the archive changed must not count as a verification of the new archive. */
     @Test
     void jobStartedBeforeArchiveChangeVerifiesNothing() throws Exception {
         schedule.open();
@@ -339,7 +339,7 @@ class ArchiveScheduleTest {
     }
 
     /**
-     * Scans a slot again if the schedule had no space, even if the slot has no documents or all of its documents have
+     * A slot must be scanned again if the schedule had no space, even if the slot has no documents or all of them have
      * jobs.
      */
     @Test

@@ -8,7 +8,7 @@ import io.caravan.server.archive.push.ArchiveSlot.Change;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** The bounds on the ages of the unarchived changes in a slot. */
+/** Tests the bounds on the ages of the unarchived changes in a slot. */
 class ArchiveSlotTest {
     private static final long STARTED = 1_000;
     private static final long NOTHING = Long.MAX_VALUE;

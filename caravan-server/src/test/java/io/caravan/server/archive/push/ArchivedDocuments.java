@@ -41,7 +41,7 @@ final class ArchivedDocuments implements AutoCloseable {
     MemoryObjects objects = new MemoryObjects(InstantSource.system());
     MemoryObjectStore client = objects.client();
     DocumentService documents;
-    /** A clock that lets a change of the archive owner take no real time. */
+    /** A clock with which a change of the archive owner takes no real time. */
     Lease.Clock leaseClock = new Claims.SkippedTime();
     /** The maximum delay before the archiver retries after a failure. */
     Duration longestDelay = Duration.ofMillis(50);
@@ -56,7 +56,7 @@ final class ArchivedDocuments implements AutoCloseable {
         this(store, DocumentDurability.SYNC);
     }
 
-    /** Creates documents with the durability of their store. */
+    /** Creates documents in a store that has this durability. */
     ArchivedDocuments(ListStore store, DocumentDurability durability) {
         this.store = store;
         this.durability = durability;

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Failures of the archive, which must have no effect other than lag. */
+/** Tests that failures of the archive have no effect other than lag. */
 @Execution(ExecutionMode.CONCURRENT)
 class ArchiverFailureTest {
     private static final ObjectFaults DOWN = (number, call, key) -> ObjectFault.REJECTED;
@@ -174,7 +174,7 @@ class ArchiverFailureTest {
         }
     }
 
-    /** The next process must repair the archive after a crash at any call of the object store. */
+    /** The next process must repair the archive after a crash at any call to the object store. */
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,

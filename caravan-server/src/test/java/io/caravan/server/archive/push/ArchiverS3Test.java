@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** An archive in a bucket whose server is down, slow, or failing: appends continue, and the archive catches up. */
+/** Tests that appends continue and the archive later catches up if the S3 server is down, slow, or failing. */
 @Tag("slow")
 class ArchiverS3Test {
     private static final String URL = "s3://" + S3Server.BUCKET + "/prefix";

@@ -44,7 +44,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The archiver: its schedule, its uploads, and its state after a restart. */
+/** Tests the archiver's schedule, its uploads, and its state after a restart. */
 class ArchiverTest {
     @AutoClose
     private final ArchivedDocuments server = new ArchivedDocuments();
@@ -316,7 +316,7 @@ class ArchiverTest {
         });
     }
 
-    /** The archive's owner and store must remain known after a power loss, or the server could not use the archive. */
+    /** The store's identity and its claim to the archive must survive a power loss. */
     @Test
     void remainsOwnerAfterPowerLoss() {
         Seeds.forEach(5, seed -> {
@@ -449,7 +449,7 @@ class ArchiverTest {
         assertThat(StoreIdentity.of(server.store)).isEqualTo(lost);
     }
 
-    /** The store must count as incomplete. Otherwise, an export would omit documents that only the archive has. */
+    /** A store that the archive rejects must count as incomplete, or exports would lack documents of the archive. */
     @Test
     void storeIsIncompleteWhileArchiveRejectsIt() {
         server.push("a", "1");

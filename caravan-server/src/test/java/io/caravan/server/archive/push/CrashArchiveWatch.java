@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A check of archive changes between steps: only pruning removes objects, and no number in a manifest decreases. */
+/** Checks between steps that only pruning has removed objects and that no number in a manifest has decreased. */
 final class CrashArchiveWatch {
     private final MemoryObjects objects;
     private Set<String> keys = Set.of();

@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** The checks after a crash: of the archive without a host, and of the restarted host. */
+/** Checks, after a crash, the archive by itself and then the restarted host. */
 final class CrashCheck {
     private static final Instant LATER = Instant.parse("2026-03-01T00:00:00Z");
 
     /**
-     * The state that a crash of the host at a step leaves behind.
+     * The state that a crash of the host before a step leaves behind.
      *
      * @param disk the state of the disk after a power failure
      * @param objects the archive

@@ -79,8 +79,8 @@ final class CrashHost implements AutoCloseable {
     }
 
     /**
-     * Archives all changes. Archives deletions again at the end, because documents may have been deleted during the
-     * pass.
+     * Archives all changes, as the server does in a pass. Archives deletions again at the end, because documents may
+     * have been deleted during the pass.
      *
      * @return whether everything was archived
      */

@@ -51,8 +51,8 @@ final class CrashModel {
     }
 
     /**
-     * Removes the states before those that are now certainly archived: the last states that the histories had at these
-     * lengths.
+     * Removes each document's states before the now certainly archived one: the last one when the history had this
+     * length.
      */
     void archived(Map<String, Integer> lengths) {
         lengths.forEach((name, length) -> history(name).subList(0, length - 1).clear());

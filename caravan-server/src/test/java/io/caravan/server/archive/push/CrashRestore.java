@@ -18,7 +18,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The documents of an archive, as read from it or restored into a store. */
+/** Reads the documents of an archive, or restores them into a store. */
 final class CrashRestore {
     private CrashRestore() {}
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * A sequence of events, determined by a seed, for a host that archives and prunes. Documents change between passes and
  * between any two calls of a pass. Another process prunes, calls fail, and the host loses power and restarts.
  *
- * <p>The scenario checks the state after a crash at each call of the object store and at some calls of the disk.
+ * <p>The scenario checks the state after a crash at each call to the object store and at some calls to the disk.
  */
 public final class CrashScenario {
     private static final List<String> NAMES = List.of("a", "b/../c", "\u0000\u00ff", "d", "e", "x".repeat(200));
@@ -41,7 +41,7 @@ public final class CrashScenario {
     private final CrashArchiveWatch watch;
     private final MemoryObjects objects;
     private final CrashModel model = new CrashModel(NAMES);
-    /** A lock for each document change, so that the store and the model change in the same order. */
+    /** The lock that each document change holds, so that the store and the model change in the same order. */
     private final Object changing = new Object();
 
     private CrashStorage disk;
@@ -149,14 +149,14 @@ public final class CrashScenario {
         watch(true);
     }
 
-    /** Records crash images. Runs on the threads of the store and on the thread that starts a host. */
+    /** Sometimes records a crash image. Runs on the threads of the store and on the thread that starts a host. */
     private synchronized void beforeDiskCall(String call) {
         if (cuts.nextInt(DISK_CALLS_PER_IMAGE) == 0) {
             image(call);
         }
     }
 
-    /** Runs on the threads that archive and prune. A prune lists and removes objects on different threads. */
+    /** Records a crash image and selects a fault. A prune lists and removes objects on different threads. */
     private ObjectFault beforeObjectCall(ObjectCall call, String key) {
         synchronized (this) {
             watch(pruning);
@@ -170,7 +170,7 @@ public final class CrashScenario {
         }
     }
 
-    /** Makes concurrent changes between two calls of the object store, and selects a fault for the next call. */
+    /** Makes random changes between two calls to the object store, and selects the fault for the next call. */
     private ObjectFault concurrently() {
         if (random.nextInt(4) == 0) {
             change(1);
@@ -210,8 +210,8 @@ public final class CrashScenario {
     }
 
     /**
-     * Checks the crash images. Must not run on the threads of a prune, which are interrupted. Keeps the first failure
-     * for later, because the server would handle an exception between two calls as its own.
+     * Checks the recorded crash images. Must not run on the threads of a prune, which are interrupted. Keeps the first
+     * failure for later, because the server would handle an exception between two calls as its own.
      */
     private void checkImages() {
         for (CrashImage image = images.poll(); image != null; image = images.poll()) {

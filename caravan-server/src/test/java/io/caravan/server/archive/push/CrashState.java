@@ -3,7 +3,7 @@ package io.caravan.server.archive.push;
 import java.util.List;
 
 /**
- * The values of a document, and the sequence of the first one.
+ * The state of a document: its values, and the sequence of the first one.
  *
  * @param firstSequence the sequence of the first value
  */

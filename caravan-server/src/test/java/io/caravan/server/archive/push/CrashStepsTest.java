@@ -20,7 +20,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Crashes of a host at the steps of archiving, pruning, and restoring. */
+/** Tests crashes of a host at each step of archiving, pruning, and restoring. */
 @Tag("rounds")
 class CrashStepsTest {
     private static final int SEEDS = Rounds.of(1, 5);
@@ -36,7 +36,7 @@ class CrashStepsTest {
         Seeds.forEach(SEEDS, CrashStepsTest::restore);
     }
 
-    /** Restores an archive, and then completes the restore from disk states that power cuts would have left. */
+    /** Restores an archive, and then completes the restore from each disk state that a power cut would have left. */
     private static void restore(long seed) throws IOException {
         MemoryObjects objects = archive(seed);
         Map<String, CrashState> archived = CrashRestore.archived(Archive.open(objects.client()));

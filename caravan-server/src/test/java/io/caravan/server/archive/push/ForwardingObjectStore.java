@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** An object store that forwards all calls. Tests override some of them. */
+/** An object store that forwards all calls to another object store. Tests override some of them. */
 class ForwardingObjectStore implements ObjectStore {
     private final ObjectStore store;
 

@@ -56,8 +56,8 @@ class LargeDocumentTest {
     }
 
     /**
-     * Uses a store on disk, because the files of an in-memory store would count as memory. The values are in the heap,
-     * where readers use them in place; values in the log would be copied.
+     * A large document must be archived in bounded memory. The store is on disk, because an in-memory one would count.
+     * The values are in the heap, where readers use them in place; values in the log would be copied.
      */
     @Test
     @Tag("slow")

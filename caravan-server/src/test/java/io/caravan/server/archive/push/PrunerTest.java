@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The pruner of a server. Its rounds follow each other without pauses, and the first round fails with an error. */
+/** Tests a server's pruner. Its rounds follow each other without pauses, and the first round fails with an error. */
 class PrunerTest {
     private static final DocumentName NAME = DocumentName.of("a");
     private static final Duration RETAIN = Duration.ofDays(30);

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The effects of space settings on the archiving and pruning of documents. */
+/** Tests the effects of space settings on the archiving and pruning of documents. */
 class SpaceArchiveTest {
     private static final long TEN_HOURS = NEVER.toSeconds();
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -27,14 +27,14 @@ class SpaceArchiveTest {
         archiver.archiveNow(ArchivedDocuments.name(name)).get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     }
 
-    /** Starts the archiver and waits for its first round, which archives all documents. */
+    /** Starts the archiver, and waits until its first round has archived all documents. */
     private Archiver archiveAll(Duration after) {
         Archiver archiver = server.archive(after);
         assertThat(archiver.finish(TIMEOUT)).as("everything is archived").isTrue();
         return archiver;
     }
 
-    /** Waits for three rounds over all documents. Each round archives a document that is in no space. */
+    /** Waits for three archiving rounds over all documents. Each round archives a document that is in no space. */
     private void awaitRounds() {
         for (int round = 1; round <= 3; round++) {
             server.push("other", String.valueOf(round));
@@ -103,7 +103,7 @@ class SpaceArchiveTest {
         server.awaitArchived("later/a");
     }
 
-    /** Changes that were left for the next short round must not wait for a long round when rounds get longer. */
+    /** Changes that were left for a later short round must not wait for a long one when rounds get longer. */
     @Test
     void archivesDelayedChangesWhenRoundsGetLonger() {
         server.archiveAfter("soon/", 1);

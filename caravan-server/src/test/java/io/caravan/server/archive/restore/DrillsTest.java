@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Restore drills, which report the documents that could not be restored and leave no files behind. */
+/** Tests that restore drills report the documents that they could not restore, and leave no files behind. */
 @Execution(ExecutionMode.CONCURRENT)
 class DrillsTest {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Archived documents that a server restores when a client uses them. */
+/** Tests archived documents that a server restores when a client uses them. */
 class HydrationTest {
     private static final int CLIENTS = 1_000;
     private static final int MAX_READS = 2;
@@ -51,7 +51,7 @@ class HydrationTest {
         here.close();
     }
 
-    /** Makes every open of a snapshot wait until the returned latch is open. */
+    /** Blocks every attempt to open a snapshot until the returned latch is counted down. */
     private CountDownLatch blockSnapshots() {
         CountDownLatch latch = new CountDownLatch(1);
         archive.client.faults((number, call, key) -> {
@@ -175,7 +175,7 @@ class HydrationTest {
         assertThat(here.documents.pendingDeletions()).hasSize(2);
     }
 
-    /** A document must not count as missing if the archive rejects requests or is missing like an unmounted disk. */
+    /** A document must not count as missing if the archive rejects requests or is gone, like an unmounted disk. */
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,

@@ -18,7 +18,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The rules for restores, with one test for each row of the table in {@link MergePlan}. */
+/** Tests the rules for restores, with one test for each row of the table in {@link MergePlan}. */
 class MergePlanTest {
     private static final boolean CHOSEN = true;
     private static final boolean DELETED = true;

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Restores of single documents into a store that has other documents and may already have the restored ones. */
+/** Tests restores of single documents into a store that has others and may already have the restored ones. */
 class RestoreServiceTest {
     private static final int LONG_COUNT = 30_000;
 
@@ -251,7 +251,7 @@ class RestoreServiceTest {
         assertThat(restore("a").added()).isEqualTo(LONG_COUNT);
     }
 
-    /** Runs an action just before the nth open of an object. */
+    /** Runs an action just before an object is opened for the nth time. */
     private void atOpening(int n, Runnable action) {
         AtomicInteger opened = new AtomicInteger();
         archive.client.faults((number, call, key) -> {

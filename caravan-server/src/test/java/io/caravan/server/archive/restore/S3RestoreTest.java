@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Restores of an entire store from a bucket and from a directory. */
+/** Tests restores of an entire store from a bucket and from a directory. */
 class S3RestoreTest {
     private static final int DOCUMENTS = 60;
     private static final int VALUES = 20;

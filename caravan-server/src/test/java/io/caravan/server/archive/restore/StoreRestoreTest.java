@@ -44,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Restores of an entire store from its archive. */
+/** Tests restores of an entire store from its archive. */
 @Execution(ExecutionMode.CONCURRENT)
 class StoreRestoreTest {
     private static final int JOBS = 4;
@@ -166,7 +166,7 @@ class StoreRestoreTest {
         }
     }
 
-    /** Restores in several attempts, because the archive fails after a random number of calls until all is restored. */
+    /** An interrupted restore must resume. The archive fails after a random number of calls until all is restored. */
     @Test
     void resumesInterruptedRestore() {
         fill(60);
@@ -283,7 +283,7 @@ class StoreRestoreTest {
         assertThatThrownBy(() -> restore(broken)).hasMessage("no space to list it");
     }
 
-    /** Opens the store with this limit on the heap. A later call can raise the limit. */
+    /** Opens the store with this limit on the size of the heap. A later call can raise the limit. */
     private ListStore openSmall(int heapMebibytes) {
         int mebibyte = 1024 * 1024;
         return DurableListStore.open(StoreConfig.builder(data())
@@ -372,7 +372,7 @@ class StoreRestoreTest {
         requireFilled(10);
     }
 
-    /** A restore must detect an archive that vanishes while it is listed, like a disk that is unmounted. */
+    /** A restore must detect that the archive vanishes, like an unmounted disk, during the listing of documents. */
     @Test
     void vanishedArchiveLeavesStoreIncomplete() {
         fill(10);

@@ -99,7 +99,7 @@ final class TestArchive {
         owned.prune(policy, false, 1, CLOCK.millis() + Duration.ofDays(1).toMillis(), new PruneRecord());
     }
 
-    /** Changes a bit in the middle of an object. */
+    /** Flips a bit in the middle of an object. */
     void damage(String key) {
         byte[] content = objects.content(key);
         content[content.length / 2] ^= 1;

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 
-/** The {@code archive} command, which archives a document. */
+/** Tests the {@code archive} command, which archives a document. */
 class ArchiveCommandTest {
     private final MemoryObjectStore client = new MemoryObjects(InstantSource.system()).client();
     private final ArchiveConfig archive =

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The {@code archive} subcommands, with an archive in a directory. */
+/** Tests the {@code archive} subcommands on an archive in a directory. */
 class ArchiveCommandsTest {
     private static final long DAY = Duration.ofDays(1).toMillis();
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Jedis;
 
-/** The command that restores documents from an archive, with and without a server. */
+/** Tests the command that restores documents from an archive, with and without a server. */
 class RestoreCommandTest {
     @TempDir
     private Path directory;

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.Jedis;
 
-/** The output and exit codes of the client commands when run against a server. */
+/** Tests the output and exit codes of the client commands when run against a server. */
 class ClientCommandsTest {
     private static final ObjectMapper JSON = new ObjectMapper()
             .enable(DeserializationFeature.USE_LONG_FOR_INTS, DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
@@ -57,7 +57,7 @@ class ClientCommandsTest {
         assertThat(run.exitCode()).isEqualTo(exitCode);
     }
 
-    /** Returns the fields of each output line. Each line must be a JSON object. */
+    /** Runs a command, and returns the fields of each output line, which must be a JSON object. */
     private List<Map<String, Object>> json(String... words) throws IOException {
         List<Map<String, Object>> objects = new ArrayList<>();
         for (String line : run(words).succeeds().out().split("\n")) {

@@ -39,7 +39,7 @@ public final class CommandRun {
         broken = true;
     }
 
-    /** Returns a run that has not started. */
+    /** Returns a run that has not started, with this environment and this standard input. */
     public static CommandRun with(Map<String, String> environment, byte[] in) {
         return new CommandRun(environment, new ByteArrayInputStream(in), false);
     }

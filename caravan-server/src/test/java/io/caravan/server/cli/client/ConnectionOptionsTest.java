@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The options by which commands find a server and authenticate, and the messages if they fail. */
+/** Tests the options by which commands find a server and authenticate, and the messages about failures. */
 @Timeout(120)
 class ConnectionOptionsTest {
     private static final String SECRET = "correct-horse";
@@ -190,7 +190,7 @@ class ConnectionOptionsTest {
         }
     }
 
-    /** Runs {@code support} without an HTTP port, because the server reports its port. */
+    /** Runs {@code support} without the option for the HTTP port, because the server reports that port. */
     private CommandRun support(ServedStore served, Path authorities, String out) {
         String line = "support --tls-ca " + authorities + " --out " + directory.resolve(out);
         return CommandRun.of(served, line.split(" "));

@@ -3,7 +3,7 @@ package io.caravan.server.cli.client;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
 
-/** A factory of document clients for tests. */
+/** Creates document clients for tests. */
 public final class Migrations {
     private Migrations() {}
 

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The number of values that a client requests at a time, which depends on the sizes of the values. */
+/** Tests how many values a client requests at a time, depending on the sizes of the values. */
 class RespDocumentClientTest {
     @ParameterizedTest(name = "{0} values of {1} bytes in all")
     @CsvSource({

@@ -115,7 +115,7 @@ public final class ServedStore implements AutoCloseable {
         return new Jedis("127.0.0.1", port, TIMEOUT_MILLIS);
     }
 
-    /** Returns the lines of an export of all documents, with their checksums. */
+    /** Exports all documents, and returns the lines of the export, including their checksums. */
     public List<String> exported() {
         CommandRun run = CommandRun.of(this, "export");
         assertThat(run.exitCode()).as(run.err()).isZero();

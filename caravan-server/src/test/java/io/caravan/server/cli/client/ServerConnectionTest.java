@@ -45,7 +45,7 @@ class ServerConnectionTest {
         void use(ServerConnection connection) throws IOException;
     }
 
-    /** Connects to a server that sends these bytes after its greeting, and then closes the connection. */
+    /** Runs a client against a server that sends a greeting and these bytes, and then ends its output. */
     private static void withReplies(String replies, Client client) throws Exception {
         try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Thread server = new Thread(() -> {

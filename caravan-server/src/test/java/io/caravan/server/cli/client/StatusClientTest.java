@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The servers to which a status client sends its token, and the responses that it accepts. */
+/** Tests to which servers a status client sends its token, and which responses it accepts. */
 class StatusClientTest {
     private HttpServer server;
     private final List<String> tokens = new ArrayList<>();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The findings of {@code caravan doctor} about suitable and unsuitable machines, disks, and files. */
+/** Tests the findings of {@code caravan doctor} about suitable and unsuitable machines, disks, and files. */
 class DoctorTest {
     @TempDir
     private Path directory;
@@ -166,8 +166,8 @@ class DoctorTest {
     }
 
     /**
-     * Returns the findings for a mount table in which the last mount with the longest matching path applies. The disk
-     * is device 8:16, and 8:17 is its partition.
+     * Returns the findings about a store directory that is a mount point with these options. The disk is device 8:16,
+     * and 8:17 is its partition.
      */
     private List<Finding> mounted(String options, String ofTheFileSystem) throws IOException {
         Path store = Files.createDirectories(directory.resolve("a store")).toRealPath();

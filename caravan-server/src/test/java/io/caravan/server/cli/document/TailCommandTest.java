@@ -28,7 +28,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Transaction;
 
-/** The {@code tail} command: new values, lost connections, and the end of a document. */
+/** Tests the {@code tail} command: new values, lost connections, and the end of a document. */
 @Timeout(120)
 class TailCommandTest {
     @AutoClose
@@ -140,7 +140,7 @@ class TailCommandTest {
         assertThat(tail.err()).contains("the document was deleted");
     }
 
-    /** The command must end when the document is replaced, whether it is waiting then or reconnects afterward. */
+    /** The command must end when the document is replaced while the command is either waiting or disconnected. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void endsWhenDocumentIsReplaced(boolean whileAway) throws IOException {

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.commands.ProtocolCommand;
 
-/** Documents that are exported to a file and imported into another server. */
+/** Tests documents that are exported to a file and imported into another server. */
 @Execution(ExecutionMode.CONCURRENT)
 class ExportImportTest {
     private static final String LONG_VALUE = "long value ".repeat(20_000);
@@ -185,7 +185,7 @@ class ExportImportTest {
                 .isEqualTo("imported 0 documents, 0 values, 0 B; 4 were there already\n");
     }
 
-    /** An import in parts must not replace a document before it is complete, so a truncated file does no damage. */
+    /** An import in parts must replace a document only once it is complete, so that a truncated file does no damage. */
     @Test
     void documentIsReplacedOnlyByCompleteImport() {
         fill();

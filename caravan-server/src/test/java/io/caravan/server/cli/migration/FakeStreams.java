@@ -17,7 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
 
-/** A Durable Streams server that sends one response of the test, byte for byte, over each connection. */
+/** A fake Durable Streams server that sends one prepared response, byte for byte, over each connection. */
 final class FakeStreams implements AutoCloseable {
     private final ServerSocket server;
     private final Function<String, Response> responses;
@@ -27,7 +27,7 @@ final class FakeStreams implements AutoCloseable {
     final List<String> requests = new CopyOnWriteArrayList<>();
 
     /**
-     * A response.
+     * A prepared response.
      *
      * @param hangs whether the connection stays open after it
      */

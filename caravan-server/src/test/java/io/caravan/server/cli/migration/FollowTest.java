@@ -28,7 +28,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisDataException;
 
-/** Continuous copies ({@code copy --follow}) and migrations ({@code move}) of documents. */
+/** Tests continuous copies ({@code copy --follow}) and migrations ({@code move}) of documents. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
@@ -355,9 +355,9 @@ class FollowTest {
     }
 
     /**
-     * A killed move back has returned the document but left the fence. A client then changes the document after the
-     * next run has compared both copies and before the run takes over the fence. If the run removed the fence, both
-     * servers would accept writes.
+     * The server that a document has left must reject writes, even if a client changes the returned document while a
+     * killed move back runs again. The change occurs after the run has compared both copies and before the run takes
+     * over the fence. If the run removed the fence, both servers would accept writes.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -458,8 +458,7 @@ class FollowTest {
     }
 
     /**
-     * A move must not continue a target that ends with the first value of the source, or it would lose the values
-     * before.
+     * A move must not continue a target that ends with the first value of the source, or it would lose earlier values.
      */
     @Test
     void moveRejectsTargetEndingInFirstSourceValue() {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.commands.ProtocolCommand;
 
-/** Copies of documents between servers over HTTP only. */
+/** Tests copies of documents between servers over HTTP only. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A document that moves through all kinds of storage, with 1,000 appends per second and a SIGKILL in each step. It is
- * in memory, fsynced, at another server, in an archive after the loss of the server, and back at the first server.
+ * Moves a document through all kinds of storage, with 1,000 appends per second and a SIGKILL in each step. It is in
+ * memory, fsynced, at another server, in an archive after the loss of the server, and back at the first server.
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class JourneyIT {
@@ -57,7 +57,7 @@ class JourneyIT {
         });
     }
 
-    /** The journey of one document. */
+    /** Moves one document through all steps of the journey. */
     private record Journey(Random random, Path parent, String archive, Home first, Home second, NumberedWriter writer) {
 
         void run() throws IOException, InterruptedException {

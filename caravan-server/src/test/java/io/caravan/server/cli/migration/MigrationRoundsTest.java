@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Documents in random states that are copied, followed, moved, exported, and imported between two servers. During these
- * commands, clients write, connections break, servers restart, and files are truncated. The option
+ * Tests copies, moves, exports, and imports of documents in random states between two servers. During these commands,
+ * clients write, connections break, servers restart, and files are truncated. The option
  * {@code -Dcaravan.migration.seed=} repeats one round.
  */
 @Tag("rounds")

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A document that is moved while a client appends to it and a process is killed. */
+/** Tests a move of a document while a client appends to it and a process is killed. */
 @Tag("slow")
 @Timeout(180)
 class MoveIT {

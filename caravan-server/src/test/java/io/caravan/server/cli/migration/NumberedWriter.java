@@ -25,7 +25,7 @@ final class NumberedWriter extends Thread implements AutoCloseable {
     private volatile long mayLoseFrom = KEEP_ALL;
 
     /**
-     * Starts at the server with this port, with up to {@code perSecond} appends per second, or without a limit if 0.
+     * Creates a writer for the server at this port that appends {@code perSecond} times per second, or unlimited if 0.
      */
     NumberedWriter(String name, int port, int perSecond) {
         super("writer");

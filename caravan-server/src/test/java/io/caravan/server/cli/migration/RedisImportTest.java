@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
-/** Imports of lists from a Redis server, and from fake servers with prepared replies. */
+/** Tests imports of lists from a Redis server, and from fake servers with prepared replies. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
@@ -151,7 +151,7 @@ class RedisImportTest {
         }
     }
 
-    /** A list must be imported completely even if it changes in the last pass after that pass has read it. */
+    /** A list must be imported completely even if it changes after the last pass has read it. */
     @Test
     void importsListChangedAfterItsTurnInLastPass() throws IOException {
         String written = COUNTED.replace(":7", ":8");
@@ -342,7 +342,7 @@ class RedisImportTest {
         return "redis://127.0.0.1:" + listener.getLocalPort();
     }
 
-    /** A reply to INFO, from which the import reads the number of writes in a Redis server. */
+    /** A reply to INFO, from which the import reads the number of changes that the Redis server has made. */
     private static final String COUNTED = "$53\r\nrdb_changes_since_last_save:7\r\nrdb_last_save_time:1\r\n\r\n";
 
     private static final String SCANNED = "*2\r\n$1\r\n0\r\n*1\r\n$1\r\nd\r\n";
@@ -388,7 +388,7 @@ class RedisImportTest {
         }
     }
 
-    /** An import must report an unresponsive or closed server, without allocating the announced 512 MiB. */
+    /** An import must report a server that stops responding or closes, without allocating the announced 512 MiB. */
     @Test
     void reportsUnresponsiveOrClosedRedis() throws IOException {
         importing(claimingToBeRedis(false, COUNTED, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1")
@@ -397,7 +397,7 @@ class RedisImportTest {
                 .exits(1, "the server has closed it");
     }
 
-    /** An import must succeed if the document expires before it is read back, or the list before the second pass. */
+    /** An import must succeed even if a list, or the document imported from it, expires during the import. */
     @Test
     void importSucceedsDespiteConcurrentExpiry() throws IOException {
         String none = "*2\r\n$1\r\n0\r\n*0\r\n";

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import redis.clients.jedis.Jedis;
 
-/** Imports of streams over HTTP. */
+/** Tests imports of streams over HTTP. */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class StreamImportTest {

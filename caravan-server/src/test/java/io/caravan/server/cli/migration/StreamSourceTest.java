@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Streams from a server that is busy, breaks connections, or sends invalid responses. */
+/** Tests reading streams from a server that is busy, breaks connections, or sends invalid responses. */
 @Timeout(120)
 class StreamSourceTest {
     private static final int MAX_VALUE_BYTES = 1_000;

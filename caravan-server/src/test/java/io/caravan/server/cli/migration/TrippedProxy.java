@@ -43,7 +43,7 @@ final class TrippedProxy implements AutoCloseable {
         void run() throws IOException;
     }
 
-    /** Runs work on another thread. The thread ends when the connection of the work is closed. */
+    /** Runs work on a daemon thread, which ends when the work's connection is closed. */
     static void daemon(Work work) {
         Thread thread = new Thread(() -> {
             try {
@@ -110,7 +110,7 @@ final class TrippedProxy implements AutoCloseable {
         armed.set(null);
     }
 
-    /** Closes the current connections. */
+    /** Closes all connections of the proxy. */
     void cut() {
         connections.forEach(connection -> {
             try {

@@ -28,7 +28,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The {@code backup} command, which copies the store of a running server. */
+/** Tests the {@code backup} command, which copies the store of a running server. */
 class BackupCommandTest {
     @TempDir
     private Path directory;

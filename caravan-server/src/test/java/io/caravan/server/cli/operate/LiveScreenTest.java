@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The content that a live screen shows on an emulated terminal of a given size. */
+/** Tests the content that a live screen shows on an emulated terminal of a given size. */
 class LiveScreenTest {
     private static final Duration AT_ONCE = Duration.ofMillis(1);
-    /** The time limit of a wait for keys, for a busy machine. The key that quits ends the wait earlier. */
+    /** The time limit for a wait for keys, for a busy machine. The key that quits ends the wait earlier. */
     private static final Duration LONG = Duration.ofMinutes(5);
 
     private static VirtualTerminal terminal(int columns, int rows) throws IOException {
@@ -192,7 +192,7 @@ class LiveScreenTest {
         }
     }
 
-    /** Ctrl-C must end a command that waits for a server and does not read keys. */
+    /** Ctrl-C must still send a signal, because a command that is waiting for a server does not read keys. */
     @Test
     void readsKeysImmediatelyAndKeepsCtrlCSignal() throws IOException {
         Terminal terminal = terminal(80, 24).terminal();

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The statistics that {@code top} shows, and the rates between two samples. */
+/** Tests the statistics that {@code top} shows, and the rates that it computes from two samples. */
 class TopCommandTest {
     private static Sample sample(long atSeconds, String statistics, Client... clients) {
         return new Sample(

@@ -20,7 +20,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** The archive location of a server without a cluster, and the location of each group in a cluster. */
+/** Tests the archive location of a server without a cluster, and that of each Raft group in a cluster. */
 class ArchiveOptionsTest {
     @Command
     private static final class Serve {

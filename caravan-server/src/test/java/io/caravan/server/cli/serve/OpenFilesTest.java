@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.server.net.NetworkLimits;
 import org.junit.jupiter.api.Test;
 
-/** The division of a process's open-file limit between connections and the store. */
+/** Tests the division of a process's open-file limit between connections and the store. */
 class OpenFilesTest {
     private static final NetworkLimits LIMITS = NetworkLimits.defaults().withConnections(10_000);
 

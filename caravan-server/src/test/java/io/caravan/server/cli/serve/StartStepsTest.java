@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The log lines of a server start: a slow start logs its steps, and a fast start logs nothing. */
+/** Tests that a slow start of a server logs its steps, and that a fast start logs nothing. */
 class StartStepsTest {
     private final List<Runnable> delayed = new ArrayList<>();
     private final List<String> logged = new ArrayList<>();

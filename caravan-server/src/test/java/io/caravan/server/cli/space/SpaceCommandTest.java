@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** The {@code caravan space} command with a server. */
+/** Tests the {@code caravan space} command against a server. */
 class SpaceCommandTest {
     @AutoClose
     private final ServedStore served = new ServedStore();

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The list of known messages, which must match the log calls in the sources. */
+/** Tests that the list of known log messages matches the log calls in the sources. */
 class KnownMessagesTest {
     private static final Pattern CALL = Pattern.compile(
             "(?i:LOG)\\s*\\.(?:info|warn|error|debug|trace)\\(\\s*(?:[a-zA-Z =0-9]*\\? )?\"((?:[^\"\\\\]|\\\\.)*)\"");

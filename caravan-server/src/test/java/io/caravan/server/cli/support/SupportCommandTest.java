@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The content of the support file, which must not contain secrets. */
+/** Tests the content of the support file, which must not contain secrets. */
 class SupportCommandTest {
     private static final String MARKER = "xSecretMarkerx";
 

@@ -29,7 +29,7 @@ public record SupportParts(Map<String, String> parts) {
         return parts.get(name);
     }
 
-    /** Checks that no entry name, no entry, and no other part of the file contains the marker in any case. */
+    /** Checks that no entry name, no entry, and no other part of the file contains the marker, ignoring case. */
     public void hasNothingLike(Path file, String marker) throws IOException {
         parts.forEach((name, text) -> {
             assertThat(name).doesNotContainIgnoringCase(marker);

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The URLs of documents: clients and proxies that normalize a path must not turn it into another document's URL. */
+/** Tests that clients and proxies that normalize a document's URL do not turn it into another document's URL. */
 class AddressTest {
     private static final List<String> SEGMENTS =
             List.of("", ".", "..", "...", "a", "~", "%2e", "%", "__ds", "__name", "~2E", "..;a", "\\", "\u00e9");
@@ -162,7 +162,7 @@ class AddressTest {
                 .isEqualTo("malformed_url");
     }
 
-    /** The server must accept escaped names that a client has percent-encoded again. */
+    /** The server must accept an escaped name whose escapes a client has percent-encoded. */
     @Test
     void acceptsPercentEncodedEscapes() {
         assertThat(StreamName.of("__name%2F%7E2E%7e2E")).isEqualTo(DocumentName.of(".."));

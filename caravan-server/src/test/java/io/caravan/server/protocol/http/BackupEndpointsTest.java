@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Backups that administrators start and monitor over HTTP. */
+/** Tests backups that administrators start and monitor over HTTP. */
 class BackupEndpointsTest {
     private static final String[] ADMIN = {"Authorization", "Bearer administers"};
     private static final String[] EDITOR = {"Authorization", "Bearer reads-and-writes"};

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Atomic writes to several streams, and requests for checkpoints. */
+/** Tests atomic writes to several streams, and requests for checkpoints. */
 class BatchTest {
     private static final String FIRST = "0000000000000000_0000000000000000";
     private static final String SECOND = "0000000000000001_0000000000000000";

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** HTTP connections at the byte level: the order of responses, partial requests, and malformed requests. */
+/** Tests HTTP connections at the byte level: the order of responses, partial requests, and malformed requests. */
 class ConnectionTest {
     @AutoClose
     private HttpFixture server;
@@ -92,7 +92,7 @@ class ConnectionTest {
         }
     }
 
-    /** A request whose end is unknown must end its connection, because the next bytes could be from another client. */
+    /** A request without a definite end must end its connection, because the next bytes may be from another client. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -271,7 +271,7 @@ class ConnectionTest {
         }
     }
 
-    /** An HTTP/1.0 client must detect an incomplete response, although a body may end with the connection. */
+    /** An HTTP/1.0 client must be able to detect an incomplete body, although a body may end with the connection. */
     @Test
     void http10ClientDetectsIncompleteResponse() throws Exception {
         for (int i = 0; i < 300; i++) {

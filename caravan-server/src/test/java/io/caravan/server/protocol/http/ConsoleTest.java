@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The files of the console: their content, their responses, and their independence from other servers. */
+/** Tests the content of the console files, their responses, and their independence from other servers. */
 class ConsoleTest {
     private static final Path FILES =
             Path.of("src", "main", "resources", "io", "caravan", "server", "protocol", "http", "endpoint", "console");

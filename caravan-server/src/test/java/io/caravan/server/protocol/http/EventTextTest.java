@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Text in event streams. Clients decode each event separately, although a character may extend over two values. */
+/** Tests text in event streams. Clients decode each event alone, although a character may extend over two values. */
 class EventTextTest {
     private static final String PATH = "/v1/stream/text";
     private static final byte[] EURO = "\u20ac".getBytes(UTF_8);

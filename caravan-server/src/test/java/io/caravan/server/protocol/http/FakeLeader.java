@@ -18,9 +18,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A leader that sends the given responses byte for byte and records connections and requests. */
+/** A fake leader that sends prepared responses byte for byte and records connections and requests. */
 final class FakeLeader implements AutoCloseable {
-    /** A fake response that makes the leader close the connection instead of responding. */
+    /** A value to pass instead of a response, which makes the leader close the connection. */
     static final String CLOSE = "close";
     /** A prefix that delays a response until the other side has ended its output. */
     static final String AT_END_OF_INPUT = "at end: ";
@@ -46,7 +46,7 @@ final class FakeLeader implements AutoCloseable {
         return new HostPort("127.0.0.1", listener.getLocalPort());
     }
 
-    /** Adds the responses to the next requests, in this order. */
+    /** Sets the responses to the requests that follow, in this order. */
     void responses(String... bytes) {
         responses.addAll(List.of(bytes));
     }

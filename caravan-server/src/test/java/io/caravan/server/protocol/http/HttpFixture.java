@@ -227,7 +227,7 @@ final class HttpFixture implements AutoCloseable {
         return send("POST", path, body, "Content-Type", contentType);
     }
 
-    /** Waits until clients are waiting for changes of {@code count} documents. */
+    /** Waits until clients are waiting for changes to {@code count} documents. */
     void awaitTailedDocuments(int count) {
         Eventually.await(count + " are waited for", () -> documents.tailedDocuments() == count);
     }

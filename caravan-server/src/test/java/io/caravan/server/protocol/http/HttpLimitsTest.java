@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The effects of the shared network limits on HTTP connections. */
+/** Tests the effects of the shared network limits on HTTP connections. */
 class HttpLimitsTest {
     /** A timeout that is longer than the pauses between the bytes that a test sends, even on a busy machine. */
     private static final Duration SHORT = Duration.ofMillis(500);
@@ -168,7 +168,7 @@ class HttpLimitsTest {
         }
     }
 
-    /** Response bytes must count before they are written, or a busy event loop could let them fill the memory. */
+    /** Response bytes must count before they are written, or they could fill the memory while an event loop is busy. */
     @Test
     void countsResponseBytesBeforeTheyAreWritten() throws Exception {
         String value = "v".repeat(HttpFixture.MAX_BODY_BYTES);

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Pipelined requests on one connection, step by step. */
+/** Tests pipelined requests on one connection, step by step. */
 class HttpPipeliningTest {
     private static final Pattern BODY = Pattern.compile("(?<=\\r\\n\\r\\n)[a-z]+");
     private static final Duration LONG = Duration.ofHours(1);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Linearizable reads from a cluster node over HTTP. */
+/** Tests linearizable reads from a cluster node over HTTP. */
 final class LinearizableReadsTest {
     private static final String TEXT = "text/plain";
 
@@ -66,7 +66,7 @@ final class LinearizableReadsTest {
         assertThat(read.get().body()).isEqualTo("one two");
     }
 
-    /** A live read must use the barrier only at its start. Later values are new commits, so they are not stale. */
+    /** A live read must use the read barrier only at its start. Later values are new commits, so they are not stale. */
     @Test
     void liveReadUsesBarrierOnlyAtStart() throws Exception {
         String tail = server.get("/v1/stream/a")

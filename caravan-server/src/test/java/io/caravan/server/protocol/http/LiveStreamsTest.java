@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Live reads of many streams over one connection. */
+/** Tests live reads of many streams over one connection. */
 class LiveStreamsTest {
     private static final String TEXT = "text/plain";
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -38,7 +38,7 @@ class LiveStreamsTest {
         server.create("/v1/stream/b", TEXT);
     }
 
-    /** Returns a request body for streams. The arguments alternate between paths and offsets. */
+    /** Returns a request body that names these streams. The arguments alternate between paths and offsets. */
     private static String streams(String... pathsAndOffsets) {
         return IntStream.range(0, pathsAndOffsets.length / 2)
                 .mapToObj(i -> "{\"path\": \"" + pathsAndOffsets[2 * i] + "\", \"offset\": \""
@@ -50,7 +50,7 @@ class LiveStreamsTest {
         return server.send("POST", "/v1/live", body);
     }
 
-    /** The events of a streamed response, as they arrive. */
+    /** Reads the events of a streamed response as they arrive. */
     private static final class Events implements AutoCloseable {
         private final Stream<String> stream;
         private final Iterator<String> lines;
@@ -271,7 +271,7 @@ class LiveStreamsTest {
         }
     }
 
-    /** The limit must count even followed streams that do not exist. One existing stream keeps the request open. */
+    /** The limit on followed streams must count missing ones too. One existing stream keeps the request open. */
     @Test
     void limitsFollowedStreamsUntilConnectionsClose() throws Exception {
         String body =

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Reads that wait for values: long polls and event streams. */
+/** Tests reads that wait for values: long polls and event streams. */
 class LiveTest {
     private static final String TEXT = "text/plain";
 
@@ -201,7 +201,7 @@ class LiveTest {
         assertThat(poll.get().statusCode()).isIn(204, 503);
     }
 
-    /** A live read with a large request must be closed if others need the memory. The client can repeat it. */
+    /** A live read with a large request must be closed if others need its memory. The client can repeat it. */
     @Test
     void closesLiveReadThatHoldsMuchWhenRequestMemoryIsFull() throws Exception {
         Duration stall = Duration.ofMillis(500);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The HTTP requests by which a document migrates from another server. */
+/** Tests the HTTP requests by which a document migrates from another server. */
 class MigrationEndpointsTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String IMPORT = "/v1/import/a/b?step=";
@@ -35,7 +35,7 @@ class MigrationEndpointsTest {
         server.send("DELETE", "/v1/stream/a/b", null);
     }
 
-    /** Requests a step of an import, and returns a field of the response. */
+    /** Requests a step of an import, and returns a field of the successful response. */
     private JsonNode done(String step, String body, String field) throws Exception {
         HttpResponse<String> response = server.send("POST", IMPORT + step, body);
         assertThat(response.statusCode()).as(response.body()).isEqualTo(200);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The OpenAPI description and the HTTP documentation, compared with the table of routes. */
+/** Compares the OpenAPI description and the HTTP documentation with the table of routes. */
 class OpenApiTest {
     private static final Set<String> METHODS = Set.of("get", "head", "put", "post", "delete", "patch", "options");
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The connections over which a follower relays requests to the leader. */
+/** Tests the connections over which a follower relays requests to the leader. */
 class RelayConnectionsTest {
     private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);
     private static final String PATH = "/v1/stream/a";

@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The responses of a node to relayed requests, which differ from its responses to clients. */
+/** Tests a node's responses to relayed requests, which differ from its responses to clients. */
 class RelayedRequestsTest {
     private static final String RELAYED = "Caravan-Relayed";
     private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);

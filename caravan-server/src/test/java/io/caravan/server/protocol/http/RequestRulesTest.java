@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests with conditional headers, repeated headers, or invalid characters in the path. */
+/** Tests requests with conditional headers, repeated headers, or invalid characters in the path. */
 class RequestRulesTest {
     private static final String TEXT = "text/plain";
     private static final String PATH = "/v1/stream/a";

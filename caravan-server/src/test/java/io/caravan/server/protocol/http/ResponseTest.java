@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The response headers for browsers, caches, and proxies, and the accepted encodings of a body. */
+/** Tests the response headers for browsers, caches, and proxies, and the accepted encodings of a request body. */
 class ResponseTest {
     private static final String TEXT = "text/plain";
     private static final String POLICY = "Content-Security-Policy";

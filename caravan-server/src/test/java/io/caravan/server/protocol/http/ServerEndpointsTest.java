@@ -28,11 +28,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The responses about the server's state, also while the store fails, and the permissions for these requests. */
+/** Tests responses about the server's state, including while the store fails, and the required permissions. */
 class ServerEndpointsTest {
     private static final String TEXT = "text/plain";
 
-    /** A store that rejects writes or has no space for them, as the test requires. */
+    /** A store that rejects writes, or reports that it has no space, as the test selects. */
     private static final class MoodyStore extends ForwardingListStore {
         private volatile @Nullable CaravanException rejection;
         private volatile @Nullable Runnable awaitingRoom;

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The behavior of streams that the conformance suite of the protocol does not cover. */
+/** Tests the behavior of streams that the conformance suite of the protocol does not cover. */
 class StreamTest {
     private static final String TEXT = "text/plain";
     private static final String JSON = "application/json";
@@ -189,7 +189,7 @@ class StreamTest {
         assertProblem(server.get("/v1/stream/a?offset=" + token), 400, "invalid_offset");
     }
 
-    /** An offset within a value must be rounded to its start. A Yjs gateway sends such an offset after a snapshot. */
+    /** An offset within a value must be rounded down to its start. A Yjs gateway sends such offsets after snapshots. */
     @Test
     void roundsOffsetWithinValueToItsStart() throws Exception {
         server.create("/v1/stream/a", TEXT);

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Writes over HTTP that wait for the store, fail, or share an fsync. */
+/** Tests writes over HTTP that wait for the store, fail, or share an fsync. */
 class WritesTest {
     private static final long LIMIT = 1_000;
     private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);

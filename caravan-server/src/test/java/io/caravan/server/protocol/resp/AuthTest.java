@@ -7,7 +7,7 @@ import io.caravan.server.security.Authenticator;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
-/** Authentication with one password. */
+/** Tests authentication with a single password. */
 class AuthTest extends RespTestBase {
     @Override
     RespFixture newFixture() throws IOException {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Backups of a store that a server is using. */
+/** Tests backups of a store that a server is using. */
 class BackupTest {
     @TempDir
     private Path directory;

@@ -14,11 +14,11 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** {@code BLPOP}: the order of the waiting clients, and the clients that receive no value. */
+/** Tests {@code BLPOP}: the order of the waiting clients, and the clients that receive no value. */
 class BlockingPopTest extends RespTestBase {
     private static final Pattern WAITING = Pattern.compile("(?m)^caravan_blocked_pops ([0-9]+)");
 
-    /** Waits until clients are blocked on {@code names} names. */
+    /** Waits until clients are blocked on this number of document names. */
     private void awaitWaiting(int names) {
         Eventually.await(names + " names are waited for", () -> waiting() == names);
     }
@@ -152,7 +152,7 @@ class BlockingPopTest extends RespTestBase {
         }
     }
 
-    /** A blocked client must get no reply before both the push and the pop of the value are durable. */
+    /** A blocked client must get no reply until both the push and the pop of the value are durable. */
     @Test
     void repliesOnlyWhenPopIsDurable() throws Exception {
         try (RespClient waiter = waitFor("k");

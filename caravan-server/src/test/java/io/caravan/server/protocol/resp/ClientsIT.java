@@ -40,10 +40,10 @@ import redis.clients.jedis.Transaction;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.util.KeyValue;
 
-/** Third-party clients that send every command to a server process and make the calls that applications use. */
+/** Tests third-party clients, which send every command to a server and make the calls that applications use. */
 @Tag("slow")
 class ClientsIT {
-    /** On a busy machine, a server that has just started may take this long to reply to a client. */
+    /** The time that a server that has just started on a busy machine may take to reply to a client. */
     private static final int TIMEOUT_MILLIS = 30_000;
 
     /** The server that all tests share. Each test must delete its documents. */

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Clients of a server that has lost its store and fetches archived documents on demand. */
+/** Tests a server that has lost its store and fetches archived documents when clients use them. */
 class ColdDocumentsTest {
 
     private final MemoryObjects objects = new MemoryObjects(InstantSource.system());

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The RESP commands, sent over a real socket. */
+/** Tests the RESP commands over a real socket. */
 class CommandsTest extends RespTestBase {
     @Test
     void pushesAndReturnsRanges() throws IOException {

@@ -7,7 +7,7 @@ import io.caravan.server.document.DocumentAttributes;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
-/** The {@code CARAVAN.} commands that use sequences. */
+/** Tests the {@code CARAVAN.} commands that use sequences. */
 class ExtensionsTest extends RespTestBase {
 
     @Test

@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Commands about documents: names, types, and expiry. */
+/** Tests commands about the names, types, and expiry of documents. */
 class KeysTest extends RespTestBase {
 
     /** Creates a document without values, as an HTTP client can. */
@@ -50,7 +50,7 @@ class KeysTest extends RespTestBase {
         return words;
     }
 
-    /** Repeats an option many times; the last occurrence must apply. In an earlier version, such options overflowed the stack. */
+    /** The last of many repetitions of an option must apply. An earlier version overflowed the stack. */
     @Test
     void lastRepeatedOptionApplies() throws IOException {
         client.call("RPUSH", "a", "v");

@@ -11,10 +11,10 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Linearizable reads over RESP: a reply about a document must wait until the node has confirmed that it leads. */
+/** Tests that a reply about a document waits until the node has confirmed that it is the leader. */
 final class LinearizableReadsTest extends RespTestBase {
     private static final String WHY = "no majority has responded";
-    /** Every command with the flag {@code readonly}, and write commands that change nothing here or are rejected. */
+    /** Every {@code readonly} command, and write commands that change nothing in this test or are rejected. */
     private static final List<String> NON_MUTATING_COMMANDS = List.of("""
         LRANGE a 0 -1, LINDEX a 0, LLEN a, EXISTS a, TYPE a, TTL a, PTTL a, MEMORY USAGE a, OBJECT ENCODING a,
         SCAN 0, KEYS *, DBSIZE, CARAVAN.READ a FROM 0, CARAVAN.READ a FROM 1 BLOCK 1, CARAVAN.INFO a,
@@ -72,7 +72,7 @@ final class LinearizableReadsTest extends RespTestBase {
         replies("[[$one], :3]", "EXEC");
     }
 
-    /** A trim of an empty document must also be confirmed, although the store writes nothing to replicate. */
+    /** A trim of an empty document must also require confirmation, although the store writes nothing to replicate. */
     @Test
     void trimOfEmptyDocumentRequiresConfirmation() throws IOException {
         fill();
@@ -120,7 +120,7 @@ final class LinearizableReadsTest extends RespTestBase {
         client.reads("-CLUSTERDOWN " + WHY, "+PONG");
     }
 
-    /** A blocking read must be confirmed only once. Later values have just been committed, so they are not stale. */
+    /** A blocking read must request confirmation once. Later values have just been committed, so they are not stale. */
     @Test
     void blockingReadRequestsConfirmationOnce() throws IOException {
         fill();

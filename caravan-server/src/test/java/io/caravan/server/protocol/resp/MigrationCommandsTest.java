@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The RESP commands that import and export documents with their sequences and attributes. */
+/** Tests the RESP commands that import and export documents with their sequences and attributes. */
 class MigrationCommandsTest extends RespTestBase {
     @Test
     void importPreservesSequencesAndAttributes() throws IOException {
@@ -107,7 +107,7 @@ class MigrationCommandsTest extends RespTestBase {
         replies(":0", "DBSIZE");
     }
 
-    /** Checks the export of document k. Its identity starts with the store's identity, which is random. */
+    /** Checks the exported metadata of document k. Its identity starts with the store's identity, which is random. */
     private void exports(String range, String attributes) throws IOException {
         assertThat(client.call("CARAVAN.EXPORT", "k"))
                 .matches(Pattern.quote("[" + range + ", $moving, :0, $identity, $") + "[0-9a-f-]{36}/1"

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
-/** The permissions of users, which the server checks for each command and for each document in the command. */
+/** Tests that the server checks the permissions of users for each command and for each document in the command. */
 class PermissionTest extends RespTestBase {
     private static final String SECRETS = """
             reader.secret = reads-and-reads

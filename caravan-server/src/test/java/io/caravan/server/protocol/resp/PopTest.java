@@ -115,7 +115,7 @@ class PopTest extends RespTestBase {
         client.reads(":1", "$a", ":2", "[$b, $c]", ":0");
     }
 
-    /** Three clients pop values while others push and trim. Popped values must be in order and without duplicates. */
+    /** Values that three clients pop, while others push and trim, must be in order and without duplicates. */
     @Test
     void concurrentPopsReturnDistinctValuesInOrder() throws Exception {
         AtomicBoolean pushing = new AtomicBoolean(true);

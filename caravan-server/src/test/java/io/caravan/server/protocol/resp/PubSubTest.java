@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Publishing of messages to the subscribers of channels and patterns. */
+/** Tests the publishing of messages to the subscribers of channels and patterns. */
 class PubSubTest extends RespTestBase {
 
     private RespClient listener(String... channels) throws IOException {
@@ -337,7 +337,7 @@ class PubSubTest extends RespTestBase {
         }
     }
 
-    /** The comparison of a channel with all patterns must not delay the other clients of the event loop. */
+    /** Matching a channel against all patterns must not delay the other clients of the event loop. */
     @Test
     void matchesPatternsOffEventLoopInOrder() throws Exception {
         CountDownLatch release = new CountDownLatch(1);

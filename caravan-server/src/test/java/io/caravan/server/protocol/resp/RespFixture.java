@@ -43,7 +43,7 @@ final class RespFixture implements AutoCloseable {
     final DocumentService documents;
     final Network network;
     final InetSocketAddress address;
-    /** The milliseconds by which the test has advanced the clock that determines the expiry of documents. */
+    /** The milliseconds by which the test has advanced the clock that is used for document expiry. */
     final AtomicLong aheadMillis = new AtomicLong();
 
     final ServerMetrics metrics = new ServerMetrics();
@@ -118,7 +118,7 @@ final class RespFixture implements AutoCloseable {
         return new RespClient(address);
     }
 
-    /** Occupies all reading threads until the latch is open. Returns once all of them are occupied. */
+    /** Occupies all reading threads until the latch is counted down. Returns once all of them are occupied. */
     void occupyReaders(CountDownLatch until) throws InterruptedException {
         CountDownLatch occupied = new CountDownLatch(READERS);
         for (int i = 0; i < READERS; i++) {

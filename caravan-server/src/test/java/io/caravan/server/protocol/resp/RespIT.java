@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** RESP tests that need a server process: atomicity after SIGKILL, and replies larger than the server's memory. */
+/** Tests RESP with a server process: atomicity after SIGKILL, and replies larger than the server's memory. */
 @Tag("slow")
 class RespIT {
     private static final int SIGKILL_EXIT = 128 + 9;

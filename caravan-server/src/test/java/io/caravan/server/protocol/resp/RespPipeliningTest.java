@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Pipelined requests: order, durability, backpressure, and the end of connections. */
+/** Tests pipelined requests: their order, durability, and backpressure, and the end of connections. */
 class RespPipeliningTest {
     @AutoClose
     private ServerFixture fixture;
@@ -138,7 +138,7 @@ class RespPipeliningTest {
         return all.toByteArray();
     }
 
-    /** Writes that do not fit must wait in order, but not on the event loop, where they would delay all connections. */
+    /** Writes that do not fit into the store must wait in order, but not on the event loop, which others use. */
     @Test
     void writesThatDoNotFitWaitForSpaceInOrder() throws Exception {
         fixture.store.rejectNextTry();

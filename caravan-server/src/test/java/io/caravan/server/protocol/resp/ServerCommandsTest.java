@@ -27,10 +27,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Commands about the server and its connections. */
+/** Tests commands about the server and its connections. */
 class ServerCommandsTest extends RespTestBase {
 
-    /** The number of arguments must be limited, because the event loop computes the reply. */
+    /** The number of arguments of {@code COMMAND} must be limited, because the event loop computes the reply. */
     @Test
     void limitsArgumentsOfCommandInfoAndDocs() throws IOException {
         String[] words = new String[1_000];

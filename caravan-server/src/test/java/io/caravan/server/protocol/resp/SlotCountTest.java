@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The count of the documents in a slot. Only administrators may request it, because it checks every document. */
+/** Tests the count of the documents in a slot. Only administrators may request it, because it checks every document. */
 class SlotCountTest extends RespTestBase {
     private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);
     private static final String SLOT = String.valueOf(Slots.of("k".getBytes(UTF_8)));

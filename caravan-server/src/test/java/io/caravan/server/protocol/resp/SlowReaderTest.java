@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Clients that request large replies and read them slowly or not at all. */
+/** Tests clients that request large replies and read them slowly or not at all. */
 @Execution(ExecutionMode.CONCURRENT)
 class SlowReaderTest extends RespTestBase {
     private static final int VALUES = 20;

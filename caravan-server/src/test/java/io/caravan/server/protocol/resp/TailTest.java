@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Waits of {@code CARAVAN.READ} with {@code BLOCK}, which occupy no thread, and the events that end these waits. */
+/** Tests the waits of {@code CARAVAN.READ} with {@code BLOCK}, which occupy no thread, and the events that end them. */
 class TailTest extends RespTestBase {
     private static final String LONG = "600000";
 
-    /** Waits until clients are waiting for changes of {@code documents} documents. */
+    /** Waits until clients are waiting for changes to {@code documents} documents. */
     private void awaitTails(int documents) {
         Eventually.await(documents + " are waited for", () -> fixture.documents.tailedDocuments() == documents);
     }

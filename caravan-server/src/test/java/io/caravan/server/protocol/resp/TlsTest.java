@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** RESP over TLS with the JDK's TLS client. */
+/** Tests RESP over TLS with the JDK's TLS client. */
 class TlsTest {
     private static final int TIMEOUT_MILLIS = 20_000;
 

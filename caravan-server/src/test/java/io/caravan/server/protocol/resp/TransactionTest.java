@@ -84,10 +84,7 @@ class TransactionTest extends RespTestBase {
         replies("[$new]", "LRANGE", "k", "0", "-1");
     }
 
-    /**
-     * Values that are appended during the transaction's read must be in its reply, because the transaction deletes
-     * them.
-     */
+    /** A transaction's reply must include values appended during its read, because the transaction deletes them. */
     @Test
     void isIsolatedFromConcurrentWrites() throws IOException {
         client.call("RPUSH", "k", "a", "b");

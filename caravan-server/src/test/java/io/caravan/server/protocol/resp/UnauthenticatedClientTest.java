@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** The memory and time limits for clients that have not authenticated. */
+/** Tests the memory and time limits for clients that have not authenticated. */
 class UnauthenticatedClientTest extends RespTestBase {
     @Override
     RespFixture newFixture() throws IOException {

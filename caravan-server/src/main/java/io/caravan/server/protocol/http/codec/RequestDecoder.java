@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes requests, and rejects ambiguous ones. Used only on the event loop.
+ * Decodes HTTP requests, and rejects ambiguous ones. Used only on the event loop.
  *
  * <p>Bytes that arrive while a request is being handled are held back: they are counted but not decoded, and the socket
  * is not read until the request ends. Small requests, once decoded, would take many times the memory of their bytes.
@@ -33,7 +33,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
     private static final int MAX_PART_BYTES = 64 * 1024;
     /** Maximum number of headers; a header takes many times the memory of its bytes. */
     private static final int MAX_HEADERS = 128;
-    /** Approximate memory of a header in addition to its bytes. */
+    /** Approximate memory that a header takes in addition to its bytes. */
     private static final int HEADER_OVERHEAD_BYTES = 128;
 
     private final BooleanSupplier busy;
@@ -69,12 +69,12 @@ public final class RequestDecoder extends HttpRequestDecoder {
         return holding != null;
     }
 
-    /** Returns the approximate memory of the held-back bytes and of an incomplete head. */
+    /** Returns the approximate memory that the held-back bytes and an incomplete head take. */
     public long heldBytes() {
         return actualReadableBytes() + (begun ? begunBytes + (long) headers.count * HEADER_OVERHEAD_BYTES : 0);
     }
 
-    /** Returns the approximate memory of a complete head. */
+    /** Returns the approximate memory that a complete head takes. */
     public static long headBytes(HttpRequest head) {
         long bytes = head.uri().length();
         for (Map.Entry<String, String> header : head.headers()) {
@@ -118,7 +118,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         begunBytes = begun ? begunBytes + readable - in.readableBytes() : 0;
     }
 
-    /** Does not request a read while bytes are held back, unlike Netty's decoder. */
+    /** Suppresses the read that Netty's decoder would request while bytes are held back. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) throws Exception {
         if (holding == null) {

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 
-/** A response, or the head of a streamed response. Mutable until the response is sent; not thread-safe. */
+/** An HTTP response, or the head of a streamed response. Mutable until the response is sent; not thread-safe. */
 public final class Response {
     public static final String JSON = "application/json";
 

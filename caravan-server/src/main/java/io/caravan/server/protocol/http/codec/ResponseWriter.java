@@ -103,7 +103,7 @@ public final class ResponseWriter {
         return keepAlive;
     }
 
-    /** Makes the connection close after this response. */
+    /** Requests that the connection be closed after this response. */
     public void close() {
         keepAlive = false;
     }
@@ -195,8 +195,8 @@ public final class ResponseWriter {
     }
 
     /**
-     * Sets whether closing the connection resets it, which is an error for the client. In HTTP/1.0, the orderly end of
-     * the connection marks the end of a body of unknown length, so an incomplete body must end with a reset.
+     * Sets whether the connection is closed with a reset, which the client treats as an error. In HTTP/1.0, the orderly
+     * end of the connection marks the end of a body of unknown length, so an incomplete body must end with a reset.
      */
     private void resetWhenClosed(boolean reset) {
         if (channel.isOpen()) {

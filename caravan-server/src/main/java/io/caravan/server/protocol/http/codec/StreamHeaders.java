@@ -6,7 +6,7 @@ public final class StreamHeaders {
     /** An extension of the protocol: the offset of the first retained value. */
     public static final String FIRST_OFFSET = "Stream-First-Offset";
 
-    /** An extension of the protocol: the offset that the first value of an append must get. */
+    /** An extension of the protocol: the offset that the first appended value must get. */
     public static final String IF_OFFSET = "Stream-If-Offset";
 
     /** An extension of the protocol: the durability of a stream's writes, if it is lower than the server's. */

@@ -27,15 +27,15 @@ public final class StreamName {
     private static final String WHAT = "the path of a name";
     private static final String RESERVED = "__ds";
     private static final String UNESCAPED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    /** A dot segment, which clients remove from a path. */
+    /** Matches a dot segment, which clients remove from a path. */
     private static final Pattern DOT_SEGMENT = Pattern.compile("(?:^|/)(?:\\.|%2[eE]){1,2}(?:/|\\z)");
     /**
-     * The characters that a path must not contain unencoded: browsers end a path at the first one, and change the
-     * second one to a slash.
+     * Matches characters that a path must not contain unencoded: browsers end a path at a number sign, and change a
+     * backslash to a slash.
      */
     private static final Pattern UNENCODED = Pattern.compile("[#\\\\]");
     /**
-     * Finds names that need an escaped path. The console's {@code api.js} and {@code caravan.mjs} contain copies of
+     * Matches names that need an escaped path. The console's {@code api.js} and {@code caravan.mjs} contain copies of
      * this pattern.
      */
     private static final Pattern REWRITTEN =

@@ -1,7 +1,4 @@
-/**
- * HTTP messages: the classes that decode and check requests, and encode responses and problems, without access to
- * documents.
- */
+/** Decodes and checks HTTP requests, and encodes responses and problems, without access to documents. */
 @NullMarked
 package io.caravan.server.protocol.http.codec;
 

@@ -29,9 +29,9 @@ public final class HttpAuthorizer {
     }
 
     /**
-     * Returns the client if it may use the route. Routes that require no permission are open to all clients, but may
-     * return more data to clients with a token. Throws {@link Problem} if the client has no valid token or lacks the
-     * permission.
+     * Returns the principal of the client if the client may use the route. Routes that require no permission are open
+     * to all clients, but may return more data to clients with a token. Throws {@link Problem} if the client has no
+     * valid token or lacks the permission.
      */
     Principal check(Route route, String path, HttpHeaders headers, SocketAddress peer) {
         if (!authenticator.required()) {

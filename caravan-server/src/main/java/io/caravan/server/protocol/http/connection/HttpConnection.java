@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of one client. Handles one request at a time. Bytes of later requests wait in the decoder, and the
- * socket is not read while bytes wait. While no bytes wait, the socket is read even during a request, because only a
- * read detects that the client has disconnected.
+ * Handles the HTTP connection of one client, one request at a time. Bytes of later requests wait in the decoder, and
+ * the socket is not read while bytes wait. While no bytes wait, the socket is read even during a request, because only
+ * a read detects that the client has disconnected.
  */
 public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject> implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
@@ -114,7 +114,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         }
     }
 
-    /** Decides whether to read more, after each read of the socket, even if no message was decoded. */
+    /** Decides, after each read of the socket, whether to read more, even if no message was decoded. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         readMore();

@@ -98,7 +98,7 @@ public final class HttpExchange {
         return writer.scheme();
     }
 
-    /** Sets the name of the operation in the metrics. Must be called before the response is written. */
+    /** Sets the operation name for the metrics. Must be called before the response is written. */
     public void operation(String part) {
         operation = part;
     }
@@ -153,7 +153,7 @@ public final class HttpExchange {
     }
 
     /**
-     * Runs part of the work of the request, on any thread. An exception ends the exchange; an {@link Error} is also
+     * Runs part of the request's work, on any thread. An exception ends the exchange; an {@link Error} is also
      * rethrown.
      */
     public void run(Runnable part) {

@@ -17,7 +17,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The state that all HTTP connections share: the routes, their access rules, and the request metrics. */
+/** Holds the state that all HTTP connections share: the routes, their access rules, and the request metrics. */
 public final class HttpService {
     private static final String PROTOCOL = "http";
 

@@ -20,7 +20,7 @@ public final class Readiness {
         this.cluster = cluster;
     }
 
-    /** Returns the cluster of the server, or null without a cluster. */
+    /** Returns the cluster of the server, or null if the server is not part of a cluster. */
     public @Nullable Cluster cluster() {
         return cluster;
     }
@@ -38,12 +38,12 @@ public final class Readiness {
         return served != null && !draining;
     }
 
-    /** Starts to serve documents. */
+    /** Makes the server ready to serve documents, with these services. */
     public void serve(ServerContext opened) {
         served = opened;
     }
 
-    /** Returns the status of the archive, or null without an archive. */
+    /** Returns the status of the archive, or null if the server has no archive. */
     public @Nullable ArchiveStatus archive() {
         ServerContext opened = served;
         Archiver archiver = opened == null ? null : opened.archiver();

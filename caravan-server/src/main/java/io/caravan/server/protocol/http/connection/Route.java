@@ -34,7 +34,7 @@ public record Route(
     static final Set<Integer> COMMON_STATUSES =
             Set.of(400, 401, 403, 408, 412, 413, 414, 415, 417, 431, 500, 501, 503, 505);
 
-    /** Status codes for a document that was moved to another server. */
+    /** Status codes of responses about a document that was moved to another server. */
     private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);
 
     /**

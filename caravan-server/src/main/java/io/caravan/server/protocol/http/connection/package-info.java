@@ -1,4 +1,4 @@
-/** Connections, and the steps that pass a request to the endpoint that handles it. */
+/** Manages HTTP connections, and passes each request to the endpoint that handles it. */
 @NullMarked
 package io.caravan.server.protocol.http.connection;
 

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * The endpoints that describe the archive, and that restore documents under the same rules as {@code CARAVAN.RESTORE}.
  */
 public final class ArchiveEndpoints {
-    /** The maximum number of listed generations. */
+    /** The maximum number of generations in one response. */
     private static final int MAX_GENERATIONS = 1_000;
 
     private final Endpoints endpoints;
@@ -178,7 +178,7 @@ public final class ArchiveEndpoints {
         };
     }
 
-    /** Translates errors that are caused by the contents of the archive. */
+    /** Converts an error that the contents of the archive caused to a problem, and returns other errors unchanged. */
     private static RuntimeException translated(RuntimeException problem) {
         if (problem instanceof ArchiveException rejected) {
             int status = switch (rejected.reason()) {

@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The files of the console, which need no token because they contain no data. The pages request their data from the
- * other endpoints, with the token that the user enters. The content security policy prevents browsers from loading
- * anything from other servers and from running other scripts.
+ * Serves the files of the console, which require no token because they contain no data. The pages request their data
+ * from the other endpoints, with the token that the user enters. The content security policy prevents browsers from
+ * loading anything from other servers and from running other scripts.
  */
 public final class ConsoleFiles {
     /** The prefix of the URL paths of the console's files. */

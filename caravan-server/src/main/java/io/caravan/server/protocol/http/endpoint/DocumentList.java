@@ -72,7 +72,7 @@ public final class DocumentList implements Route.Endpoint {
      * @param sizes whether to return the size of each document
      */
     private record Wanted(byte[] prefix, byte[] delimiter, boolean sizes) {
-        /** Returns the group in which a name is counted, or null if the name is listed. */
+        /** Returns the group of names in which a name is counted, or null if the name is listed individually. */
         @Nullable
         String group(DocumentName name) {
             if (delimiter.length == 0) {
@@ -194,7 +194,7 @@ public final class DocumentList implements Route.Endpoint {
         /**
          * Returns the cursor that a client sends to continue, or null at the end of the list.
          *
-         * @param cluster the cluster of this node, whose group was listed; null without a cluster
+         * @param cluster the cluster of this node, whose group was listed; null if the node is not part of a cluster
          * @param next the position at which the list of this group continues; 0 if it is complete
          */
         static @Nullable String text(@Nullable Cluster cluster, long next) {

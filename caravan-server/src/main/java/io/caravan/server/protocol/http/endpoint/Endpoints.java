@@ -32,7 +32,7 @@ public record Endpoints(
         this(readiness, readers, config, cursors, shared, new JsonBody(config.maxBatchBytes()));
     }
 
-    /** Wraps the endpoint of a read, so that it runs after the read barrier, or is rejected if the barrier fails. */
+    /** Wraps a read endpoint, so that each request must pass the read barrier first, and fails if it is rejected. */
     public Route.Endpoint current(Route.Endpoint read) {
         return exchange -> readiness
                 .documents()
@@ -107,7 +107,7 @@ public record Endpoints(
         documents.onWritable(() -> loop.execute(later));
     }
 
-    /** Returns an outcome that responds to a write when the write is durable. */
+    /** Returns an outcome that sends the response to a write when the write is durable. */
     static <T> Outcome<T> responding(HttpExchange exchange, Function<T, Response> response) {
         return new Outcome<>() {
             @Override

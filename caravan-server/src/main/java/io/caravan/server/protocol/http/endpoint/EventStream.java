@@ -179,7 +179,7 @@ final class EventStream extends LiveRead {
         return found < 0 ? end : found;
     }
 
-    /** Adds a line. Clients remove one space after the colon, so a line that starts with a space gets another one. */
+    /** Adds a data line. Clients remove a space after the colon, so a line that starts with one gets another space. */
     private static void putField(ByteBuf out, ByteBuf values, int from, int to) {
         out.writeBytes(FIELD);
         if (to > from && values.getByte(from) == ' ') {

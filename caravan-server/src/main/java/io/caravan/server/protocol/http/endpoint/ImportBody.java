@@ -56,7 +56,7 @@ record ImportBody(Map<String, Object> attributes, List<byte[]> values) {
         }
     }
 
-    /** Converts the attributes. Throws {@link IllegalArgumentException} if an attribute is unknown or invalid. */
+    /** Converts the body's attributes. Throws {@link IllegalArgumentException} if one is unknown or invalid. */
     DocumentAttributes documentAttributes() {
         Map<String, byte[]> given = new LinkedHashMap<>();
         PortableAttributes.ofJson(attributes)

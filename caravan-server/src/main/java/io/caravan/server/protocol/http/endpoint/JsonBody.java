@@ -135,7 +135,7 @@ final class JsonBody {
         return invalid.getCause() == null ? invalid : invalid.getCause();
     }
 
-    /** Returns the position of a value, for example {@code operations[1].append}. */
+    /** Returns the position of an invalid value in a body, for example {@code operations[1].append}. */
     private static String where(MismatchedInputException mismatch) {
         String path = mismatch.getPath().stream()
                 .map(part -> part.getFieldName() == null ? "[" + part.getIndex() + "]" : "." + part.getFieldName())

@@ -7,7 +7,7 @@ import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import java.util.List;
 
-/** A read that waits for a value for a limited time. Only one check uses the fields at a time. */
+/** A read that waits a limited time for a new value. Only one check uses the fields at a time. */
 final class LongPoll extends LiveRead {
     private static final long UNKNOWN = -1;
 

@@ -33,7 +33,7 @@ public final class MigrationEndpoints {
         this.endpoints = endpoints;
     }
 
-    /** Returns the description of a document, which another server needs to import the document. */
+    /** Describes a document in the form that another server needs to import it. */
     public void export(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = endpoints.readiness().documents();

@@ -71,7 +71,7 @@ public final class ServerEndpoints {
         }
     }
 
-    /** Returns the reference to the component that describes an error response. */
+    /** Returns the OpenAPI reference to the component that describes an error response. */
     private static String errorResponse(int status) {
         String reason = HttpResponseStatus.valueOf(status).reasonPhrase();
         return "#/components/responses/" + reason.replaceAll("[^A-Za-z]", "");

@@ -116,7 +116,7 @@ final class SliceReader implements DocumentReader {
         next = wholeNext;
     }
 
-    /** Appends the end of a body that has no more values. */
+    /** Ends the body after its last value: closes the array of a JSON document. */
     void end() {
         if (json) {
             bytes.writeByte(']');

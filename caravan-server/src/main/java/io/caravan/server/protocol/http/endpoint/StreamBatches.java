@@ -23,7 +23,7 @@ import java.util.function.Function;
 
 /** The endpoint for atomic writes to several streams. */
 public final class StreamBatches {
-    /** The operation name of the route of {@link #change}. */
+    /** The operation name of the route that {@link #change} handles. */
     public static final String OPERATION = "writeBatch";
 
     private final Endpoints endpoints;

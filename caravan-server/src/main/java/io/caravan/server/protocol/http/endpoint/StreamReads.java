@@ -18,14 +18,14 @@ import java.util.Set;
 
 /** The endpoints that read one stream, tail one or several streams, or describe a stream. */
 public final class StreamReads {
-    /** The operation name of the route of {@link #read}. */
+    /** The operation name of the route that {@link #read} handles. */
     public static final String READ = "readStream";
 
-    /** The operation name of the route of {@link #follow}. */
+    /** The operation name of the route that {@link #follow} handles. */
     public static final String FOLLOW = "followStreams";
 
     private static final String LIVE = "live";
-    /** Approximate memory of a tailed stream in addition to its name. */
+    /** Approximate memory that a tailed stream takes in addition to its name. */
     private static final int TAILED_BYTES = 512;
 
     private final Endpoints endpoints;

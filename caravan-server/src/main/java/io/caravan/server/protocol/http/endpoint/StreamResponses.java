@@ -16,7 +16,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Locale;
 
-/** The heads of responses about a stream. */
+/** Creates the heads of responses about a stream. */
 final class StreamResponses {
     private static final int FRACTION_DIGITS = 3;
     private static final DateTimeFormatter RFC3339 =

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The endpoints that create, append to, close, trim, and delete streams. */
 public final class StreamWrites {
-    /** The maximum number of bytes that the store writes for a JSON message in addition to its bytes. */
+    /** The maximum number of bytes that the store writes for a JSON message in addition to the message itself. */
     public static final int MESSAGE_OVERHEAD_BYTES = 47;
 
     private static final String TRIM = "trim";
@@ -51,7 +51,7 @@ public final class StreamWrites {
         this.endpoints = endpoints;
     }
 
-    /** Creates a stream, optionally as a fork, unless the stream already exists as requested. */
+    /** Creates a stream, optionally as a fork, unless a matching stream already exists. */
     public void create(HttpExchange exchange) {
         Request request = exchange.request();
         DocumentName name = exchange.documentName();

@@ -9,7 +9,7 @@ final class ValueBytes {
     private long bytes;
 
     /**
-     * Creates a sum without values.
+     * Creates a sum that starts at zero.
      *
      * @param request the kind of request, for the error
      */

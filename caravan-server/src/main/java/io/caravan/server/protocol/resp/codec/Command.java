@@ -48,7 +48,7 @@ public final class Command implements RespRequest {
         return new String(word, 0, Math.min(word.length, SHORT_CHARS), StandardCharsets.UTF_8);
     }
 
-    /** Returns the approximate memory of the words, including {@link RespLimits#WORD_OVERHEAD_BYTES}. */
+    /** Returns the approximate memory that the words take, including {@link RespLimits#WORD_OVERHEAD_BYTES}. */
     public long bytes() {
         long bytes = 0;
         for (byte[] word : words) {

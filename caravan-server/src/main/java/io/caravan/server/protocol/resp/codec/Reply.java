@@ -13,18 +13,18 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A reply with the types of RESP 3. If RESP 2 lacks a type, the most similar type replaces it, as in Redis. */
+/** A reply of one of the RESP 3 types. If RESP 2 lacks a type, the most similar type replaces it, as in Redis. */
 public sealed interface Reply {
     /** The usual reply to a command that returns no data. */
     Reply OK = new Simple("OK");
 
-    /** Approximate memory of a reply in addition to its text or bytes. */
+    /** Approximate memory that a reply takes in addition to its text or bytes. */
     int OBJECT_BYTES = 48;
 
     /** Encodes the reply in this version of the protocol. */
     void encode(ByteBuf out, RespVersion protocol);
 
-    /** Returns the approximate memory of the reply, in bytes. */
+    /** Returns the approximate memory that the reply takes, in bytes. */
     default long heldBytes() {
         return OBJECT_BYTES;
     }
@@ -100,7 +100,7 @@ public sealed interface Reply {
         out.writeBytes(line, at, line.length - at);
     }
 
-    /** A reply with a short text without line ends. */
+    /** A reply that consists of a short text without line ends. */
     record Simple(String text) implements Reply {
         @Override
         public void encode(ByteBuf out, RespVersion protocol) {
@@ -115,7 +115,7 @@ public sealed interface Reply {
     }
 
     /**
-     * An error, in which line ends are replaced by spaces.
+     * An error reply, in which line ends are replaced by spaces.
      *
      * @param text a prefix in capitals, for programs, and a message for people
      */
@@ -152,7 +152,7 @@ public sealed interface Reply {
         }
     }
 
-    /** A byte string. */
+    /** A byte string reply. */
     record Bulk(byte[] value) implements Reply {
         public static Bulk of(String text) {
             return new Bulk(text.getBytes(StandardCharsets.UTF_8));
@@ -209,7 +209,7 @@ public sealed interface Reply {
     }
 
     /**
-     * Several replies; an array in RESP 2.
+     * An array, a set, or a push message of several replies; always an array in RESP 2.
      *
      * @param type the type in RESP 3: an array, a set, or a push message, which is not a reply to a request
      */

@@ -23,9 +23,9 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
     public static final int MAX_STRANGER_WORDS = 16;
     /** Maximum length of a request from an unauthenticated client, counted like {@code maxRequestBytes}. */
     public static final int MAX_STRANGER_BYTES = 16 * 1024;
-    /** Approximate memory of a word in addition to its bytes, for the array header and the reference. */
+    /** Approximate memory that a word takes in addition to its bytes, for the array header and the reference. */
     public static final int WORD_OVERHEAD_BYTES = 32;
-    /** Approximate memory of a request in addition to its words, until the reply. */
+    /** Approximate memory that a request takes in addition to its words, until the reply. */
     public static final int REQUEST_OVERHEAD_BYTES = 256;
     /** Maximum length of a request that is dropped without ending the connection. */
     public static final int MAX_DROPPED_BYTES = 512 << 20;

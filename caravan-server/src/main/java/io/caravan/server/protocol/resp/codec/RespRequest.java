@@ -12,7 +12,7 @@ public sealed interface RespRequest permits Command, RespRequest.Rejected {
      */
     record Rejected(String error, boolean last) implements RespRequest {
 
-        /** Creates a request that ends the connection. */
+        /** Creates a rejected request that ends the connection. */
         public Rejected(String error) {
             this(error, true);
         }

@@ -59,7 +59,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     private byte[][] words = NO_WORDS;
 
     private int wordCount;
-    /** Number of words of the request; 0 between requests. */
+    /** Number of words that the current request announces; 0 between requests. */
     private int wordsAnnounced;
     /** Length of the next word, or -1 if the length has not been read. */
     private int wordBytes = -1;

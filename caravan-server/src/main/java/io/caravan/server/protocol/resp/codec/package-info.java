@@ -1,7 +1,4 @@
-/**
- * The RESP encoding, which does not depend on documents: the classes that decode requests within limits, and encode
- * replies.
- */
+/** Decodes RESP requests within limits, and encodes replies, without access to documents. */
 @NullMarked
 package io.caravan.server.protocol.resp.codec;
 

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 final class BlockingPop implements ResumableRead {
     /** The positions of the names: all words except the first and the last. */
     static final Keys KEYS = new Keys(1, -2, 1);
-    /** Approximate memory of a place in the queue for a name, in addition to the name. */
+    /** Approximate memory that a place in the queue for a name takes in addition to the name. */
     private static final int PLACE_BYTES = 448;
     /** Maximum number of names in one command. */
     static final int MAX_NAMES = 1_024;
@@ -69,7 +69,7 @@ final class BlockingPop implements ResumableRead {
     /** The reply with which the wait ends without a value; null while the wait continues. */
     private volatile @Nullable Reply over;
 
-    /** The reason why an attempt was rejected. May be set after the attempt has returned. */
+    /** The reason why an attempt to remove a value was rejected. May be set after the attempt has returned. */
     private volatile @Nullable RuntimeException rejected;
 
     private boolean replied;
@@ -170,7 +170,7 @@ final class BlockingPop implements ResumableRead {
         }
     }
 
-    /** Waits for the next change. Called on the event loop. */
+    /** Waits for the next change to one of the documents. Called on the event loop. */
     private void rest() {
         if (begun) {
             wait.checked(List.of());

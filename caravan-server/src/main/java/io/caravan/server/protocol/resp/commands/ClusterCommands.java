@@ -233,7 +233,7 @@ public final class ClusterCommands {
         };
     }
 
-    /** Runs a subcommand on a thread of its own, because the subcommand may have to copy the store. */
+    /** Runs a subcommand on a separate thread, because the subcommand may have to copy the store. */
     private ResumableRead change(Session session, Command command, ResumableRead.Context context) {
         return new LongOperation<Reply>(
                 outcome -> {

@@ -15,7 +15,7 @@ import io.caravan.server.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The commands about the connection itself, for example to authenticate the client or to close the connection. */
+/** The commands that concern the connection itself, for example to authenticate the client or close the connection. */
 public final class ConnectionCommands {
 
     private final ServerStatus status;

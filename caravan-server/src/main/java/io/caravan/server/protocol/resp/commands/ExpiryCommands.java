@@ -97,7 +97,7 @@ public final class ExpiryCommands {
         });
     }
 
-    /** Returns the remaining time, rounded to the nearest unit as in Redis. */
+    /** Returns the time until the document expires, rounded to the nearest unit as in Redis. */
     private long remaining(DocumentInfo info, int unitMillis) {
         long deadline = deadlineMillis(info);
         return deadline == NEVER ? NO_EXPIRY : (Math.max(0, deadline - clock.millis()) + unitMillis / 2) / unitMillis;

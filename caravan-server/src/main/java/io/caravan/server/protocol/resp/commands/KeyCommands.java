@@ -29,7 +29,7 @@ public final class KeyCommands {
     /** Maximum number of documents in one command; limited because the command locks all of them at once. */
     static final int MAX_NAMES = 16 * 1024;
 
-    /** Approximate memory of a document in addition to its name. */
+    /** Approximate memory that a document takes in addition to its name. */
     private static final int DOCUMENT_BYTES = 120;
 
     private static final Keys SECOND = new Keys(2, 2, 1);

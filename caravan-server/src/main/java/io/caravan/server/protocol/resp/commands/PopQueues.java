@@ -11,7 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues of waiters for the values of each document, in order of arrival. Only the first waiter in a queue may take
+ * Queues the waiters for the values of each document, in order of arrival. Only the first waiter in a queue may take
  * values of the document. A waiter that becomes the first in a queue is woken. Thread-safe.
  */
 final class PopQueues {

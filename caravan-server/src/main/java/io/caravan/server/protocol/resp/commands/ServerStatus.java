@@ -77,7 +77,7 @@ public final class ServerStatus {
         this.httpPort = httpPort;
     }
 
-    /** Returns the cluster of the server, or null without a cluster. */
+    /** Returns the cluster of the server, or null if the server is not part of a cluster. */
     public @Nullable Cluster cluster() {
         return cluster;
     }

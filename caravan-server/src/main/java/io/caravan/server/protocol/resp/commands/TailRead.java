@@ -69,7 +69,7 @@ final class TailRead implements ResumableRead {
         return replied || !inVain && Objects.requireNonNull(stream).proceed();
     }
 
-    /** Waits for the next change. Called on the event loop. */
+    /** Waits for the next change to the document. Called on the event loop. */
     private void rest() {
         if (wait != null) {
             wait.checked(List.of());
@@ -155,7 +155,7 @@ final class TailRead implements ResumableRead {
     }
 
     /**
-     * The words of {@code CARAVAN.READ key FROM seq [COUNT n] [BLOCK ms]}.
+     * The arguments of {@code CARAVAN.READ key FROM seq [COUNT n] [BLOCK ms]}.
      *
      * @param from the first sequence to read, or {@link #LATEST}
      * @param count maximum number of values

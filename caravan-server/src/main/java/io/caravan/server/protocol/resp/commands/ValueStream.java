@@ -33,7 +33,7 @@ public final class ValueStream implements ResumableRead, DocumentReader {
     private static final int FIRST_PIECE_BYTES = 4 * 1024;
     private static final int PIECE_BYTES = 128 * 1024;
     private static final int TURN_BYTES = 512 * 1024;
-    /** Upper bound on the number of bytes before and after a value. */
+    /** Upper bound on the number of bytes that the format adds before and after a value. */
     private static final int AROUND_VALUE_BYTES = 64;
 
     private final DocumentService documents;
@@ -61,7 +61,7 @@ public final class ValueStream implements ResumableRead, DocumentReader {
      * values.
      */
     interface Format {
-        /** Formats the values as an array. */
+        /** The format of a reply that is an array of the values. */
         Format VALUES = new Format() {
             @Override
             public void begin(ByteBuf out, long count) {
@@ -170,7 +170,7 @@ public final class ValueStream implements ResumableRead, DocumentReader {
         return turnBytes < TURN_BYTES && channel.isActive();
     }
 
-    /** Writes as much of the value as fits into the chunk. */
+    /** Writes as much of the value as fits into the current chunk. */
     private void put(ByteBuffer value) {
         ByteBuf out = room();
         int fits = PIECE_BYTES - out.writerIndex();

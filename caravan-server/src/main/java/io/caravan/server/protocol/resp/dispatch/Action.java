@@ -7,7 +7,7 @@ import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The operation of a command. The type of the operation determines the threads on which it runs. */
+/** The operation that a command performs. The type of the operation determines the threads on which it runs. */
 public sealed interface Action {
 
     /** Replies immediately, on the event loop. */
@@ -38,7 +38,7 @@ public sealed interface Action {
         ResumableRead start(Session session, Command command, ResumableRead.Context context);
     }
 
-    /** A read of the state of documents without their values, in the store or in a transaction. */
+    /** Reads the state of documents, but no values, in the store or in a transaction. */
     @FunctionalInterface
     interface Lookup {
         /**

@@ -9,8 +9,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * The write of a command to documents. The write is atomic, by itself or together with the other writes of a
- * transaction.
+ * A command's write to documents. The write is atomic, by itself or together with the other writes of a transaction.
  *
  * @param names the documents that the command reads and changes
  * @param edit makes the changes within a write to at least these documents, and returns the reply. May be called

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The subscribers of channels and patterns. A message is sent to the clients that are subscribed when it is published,
- * and is not stored. Thread-safe.
+ * Sends published messages to the subscribers of channels and patterns. A message is sent to the clients that are
+ * subscribed when it is published, and is not stored. Thread-safe.
  */
 public final class Channels {
     /** Maximum total number of subscriptions of all clients to channels and patterns. */

@@ -38,7 +38,7 @@ public final class ReadBatch implements Runnable {
     private @Nullable UnconfirmedReadException rejection;
 
     /**
-     * Start time of the last turn of a step that may wait for as long as its client chooses; 0 if no such step is
+     * Start time of the last turn of a read that may wait for as long as its client chooses; 0 if no such read is
      * running.
      */
     private volatile long waitingSince;
@@ -70,7 +70,7 @@ public final class ReadBatch implements Runnable {
         steps.add(new Step(action, command, place, readsDocuments, blocks));
     }
 
-    /** Returns for how many nanoseconds a blocking step has been waiting; 0 if none is. Callable on any thread. */
+    /** Returns how long a blocking read has been waiting, in nanoseconds; 0 if none is. Callable on any thread. */
     public long waitingNanos() {
         long since = waitingSince;
         return since == 0 ? 0 : System.nanoTime() - since;

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of one connection. Used on the event loop, and by the connection's reads on reading threads. Fields that
- * other connections read, for example for {@code CLIENT LIST}, are volatile.
+ * The state of one RESP connection. Used on the event loop, and by the connection's reads on reading threads. Fields
+ * that other connections read, for example for {@code CLIENT LIST}, are volatile.
  */
 public final class Session {
     private final long id;

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The channels and patterns to which one connection has subscribed, and the delivery of their messages. A message is
+ * Tracks the channels and patterns to which one connection has subscribed, and delivers their messages. A message is
  * delivered after the replies to earlier requests, and counts toward the memory for replies as soon as it is published.
  * Used on the event loop, except for {@link #send} and {@link #closeBehind}.
  */

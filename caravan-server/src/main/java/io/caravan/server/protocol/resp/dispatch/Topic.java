@@ -11,7 +11,7 @@ public sealed interface Topic {
     /** Returns the length of the pattern; 0 for a channel. */
     int patternBytes();
 
-    /** Returns the approximate memory of a subscription, in bytes. */
+    /** Returns the approximate memory that a subscription takes, in bytes. */
     long heldBytes();
 
     /**

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class Transaction {
     static final int MAX_COMMANDS = 16 * 1024;
-    /** Approximate memory of a command in addition to its words. */
+    /** Approximate memory that a command takes in addition to its words. */
     static final int STEP_BYTES = 256;
 
     private final long maxBytes;

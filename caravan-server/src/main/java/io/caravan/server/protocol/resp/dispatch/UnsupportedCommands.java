@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Advice for users of Redis commands that Caravan lacks, as part of the error reply. */
+/** Adds advice to the error replies for Redis commands that Caravan lacks. */
 final class UnsupportedCommands {
-    /** Length of an error at which no more words of the unknown command are added, similar to Redis. */
+    /** Length of an error message, in characters, at which no more arguments are added, similar to Redis. */
     private static final int MAX_CHARS = 256;
 
     private static final Map<String, String> ADVICE = new HashMap<>();

@@ -14,9 +14,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The replies of one connection. Replies may be completed in any order, but are written in the order of the requests,
- * several in one write. The queue writes nothing while the socket's own buffer is full. Replies that wait to be written
- * count toward the connection's {@linkplain #memory memory}. Used only on the event loop, except for {@link
+ * Queues the replies of one connection. Replies may be completed in any order, but are written in the order of the
+ * requests, several in one write. The queue writes nothing while the socket's own buffer is full. Replies that wait to
+ * be written count toward the connection's {@linkplain #memory memory}. Used only on the event loop, except for {@link
  * #completed}.
  */
 public final class ReplyQueue {

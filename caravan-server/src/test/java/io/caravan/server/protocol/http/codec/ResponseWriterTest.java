@@ -14,7 +14,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import org.junit.jupiter.api.Test;
 
-/** The response headers that depend on the connection or the time. */
+/** Tests the response headers that depend on the connection or the time. */
 class ResponseWriterTest {
     private static String scheme(EmbeddedChannel channel) {
         DefaultHttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.PUT, "/");

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Results that are computed once for callers that request them at about the same time. */
+/** Tests that a result is computed only once for callers that request it at about the same time. */
 class CachedResultTest {
     private final AtomicLong nanos = new AtomicLong();
     private final CachedResult<Long> shared = new CachedResult<>(Duration.ofNanos(100), nanos::get);

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.caravan.server.protocol.http.codec.Problem;
 import org.junit.jupiter.api.Test;
 
-/** The limit on the number of values in a JSON request body. */
+/** Tests the limit on the number of values in a JSON request body. */
 class JsonBodyTest {
     private static Problem rejected(String body) {
         return assertThatExceptionOfType(Problem.class)

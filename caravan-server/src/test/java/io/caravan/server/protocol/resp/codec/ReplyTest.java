@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The encoding of replies, checked with a third-party decoder. */
+/** Tests the encoding of replies with a third-party decoder. */
 class ReplyTest {
 
     private static String read(Reply reply) {

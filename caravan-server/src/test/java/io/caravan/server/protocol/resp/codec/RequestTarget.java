@@ -90,7 +90,7 @@ final class RequestTarget implements FuzzTarget {
                 .toList();
     }
 
-    /** Whether this request is within the limits of an array request. An inline request may have longer words. */
+    /** Whether the request is within the limits of an array request. An inline request may have longer words. */
     private static boolean fitsAnArray(RespRequest request) {
         Command command = (Command) request;
         long bytes = 0;

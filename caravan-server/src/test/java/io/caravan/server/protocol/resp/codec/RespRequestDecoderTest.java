@@ -186,7 +186,7 @@ class RespRequestDecoderTest {
         assertThat(decode(sent.replace("\\n", "\n"), "*1~$4~PING~")).containsExactly("!" + problem);
     }
 
-    /** The decoder must skip a request with an overlong word, and never hold more than the bytes that arrived last. */
+    /** The decoder must skip a request with an overlong word, and must not retain earlier bytes of the request. */
     @Test
     void skipsRequestWithTooLongWordAndContinues() {
         byte[] whole = bytes("*4~$5~RPUSH~$3~doc~$1001~" + "v".repeat(1001) + "~$4~last~*1~$4~PING~");

@@ -7,7 +7,7 @@ import io.netty.channel.SimpleChannelInboundHandler;
 final class TestIntake extends SimpleChannelInboundHandler<RespRequest> implements RespRequestDecoder.Intake {
     int room = Integer.MAX_VALUE;
     int taken;
-    /** The number of bytes that the intake can still grant. */
+    /** The number of bytes that the intake may still grant to requests. */
     long memory = Long.MAX_VALUE;
 
     @Override

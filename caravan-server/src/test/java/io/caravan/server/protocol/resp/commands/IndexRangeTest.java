@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class IndexRangeTest {
     private static final int FIRST_SEQUENCE = 100;
 
-    /** Returns the indexes in a range, by applying the rule of Redis to each index. */
+    /** Returns the indexes in a range by applying the Redis rule to each index. */
     private static List<Integer> kept(int length, long start, long stop) {
         List<Integer> kept = new ArrayList<>();
         for (int i = 0; i < length; i++) {

@@ -68,7 +68,7 @@ class KeysReadingTest {
     }
 
     /**
-     * Checks that each turn reads only a few documents, so that other clients get their turns on the reading threads.
+     * Runs a command, and checks that each turn on a reading thread checks only a few documents.
      *
      * @return the reply
      */

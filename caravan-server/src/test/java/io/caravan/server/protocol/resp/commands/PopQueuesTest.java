@@ -30,7 +30,7 @@ class PopQueuesTest {
         assertThat(queues.first(one, another)).isEqualTo(one);
     }
 
-    /** The next waiter must be woken once, or it would check all names once for each name that the first one leaves. */
+    /** A waiter that leaves several names must wake the next waiter once, or it would check all names repeatedly. */
     @Test
     void wakesNextWaiterOfSeveralNamesOnce() {
         PopQueues queues = new PopQueues();

@@ -43,7 +43,7 @@ class ReadBatchTest {
         return batch;
     }
 
-    /** Runs one turn and returns the number of completed reads. */
+    /** Runs one turn of the batch and returns the number of reads completed so far. */
     private int turn(ReadBatch batch) {
         int pausesBefore = pauses.get();
         batch.start();
@@ -99,7 +99,7 @@ class ReadBatchTest {
         assertThat(pauses).hasValue(0);
     }
 
-    /** A batch must pause while the reply memory is full, which can happen after the batch is admitted. */
+    /** A batch must pause when other connections fill the reply memory after the batch has been admitted. */
     @Test
     void pausesWhileSharedReplyMemoryIsFull() {
         ReadBatch batch = batch((session, command) -> {

@@ -13,7 +13,7 @@ import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 
-/** The limit on the total memory of all open transactions. */
+/** Tests the limit on the total memory of all open transactions. */
 class TransactionLimitsTest {
     private static final CommandSpec PUSH = CommandSpec.list("RPUSH", -3, CommandSpec.Keys.NONE, "", "")
             .write((session, command) -> Change.of(ListCommands.name(command), document -> Reply.OK));

@@ -21,7 +21,7 @@ class UnsupportedCommandsTest {
     /** Uppercase words that occur in the advice about unsupported commands but are not commands. */
     private static final Set<String> OTHERS = Set.of("IFSEQ", "BLOCK", "SIGTERM");
 
-    /** The command table, without components because the test runs no commands. */
+    /** The command table, created without server components because the test runs no commands. */
     private static final Map<String, CommandSpec> TABLE = new RespProtocol(
                     new RespLimits(1, 1),
                     null,

@@ -24,8 +24,8 @@ import java.util.Queue;
 import java.util.SplittableRandom;
 
 /**
- * Two connections on one event loop. Their replies are completed by other threads in any order, by the event loop, or
- * in pieces. A client may read its replies late, and a connection may end at any time.
+ * Simulates two connections on one event loop. Their replies are completed by other threads in any order, by the event
+ * loop, or in pieces. A client may read its replies late, and a connection may end at any time.
  */
 final class ReplyInterleavings {
     private final SplittableRandom random;
@@ -182,7 +182,7 @@ final class ReplyInterleavings {
             place.add(new PendingReply.Piece(bytes, () -> {}));
         }
 
-        /** Flushes and continues to read, as {@code RespHandler} does. */
+        /** Flushes replies and continues to read requests, as {@code RespHandler} does. */
         private void progress() {
             moreProgress = true;
             if (inProgress) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Interleavings of threads that complete replies for the connections of an event loop. */
+/** Tests interleavings of threads that complete replies for the connections of an event loop. */
 @LongTimeout
 class ReplyInterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(1_000, 20_000);

@@ -12,7 +12,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 
-/** The release of reply buffers when a reply cannot be written. */
+/** Tests the release of reply buffers when a reply cannot be written. */
 class ReplyQueueTest {
     @Test
     void releasesBufferWhenReplyDoesNotFit() {
