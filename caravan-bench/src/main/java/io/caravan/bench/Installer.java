@@ -23,7 +23,7 @@ public final class Installer {
     private final String version;
 
     /**
-     * Creates an installer.
+     * Creates an installer that installs a program into the directory {@code home}.
      *
      * @param version version of the program; a different installed version is replaced
      */
@@ -33,8 +33,8 @@ public final class Installer {
     }
 
     /**
-     * Returns the directory of an installation with this name, next to the JAR file or classes of this module. The
-     * directory may not exist yet.
+     * Returns the directory in which to install the program of this name, next to the JAR file or classes of this
+     * module. The directory may not exist yet.
      */
     public static Path home(String name) {
         try {

@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/bench}: the entry point of all measurements. */
+/** {@code scripts/bench}: the entry point for all measurements. */
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,

@@ -3,7 +3,7 @@ package io.caravan.bench;
 import java.io.IOException;
 import picocli.CommandLine;
 
-/** Runs this module's programs with quiet logs, and reports I/O failures in one line. */
+/** Runs this module's programs with only warnings logged, and reports I/O failures in one line. */
 public final class Programs {
     private static final String LOG_CONFIGURATION = "logback.configurationFile";
 

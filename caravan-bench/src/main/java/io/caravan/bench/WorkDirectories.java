@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Operations on entire directories, such as the stores that these programs create, keep as evidence, or delete. */
+/** Creates, copies, and deletes entire directories, such as those that contain stores. */
 public final class WorkDirectories {
     private WorkDirectories() {}
 

@@ -1,17 +1,17 @@
 package io.caravan.torture;
 
-/** The balance between appended and trimmed values. */
+/** The ratio of trimmed to appended values in a worker's random changes. */
 enum Appetite {
-    /** The store stays small over many rounds. */
+    /** Keeps the store small over many rounds. */
     MODERATE(60, 15, 120, Integer.MAX_VALUE),
-    /** The store grows until it runs out of space. All kinds of changes still occur. */
+    /** Lets the store grow until it runs out of space. All kinds of changes still occur. */
     GREEDY(60, 1, 2_000, 3);
 
-    /** The number of trims in a thousand changes. */
+    /** The number of trims per thousand changes. */
     final int trims;
-    /** The number of deletes in a thousand changes. */
+    /** The number of deletes per thousand changes. */
     final int deletes;
-    /** The length above which the next change to a list is a trim. */
+    /** The list length above which a worker's next change to a list is a trim. */
     final int longList;
 
     private final int longestTrim;

@@ -27,7 +27,7 @@ final class Checker {
     }
 
     /**
-     * The result of a check.
+     * The result of the check of one round.
      *
      * @param problems empty if the store kept its guarantees
      * @param kept number of intents that took effect without an acknowledgement
@@ -35,7 +35,7 @@ final class Checker {
     record Verdict(List<String> problems, long kept) {}
 
     /**
-     * Checks the contents found against the earlier contents and everything recorded since then.
+     * Checks the contents found in the store against the earlier contents and all requests recorded since then.
      *
      * @param model the earlier contents; updated to the current contents
      */
@@ -96,11 +96,11 @@ final class Checker {
         private final Set<Long> differing = new LinkedHashSet<>();
         private int done;
         private boolean explained;
-        /** The sightings that no state matched, as of the last state that matches the contents found. */
+        /** The sightings that matched no state, as of the last state that matched the contents found. */
         private List<String> contradicted = List.of();
 
         /**
-         * Creates a check.
+         * Creates a check of one worker's lists.
          *
          * @param model the earlier contents; updated to the expected contents
          * @param closed whether all intents must have taken effect because the store was then closed cleanly
@@ -121,7 +121,7 @@ final class Checker {
             this.found = found;
         }
 
-        /** The problems; empty if there are none. */
+        /** Returns the problems that the check has found; empty if there are none. */
         List<String> problems() {
             return problems;
         }
@@ -146,7 +146,7 @@ final class Checker {
             return kept;
         }
 
-        /** Whether the intents applied so far explain both the contents found and the other workers' reads. */
+        /** Whether the intents applied so far explain the contents found and what the other workers have read. */
         private boolean explainedNow() {
             sightings.explainAll(model, done);
             if (differing.isEmpty()) {
@@ -156,7 +156,7 @@ final class Checker {
             return explained;
         }
 
-        /** The number of intents that must have taken effect. */
+        /** Returns the number of intents that must have taken effect. */
         private int certainCount() {
             int certain = intents.size();
             while (certain > 0 && !closed && !acknowledged(intents.get(certain - 1))) {

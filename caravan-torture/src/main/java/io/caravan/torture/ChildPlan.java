@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The instructions for a child process.
+ * The instructions that a child process receives as arguments.
  *
  * @param socket path of the socket for the child's messages
  * @param directory directory of the store

@@ -8,7 +8,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** A child process with an embedded store. */
+/** A session in a child process with an embedded store. */
 final class ChildSession extends TortureSession {
     private final ChildJvm child;
     private final Thread listener;
@@ -20,7 +20,7 @@ final class ChildSession extends TortureSession {
     }
 
     /**
-     * Starts a child.
+     * Starts a child process that follows the plan.
      *
      * @param milestone the message that {@link #awaitMilestone()} waits for
      */

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The lists of a store, by id. */
+/** The contents of a store: its lists, by id. */
 class Contents {
     private final Map<Long, ListModel> lists = new HashMap<>();
 
@@ -27,7 +27,7 @@ class Contents {
         return list == null ? 0 : list.nextSequence();
     }
 
-    /** Total number of retained entries. */
+    /** Returns the total number of retained entries. */
     long entries() {
         return lists.values().stream().mapToLong(ListModel::count).sum();
     }

@@ -44,13 +44,13 @@ final class EmbeddedIntents extends IntentGenerator {
         return intent(Call.BATCH, operations);
     }
 
-    /** Generates a trim to a sequence, usually within the list, but sometimes before its start or past its end. */
+    /** Generates a trim to a sequence that is usually in the list, but sometimes before its start or past its end. */
     private Operation trimTo(long id) {
         long first = nextSequence(id) - length(id);
         return new Operation(Kind.TRIM_TO, id, Math.max(0, first - 2 + trimmed(id) + random.nextInt(4)));
     }
 
-    /** Generates an expectation of the next sequence; one in four is wrong. */
+    /** Generates an expectation of a list's next sequence, which is wrong in one case out of four. */
     private Operation expectation() {
         long id = anyId();
         long error = random.nextInt(4) == 0 ? 1 + random.nextInt(3) : 0;

@@ -2,7 +2,7 @@ package io.caravan.torture;
 
 import io.caravan.torture.Intent.Operation;
 
-/** A model of the contract of {@link io.caravan.ListStore}. */
+/** Predicts the results of an embedded store from the contract of {@link io.caravan.ListStore}. */
 final class EmbeddedModel extends StoreModel {
     private static final long NO_SEQUENCE = -1;
 

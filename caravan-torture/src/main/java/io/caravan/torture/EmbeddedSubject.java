@@ -2,14 +2,14 @@ package io.caravan.torture;
 
 import java.io.IOException;
 
-/** A store embedded in child processes. */
+/** Tests a store that is embedded in child processes. */
 final class EmbeddedSubject implements TortureSubject {
     private final TortureOptions options;
     private final String childMain;
     private final LocalSocket socket;
 
     /**
-     * Creates a subject.
+     * Creates a subject with a socket for the messages of its children.
      *
      * @param childMain main class of the children: {@link TortureChild}, except in tests of the harness
      */

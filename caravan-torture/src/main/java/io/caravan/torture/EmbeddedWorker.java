@@ -18,7 +18,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A writer in the child process, which owns some lists, changes them at random, and checks what it reads from them.
+ * Writes at random to its own lists in the child process, and checks what it reads from its own and other lists.
  *
  * <p>It reports a group of intents, then submits them one by one. Its model contains the expected contents of its
  * lists, because no other thread writes to them.
@@ -69,7 +69,7 @@ final class EmbeddedWorker extends Thread {
         }
     }
 
-    /** Loads the initial contents of a list, which the supervisor has already checked, into the model. */
+    /** Loads the initial contents of a list, which the supervisor has already checked, into the worker's model. */
     private void load(long id) {
         ListInfo info = store.info(id);
         if (info != null) {
@@ -234,7 +234,7 @@ final class EmbeddedWorker extends Thread {
         }
     }
 
-    /** Reports the store's results to the supervisor. */
+    /** Reports the result of one change to the supervisor. */
     private final class Acknowledger implements WriteCallback {
         private final Intent intent;
 

@@ -11,8 +11,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The options of a program that searches for faults: its seed, and the directory for its findings. A picocli mixin for
- * the program's command.
+ * Defines the options of a program that searches for faults: its seed, and the directory for its findings. A picocli
+ * mixin for the program's command.
  */
 public final class Evidence {
     @Option(names = "--seed", paramLabel = "S", description = "seed of everything random; default: the time, printed")
@@ -32,7 +32,7 @@ public final class Evidence {
         return seed;
     }
 
-    /** Rejects the command's arguments with this message unless the condition holds. */
+    /** Rejects the arguments of the command with this message unless the condition holds. */
     public void check(boolean holds, String otherwise) {
         if (!holds && command != null) {
             throw new ParameterException(command.commandLine(), otherwise);

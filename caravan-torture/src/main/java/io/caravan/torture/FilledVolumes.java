@@ -20,8 +20,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Fills file systems of many sizes with stores. Then deletes all documents, or all but one. The store must then accept
- * appends again without a restart, and continue to accept them.
+ * Fills file systems of many sizes with stores, and then deletes all documents or all but one. The store must then
+ * accept appends again without a restart, and continue to accept them.
  */
 final class FilledVolumes {
     private static final int LEAST_MEGABYTES = 272;
@@ -43,7 +43,7 @@ final class FilledVolumes {
         this.out = out;
     }
 
-    /** A file system and the workload on it. */
+    /** A file system, the values to fill it with, and whether one document is kept. */
     record Case(String type, int megabytes, int valueBytes, boolean keepsOne) {
         static Case random(SplittableRandom random) {
             String type = random.nextBoolean() ? "ext4" : "xfs";
@@ -63,7 +63,7 @@ final class FilledVolumes {
         }
     }
 
-    /** Tries all cases; returns whether every store recovered. */
+    /** Fills and empties the file system of each case; returns whether every store recovered. */
     boolean run(List<Case> cases) throws IOException {
         int recovered = 0;
         for (Case next : cases) {
@@ -115,7 +115,7 @@ final class FilledVolumes {
     }
 
     /**
-     * Appends to all documents in turn until an append is rejected, and does so again after a checkpoint. Returns the
+     * Appends to all documents in turn until an append is rejected, makes a checkpoint, and does so again. Returns the
      * number of accepted appends.
      */
     private static long fill(DurableListStore store, int valueBytes) {
@@ -167,7 +167,7 @@ final class FilledVolumes {
         return value;
     }
 
-    /** Tries an append. Returns the reason why the append was rejected, or an empty string if it was accepted. */
+    /** Tries to append. Returns the reason why the append was rejected, or an empty string if it was accepted. */
     private static String tryAppend(DurableListStore store, long id, int bytes) {
         try {
             store.append(id, value(bytes)).get(APPEND_SECONDS, TimeUnit.SECONDS);

@@ -14,7 +14,7 @@ abstract class GroupClient extends Thread {
     final SplittableRandom random;
     final List<ListHistory> lists;
     final Map<String, NodeLink> links = new HashMap<>();
-    /** The node that replied last. */
+    /** The name of the node that replied last. */
     String leader;
 
     private final GroupNodeProcesses nodes;

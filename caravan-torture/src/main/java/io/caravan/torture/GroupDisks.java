@@ -15,14 +15,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The simulated disks of the nodes of a Raft group. A disk can be slow, fail, or be full. A library in each node's
+ * Simulates the disks of the nodes of a Raft group. A disk can be slow, fail, or be full. A library in each node's
  * process ({@code sickdisk.c}) intercepts the system calls of the process on files, so the store and the Raft log
  * receive the errors of a real disk. Needs a C compiler, but no root privileges. Not thread-safe.
  */
 final class GroupDisks {
     private static final String SOURCE = "sickdisk.c";
 
-    /** A disk fault. The library identifies each fault by its ordinal. */
+    /** A fault of a simulated disk. The library identifies each fault by its ordinal. */
     enum Ailment {
         /** No failure, though the disk may be slow. */
         NONE,
@@ -36,7 +36,7 @@ final class GroupDisks {
     private final @Nullable Path library;
     private String reasonForNone = "";
 
-    /** Creates healthy disks. */
+    /** Creates a disk without a fault for each node. */
     GroupDisks(GroupPlan plan) throws IOException {
         this.plan = plan;
         this.library = compile(plan.directory());
@@ -62,12 +62,12 @@ final class GroupDisks {
         return null;
     }
 
-    /** Returns the reason why this machine cannot simulate disk faults, or an empty string if it can. */
+    /** Returns the reason why this machine cannot simulate disk faults; empty if it can. */
     String reasonForNone() {
         return reasonForNone;
     }
 
-    /** Returns the environment variables that a node's process needs. */
+    /** Returns the environment variables that make a node's process use its simulated disk. */
     Map<String, String> environment(String node) {
         return library == null
                 ? Map.of()
@@ -82,7 +82,7 @@ final class GroupDisks {
     }
 
     /**
-     * Sets the state of a node's disk.
+     * Sets the fault of a node's disk, and the additional delay of its fsyncs.
      *
      * @param forceMillis additional duration of each fsync
      */

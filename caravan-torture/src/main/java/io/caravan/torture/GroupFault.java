@@ -8,7 +8,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** A fault that affects nodes of a Raft group, produced while clients write to the group. */
+/** A fault to produce in nodes of a Raft group while clients write to the group. */
 enum GroupFault {
     KILL_LEADER,
     KILL_FOLLOWER,
@@ -64,12 +64,12 @@ enum GroupFault {
 
     private static final int SLOWEST_MILLIS = 120;
     private static final int SLOWEST_FSYNC_MILLIS = 1000;
-    /** Duration of a disk fault: long enough for a node to exit on its own and be restarted. */
+    /** The duration of a disk fault: long enough for a node to exit on its own and be restarted. */
     private static final long SICK_MILLIS = 2000;
 
     private static final long POLL_MILLIS = 100;
 
-    /** Produces the fault; returns the number of processes killed. */
+    /** Produces the fault, and returns the number of processes that it killed. */
     int strike(GroupNodeProcesses nodes, Random random) throws IOException, InterruptedException {
         List<String> order = new ArrayList<>(nodes.ids());
         Collections.shuffle(order, random);
@@ -126,7 +126,7 @@ enum GroupFault {
         return compareTo(SLOW_DISK_LEADER) >= 0;
     }
 
-    /** Returns two nodes: the leader and a follower, or two followers. */
+    /** Returns two of the nodes: either the leader and a follower, or two followers. */
     private static List<String> two(List<String> order, Random random) {
         return random.nextBoolean() ? order.subList(0, 2) : order.subList(1, 3);
     }

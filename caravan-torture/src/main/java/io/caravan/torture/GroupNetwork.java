@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The network between the nodes of a Raft group, which can be cut and slowed. Each node connects to every other node
- * through its own proxy, which handles the two directions separately:
+ * Simulates the network between the nodes of a Raft group, in which connections can be cut and slowed. Each node
+ * connects to every other node through its own proxy, which handles the two directions separately:
  *
  * <pre>
  *   node a                                        node b
@@ -35,10 +35,10 @@ final class GroupNetwork implements AutoCloseable {
     private static final int BUFFER_BYTES = 16 * 1024;
     private static final int WAITING_CONNECTIONS = 50;
 
-    /** The direction from one node to another. */
+    /** The direction in which one node sends to another. */
     private record Way(String from, String to) {}
 
-    /** Forwards bytes immediately, after a delay, or only when the network is healed. */
+    /** Lets bytes of one direction pass immediately, after a delay, or only after the network is healed. */
     private static final class Valve {
         private boolean shut;
         private long delayMillis;
@@ -62,7 +62,7 @@ final class GroupNetwork implements AutoCloseable {
     private final List<ServerSocket> proxies = new ArrayList<>();
     private final Set<Socket> connections = ConcurrentHashMap.newKeySet();
 
-    /** Creates an intact network. */
+    /** Creates a network without cuts or delays. */
     GroupNetwork(GroupPlan plan) throws IOException {
         this.plan = plan;
         for (Node from : plan.nodes()) {
@@ -91,7 +91,7 @@ final class GroupNetwork implements AutoCloseable {
         return plan.directory().resolve(node + ".nodes");
     }
 
-    /** Returns the JVM flag that makes a node use this network. */
+    /** Returns the JVM flag that makes a node connect to other nodes through this network. */
     String flag(String node) {
         return "-Djdk.net.hosts.file=" + table(node);
     }
@@ -174,12 +174,12 @@ final class GroupNetwork implements AutoCloseable {
         return valve;
     }
 
-    /** Starts to withhold all bytes that the node sends. */
+    /** Withholds all bytes that the node sends from now on. */
     void mute(String node) {
         others(node).forEach(other -> valve(node, other).set(true, 0));
     }
 
-    /** Starts to withhold all bytes that are sent to the node. */
+    /** Withholds all bytes that are sent to the node from now on. */
     void deafen(String node) {
         others(node).forEach(other -> valve(other, node).set(true, 0));
     }
@@ -191,7 +191,7 @@ final class GroupNetwork implements AutoCloseable {
                 .toList();
     }
 
-    /** Starts to delay all bytes by this time. */
+    /** Delays all bytes by this time from now on. */
     void slow(long millis) {
         valves.values().forEach(valve -> valve.set(false, millis));
     }

@@ -33,14 +33,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The child process that is one node of a Raft group. While it leads, it makes the changes that the harness requests
- * over loopback. Each connection has its own thread. The process ends when its standard input ends.
+ * Runs one node of a Raft group in a child process. While it leads, it makes the changes that the harness requests over
+ * loopback. Each connection has its own thread. The process ends when its standard input ends.
  */
 class GroupNodeProcess implements LeadershipListener {
-    /** Exit status of a node that refuses to start with its files. */
+    /** The exit status of a node that refuses to start with the files in its directory. */
     static final int REJECTED = 3;
 
-    /** Exit status of a node that cannot continue and must be restarted. */
+    /** The exit status of a node that cannot continue and must be restarted. */
     static final int UNFIT = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(GroupNodeProcess.class);
@@ -54,7 +54,7 @@ class GroupNodeProcess implements LeadershipListener {
         System.exit(new GroupNodeProcess().run(GroupPlan.parse(arguments)));
     }
 
-    /** Runs the node; returns the exit status. */
+    /** Runs the node until it must exit, and returns the exit status. */
     final int run(GroupConfig config) throws IOException {
         try (GroupMember member = GroupMember.start(config, this);
                 ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
@@ -181,7 +181,7 @@ class GroupNodeProcess implements LeadershipListener {
         out.writeUTF(why);
     }
 
-    /** Thrown if a node could not confirm its leadership. */
+    /** Thrown if the node could not confirm that it is still the leader. */
     private static final class UnconfirmedException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -198,7 +198,7 @@ class GroupNodeProcess implements LeadershipListener {
         }
     }
 
-    /** Returns a future that completes when the node has confirmed that it leads. */
+    /** Returns a future that completes when the node has confirmed that it is still the leader. */
     CompletableFuture<Void> leads(GroupMember member) {
         return member.confirmLeadership();
     }
@@ -224,7 +224,7 @@ class GroupNodeProcess implements LeadershipListener {
         }
     }
 
-    /** Makes a change, and returns the result once the store has acknowledged the change. */
+    /** Makes a change to the store, and returns the result once the store has acknowledged the change. */
     long change(DurableListStore store, NodeCall call) {
         try {
             return submit(store, call).join();

@@ -17,11 +17,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** The child processes that are the nodes of a Raft group. One thread starts and stops them; any thread may connect. */
+/** Manages the child processes of a Raft group's nodes. One thread starts and stops them; any thread may connect. */
 final class GroupNodeProcesses implements AutoCloseable {
     /**
-     * The time limit for a node to start or to catch up, and for a group to serve once all nodes are up. It is long
-     * enough for a busy machine.
+     * The time limit for a node to start or to catch up, and for a group to accept writes once all nodes are up. It is
+     * long enough for a busy machine.
      */
     static final Duration TIMEOUT = Duration.ofMinutes(2);
 
@@ -30,7 +30,7 @@ final class GroupNodeProcesses implements AutoCloseable {
     private static final long FILLED_LIST = 2_000_000;
     private static final int STARTS = 5;
     /**
-     * Messages that excuse an exit: another program took the node's port, or the leader that sent a snapshot was lost.
+     * Output that excuses a node's exit: another program took its port, or the leader that sent it a snapshot was lost.
      */
     private static final List<String> EXCUSES =
             List.of("Address already in use", "has received a snapshot, but no leader requests its installation");
@@ -46,7 +46,7 @@ final class GroupNodeProcesses implements AutoCloseable {
     private final String mainClass;
     private final Map<String, ChildJvm> children = new ConcurrentHashMap<>();
     private final Set<String> paused = ConcurrentHashMap.newKeySet();
-    /** Nodes whose processes may exit on their own, because their disks have failed. */
+    /** The nodes whose processes may exit on their own, because their disks have failed. */
     private final Set<String> convalescent = ConcurrentHashMap.newKeySet();
 
     private final GroupNetwork network;
@@ -58,7 +58,7 @@ final class GroupNodeProcesses implements AutoCloseable {
      */
     private boolean stopped;
 
-    /** Starts a new group. */
+    /** Starts the processes of a new Raft group. */
     GroupNodeProcesses(GroupPlan plan, String mainClass) throws IOException {
         this.plan = plan;
         this.mainClass = mainClass;
@@ -76,7 +76,7 @@ final class GroupNodeProcesses implements AutoCloseable {
         return plan.nodes().stream().map(Node::id).toList();
     }
 
-    /** Starts the node again, without waiting until it is up. */
+    /** Starts a stopped node, without waiting until it is up. */
     void start(String node) throws IOException {
         launch(node, false);
     }
@@ -112,7 +112,7 @@ final class GroupNodeProcesses implements AutoCloseable {
         return child;
     }
 
-    /** Returns the network between the nodes, which the connections of the harness bypass. */
+    /** Returns the network between the nodes, which the harness does not use for its own connections. */
     GroupNetwork network() {
         return network;
     }
@@ -121,14 +121,14 @@ final class GroupNodeProcesses implements AutoCloseable {
         return disks.reasonForNone();
     }
 
-    /** Changes the state of a disk until {@link #heal}; see {@link GroupDisks#ail}. */
+    /** Sets the fault of a node's disk until {@link #heal}; see {@link GroupDisks#ail}. */
     void sicken(String node, GroupDisks.Ailment ailment, int forceMillis) throws IOException {
         convalescent.add(node);
         disks.ail(node, ailment, forceMillis);
     }
 
     /**
-     * Restarts nodes that exited on their own because of their disks, as a service manager does.
+     * Restarts the nodes that exited because of a disk fault, as a service manager does.
      *
      * @throws IOException if a node exited for another reason
      */
@@ -154,14 +154,13 @@ final class GroupNodeProcesses implements AutoCloseable {
         return convalescent.contains(node) || EXCUSES.stream().anyMatch(output::contains);
     }
 
-    /** Returns the number of processes that exited on their own and were restarted. */
+    /** Returns the number of processes that exited without being killed and were restarted. */
     int endedByThemselves() {
         return endedByThemselves;
     }
 
     /**
-     * Makes all nodes run and reach each other again: repairs their disks, resumes suspended nodes, and starts nodes
-     * that are down.
+     * Removes all faults: repairs the disks and the network, resumes suspended nodes, and starts nodes that are down.
      *
      * @param broken whether to close the connections between the nodes
      */
@@ -186,7 +185,7 @@ final class GroupNodeProcesses implements AutoCloseable {
         }
     }
 
-    /** Waits for a node, and restarts it if it exited for a valid reason. */
+    /** Waits until a node is up, and restarts it if it exits for a valid reason. */
     private void startNode(String node) throws IOException {
         for (int attempt = 1; ; attempt++) {
             try {
@@ -259,7 +258,7 @@ final class GroupNodeProcesses implements AutoCloseable {
         }
     }
 
-    /** Returns the state that the node reports; empty if it is down or suspended. */
+    /** Returns the state that the node reports; empty if the node is down or suspended. */
     Optional<NodeLink.State> state(String node) {
         try (NodeLink link = link(node)) {
             link.send(NodeCall.state());
@@ -269,7 +268,7 @@ final class GroupNodeProcesses implements AutoCloseable {
         }
     }
 
-    /** Returns a node that reports that it is the leader. */
+    /** Returns the name of a node that reports that it is the leader. */
     Optional<String> leader() {
         return ids().stream()
                 .filter(node -> !paused.contains(node) && child(node).alive())
@@ -277,7 +276,7 @@ final class GroupNodeProcesses implements AutoCloseable {
                 .findFirst();
     }
 
-    /** Requests this change through the node. Returns whether the group accepted it. */
+    /** Sends the change to the node. Returns whether the group accepted it. */
     boolean takes(String node, NodeCall call) throws IOException {
         try (NodeLink link = link(node)) {
             return takes(link, call, TIMEOUT);
@@ -287,7 +286,7 @@ final class GroupNodeProcesses implements AutoCloseable {
         }
     }
 
-    /** Writes more bytes through the leader than the Raft log retains, or as many as possible within this time. */
+    /** Writes more bytes through the leader than the Raft log retains, or as many as possible in this time. */
     void outgrowLog(Duration atMost) {
         long end = System.nanoTime() + atMost.toNanos();
         long bytes = 0;

@@ -22,22 +22,22 @@ import java.util.stream.Stream;
 record GroupPlan(Path directory, UUID group, List<Node> nodes) {
     static final int MAX_VALUE_BYTES = 8 * 1024;
     /**
-     * Election timeout, which is short, so that leadership changes often. On a busy machine, leadership also changes
-     * without a fault.
+     * The election timeout, which is short, so that leadership changes often. On a busy machine, leadership also
+     * changes without a fault.
      */
     static final Duration ELECTION = Duration.ofMillis(300);
 
-    /** The size of the retained Raft log: small, so that a node that was down sometimes receives a snapshot. */
+    /** The size of the retained Raft log: so small that a node that was down sometimes receives a snapshot. */
     static final long KEPT_LOG_BYTES = 1 << 20;
 
-    /** Creates a plan for a new group of three, and its directory. */
+    /** Creates the plan and the directory of a new group of three nodes. */
     static GroupPlan make(Path directory) throws IOException {
         List<Node> nodes =
                 Stream.of("a", "b", "c").map(id -> node(id, FreePorts.next())).toList();
         return new GroupPlan(Files.createDirectories(directory).toRealPath(), UUID.randomUUID(), nodes);
     }
 
-    /** Creates a node, whose name {@link GroupNetwork} resolves to an address. */
+    /** Creates a node with a host name that {@link GroupNetwork} resolves to an address. */
     private static Node node(String id, int port) {
         return new Node(id, "host-" + id, port);
     }
@@ -52,7 +52,7 @@ record GroupPlan(Path directory, UUID group, List<Node> nodes) {
         return arguments;
     }
 
-    /** Parses the result of {@link #toArguments} into the configuration of its node. */
+    /** Parses the arguments that {@link #toArguments} returned into the configuration of a node. */
     static GroupConfig parse(String[] arguments) {
         List<Node> nodes = new ArrayList<>();
         for (int i = 4; i < arguments.length; i += 2) {
@@ -78,7 +78,7 @@ record GroupPlan(Path directory, UUID group, List<Node> nodes) {
                 .build();
     }
 
-    /** Returns the directory with all files of a node: its {@linkplain GroupDisks disk}. */
+    /** Returns the directory with all files of a node, which represents its {@linkplain GroupDisks disk}. */
     Path nodeDirectory(String node) {
         return directory.resolve(node);
     }
@@ -91,7 +91,7 @@ record GroupPlan(Path directory, UUID group, List<Node> nodes) {
         return nodeDirectory(node).resolve("raft");
     }
 
-    /** Returns the file to which the node writes the port on which it listens for the harness. */
+    /** Returns the file to which the node writes the number of the port on which it listens for the harness. */
     Path portFile(String node) {
         return portFile(raft(node));
     }

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * replaced.
  */
 final class GroupReader extends GroupClient {
-    /** The pause between two reads: each linearizable read adds an entry to the Raft log. */
+    /** The pause between two linearizable reads, each of which adds an entry to the Raft log. */
     private static final long PAUSE_NANOS = 3_000_000;
 
     private long reads;
@@ -21,7 +21,7 @@ final class GroupReader extends GroupClient {
         super("reader", random, nodes, lists);
     }
 
-    /** Returns the number of successful reads, once the thread has ended. */
+    /** Returns the number of successful reads, after the thread has ended. */
     long reads() {
         return reads;
     }

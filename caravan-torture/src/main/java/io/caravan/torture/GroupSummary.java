@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** The summary of all rounds of a group. */
+/** Summarizes all rounds of a Raft group. */
 final class GroupSummary extends RoundSummary {
     private final Map<GroupFault, Integer> faults = new EnumMap<>(GroupFault.class);
     int comparisons;

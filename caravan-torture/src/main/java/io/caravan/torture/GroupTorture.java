@@ -73,7 +73,7 @@ final class GroupTorture {
     }
 
     /**
-     * Runs until the first problem, or until the limit of rounds or time is reached.
+     * Runs rounds until a problem is found, or the limit of rounds or time is reached.
      *
      * @param mainClass the main class of a node's process
      * @param faults faults to choose from; a fault may be listed several times to be chosen more often
@@ -166,7 +166,7 @@ final class GroupTorture {
         }
     }
 
-    /** Waits until a leader has accepted a write, and returns that leader. */
+    /** Waits until a leader has accepted a write, and returns the name of that leader. */
     private String awaitService() throws IOException {
         long end = System.nanoTime() + GroupNodeProcesses.TIMEOUT.toNanos();
         while (System.nanoTime() < end) {
@@ -256,7 +256,7 @@ final class GroupTorture {
         }
     }
 
-    /** Verifies a replica, and reads a copy of it, because opening the replica could change it. */
+    /** Verifies a node's replica and returns its contents, read from a copy that opening may change. */
     private StoreContents contents(String node) throws IOException {
         VerifyReport report = DurableListStore.verify(plan.store(node), VerifyReport.Progress.NONE);
         report.faults().forEach(fault -> summary.problem("the replica of node " + node + ": " + fault));

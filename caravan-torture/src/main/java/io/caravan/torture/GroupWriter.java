@@ -10,9 +10,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Writes to its own lists through the leader, one change to a list at a time. If a result is late, the writer makes no
- * further changes to the list until the result arrives. A suspended node may still make the change when it resumes, and
- * this change must then be the last one to the list.
+ * Writes to its own lists through the leader, with at most one outstanding change per list. If a result is late, the
+ * writer makes no further changes to the list until the result arrives. A suspended node may still make the change when
+ * it resumes, and this change must then be the last one to the list.
  */
 final class GroupWriter extends GroupClient {
     private static final Duration POLL = Duration.ofMillis(1);
@@ -33,7 +33,7 @@ final class GroupWriter extends GroupClient {
         this.number = firstNumber;
     }
 
-    /** Returns the number of the writer's next value. */
+    /** Returns the number that identifies the writer's next value. */
     long number() {
         return number;
     }
@@ -65,10 +65,7 @@ final class GroupWriter extends GroupClient {
         }
     }
 
-    /**
-     * Receives late results that have arrived in the meantime, or detects that they will not arrive because the node
-     * was killed.
-     */
+    /** Receives results that have arrived late, or detects that they will not arrive because the node was killed. */
     private void receive() {
         for (Late waiting : List.copyOf(late)) {
             try {
@@ -92,7 +89,7 @@ final class GroupWriter extends GroupClient {
         return NodeCall.append(list.id(), number++, 24 + random.nextInt(length - 23));
     }
 
-    /** Requests a change. Returns whether it was acknowledged. */
+    /** Requests a change to a list from the leader. Returns whether it was acknowledged. */
     private boolean change(ListHistory list, NodeCall call) {
         NodeLink link;
         try {
@@ -115,7 +112,7 @@ final class GroupWriter extends GroupClient {
         return false;
     }
 
-    /** Receives a result. Returns whether the change was acknowledged. */
+    /** Receives the result of a change. Returns whether the change was acknowledged. */
     private boolean received(NodeLink link, ListHistory list, NodeCall call, long sent, Duration timeout)
             throws IOException {
         Reply reply = link.reply(timeout);
@@ -137,7 +134,7 @@ final class GroupWriter extends GroupClient {
     }
 
     /**
-     * Receives the outstanding results, once the thread has ended.
+     * Receives the outstanding results, after the thread has ended.
      *
      * @throws SocketTimeoutException if a node that is up does not reply
      */
@@ -148,7 +145,7 @@ final class GroupWriter extends GroupClient {
         links.values().forEach(NodeLink::end);
     }
 
-    /** Receives a late result, and closes the connection on which it arrived. */
+    /** Receives a late result, and then closes the connection on which it arrived. */
     private void receive(Late waiting, Duration timeout) throws SocketTimeoutException {
         try {
             received(waiting.link(), waiting.list(), waiting.call(), waiting.sent(), timeout);

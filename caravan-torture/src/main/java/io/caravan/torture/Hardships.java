@@ -18,7 +18,7 @@ final class Hardships {
     private static final long LONGEST_PAUSE_MILLIS = 400;
     private static final long TIMEOUT_SECONDS = TortureSession.TIMEOUT.toSeconds() / 2;
     private static final long POLL_MILLIS = 10;
-    /** The number of changes that must succeed before the process counts as working again. */
+    /** The number of further changes after which the process counts as working again. */
     private static final int SOME = 10;
 
     private final TortureSubject subject;
@@ -26,7 +26,7 @@ final class Hardships {
     private final SplittableRandom random;
 
     /**
-     * Creates hardships for any number of sessions.
+     * Creates trials for any number of sessions.
      *
      * @param volume the volume to fill up; null for none
      */
@@ -36,7 +36,7 @@ final class Hardships {
         this.random = random;
     }
 
-    /** Runs the trials. Afterward, the session is still at work, so that a kill interrupts its work. */
+    /** Puts the session through trials. Afterward, the session is still at work, so that a kill interrupts its work. */
     void impose(TortureSession session, Shift shift, RoundReport report) throws IOException, InterruptedException {
         // Waits even on a slow machine, because a kill before the first acknowledgement would prove nothing.
         awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged");

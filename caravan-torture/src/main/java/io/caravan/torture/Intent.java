@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A change that a worker is about to request: one call, and therefore one atomic change.
+ * A change that a worker is about to request with one call, which is therefore atomic.
  *
  * @param number number composed of round, worker, and count: unique over all rounds and workers, and increasing within
  *     a worker
@@ -22,7 +22,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         operations = List.copyOf(operations);
     }
 
-    /** The methods that change the store. */
+    /** The methods of a store that change it. */
     enum Call {
         APPEND,
         TRIM,
@@ -31,7 +31,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         BATCH
     }
 
-    /** The kinds of operations. */
+    /** The kinds of operations that a change consists of. */
     enum Kind {
         /** An append; the argument is the length of the value. */
         APPEND,

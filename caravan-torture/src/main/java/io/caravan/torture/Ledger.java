@@ -24,22 +24,22 @@ final class Ledger {
     final Queue<Sightings.Sighting> sightings = new ConcurrentLinkedQueue<>();
     /** The contents of the store, complete once {@link #listed} is true. */
     final Contents found = new Contents();
-    /** Number of acknowledged changes that needed space. */
+    /** The number of acknowledged changes that needed space. */
     final AtomicLong appends = new AtomicLong();
-    /** Number of changes rejected for lack of space so far. */
+    /** The number of changes rejected for lack of space so far. */
     final AtomicLong rejections = new AtomicLong();
-    /** Number of space-freeing changes that were acknowledged after a rejection. */
+    /** The number of space-freeing changes that were acknowledged after a rejection. */
     final AtomicLong releasesWithoutSpace = new AtomicLong();
-    /** Number of reads checked so far. */
+    /** The number of reads checked so far. */
     final AtomicLong reads = new AtomicLong();
-    /** The message of the first rejection. */
+    /** The error message of the first rejection. */
     volatile @Nullable String firstRejection;
-    /** The time taken to open the store. */
+    /** The time that the process took to open the store. */
     volatile long openNanos = UNKNOWN;
 
     volatile long replayedFrames = UNKNOWN;
     volatile boolean listed;
-    /** Whether the workers finished and the store was closed cleanly. */
+    /** Whether the workers have finished and the store was closed cleanly. */
     volatile boolean closed;
 
     private final List<WorkerRecord> workers = new ArrayList<>();
@@ -54,7 +54,7 @@ final class Ledger {
         }
     }
 
-    /** Records a worker's next request. */
+    /** Records the change that a worker is about to request. */
     void intend(Intent intent) {
         worker(intent).intend(intent);
     }
@@ -64,7 +64,7 @@ final class Ledger {
         return worker(Intent.worker(number)).intents().get(Intent.index(number));
     }
 
-    /** Records that the change was made, with its result. */
+    /** Records that a change was made, and its result. */
     void acknowledged(Intent intent, long result) {
         enter(worker(intent).acknowledge(intent, result));
         (intent.appends() ? appends : releases).incrementAndGet();
@@ -73,12 +73,12 @@ final class Ledger {
         }
     }
 
-    /** Records that the store rejected the intent because the expected sequence did not match. */
+    /** Records that the store rejected a change because an expected sequence did not match. */
     void conflicted(Intent intent) {
         enter(worker(intent).enterResult(intent, StoreModel.REJECTED));
     }
 
-    /** Records that the store has no space for the change. */
+    /** Records that the store rejected a change for lack of space. */
     void rejectedForSpace(Intent intent, String words) {
         enter(worker(intent).enterResult(intent, StoreModel.NO_SPACE));
         if (firstRejection == null) {
@@ -114,7 +114,7 @@ final class Ledger {
         milestone.countDown();
     }
 
-    /** Waits for {@link #reachMilestone()}. */
+    /** Waits until {@link #reachMilestone()} has been called. */
     void awaitMilestone(long seconds) throws IOException, InterruptedException {
         if (!milestone.await(seconds, TimeUnit.SECONDS)) {
             throw new IOException("the process has not reached its goal within " + seconds + " s");
@@ -155,7 +155,7 @@ final class Ledger {
         }
     }
 
-    /** Number of changes acknowledged so far. */
+    /** Returns the number of changes acknowledged so far. */
     long acknowledgedCount() {
         return appends.get() + releases.get();
     }
@@ -167,8 +167,8 @@ final class Ledger {
     }
 
     /**
-     * One worker's intents and their results. One thread records intents, and the same or another thread records
-     * results; everything is read after both have ended.
+     * Records one worker's intents and their results. One thread records intents, and the same or another thread
+     * records results; everything is read after both have ended.
      */
     static final class WorkerRecord {
         private final List<Intent> intents = new ArrayList<>();
@@ -176,18 +176,18 @@ final class Ledger {
         private long lastAcknowledged = -1;
         private volatile int completed;
 
-        /** The intents, in order. */
+        /** Returns the intents in the order in which they were recorded. */
         List<Intent> intents() {
             return intents;
         }
 
-        /** The result of the intent, or null if there was none. */
+        /** Returns the result of the intent, or null if none was recorded. */
         @Nullable
         Long result(Intent intent) {
             return results.get(intent.number());
         }
 
-        /** Number of intents with a result; any thread may call this. */
+        /** Returns the number of intents with a result; any thread may call this method. */
         int completed() {
             return completed;
         }
@@ -196,7 +196,7 @@ final class Ledger {
             intents.add(intent);
         }
 
-        /** Records a result; returns the problem with it, or null. */
+        /** Records the result of an intent; returns a problem if it already has a result, otherwise null. */
         @Nullable
         String enterResult(Intent intent, long result) {
             completed = results.size() + 1;

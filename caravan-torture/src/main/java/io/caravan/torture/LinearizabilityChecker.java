@@ -19,24 +19,24 @@ import org.jspecify.annotations.Nullable;
  * changes: changes that were made, and unacknowledged changes that will never be made.
  */
 final class LinearizabilityChecker {
-    /** The time of an acknowledgement that never arrived. */
+    /** The completion time of a change whose acknowledgement never arrived. */
     static final long NEVER = Long.MAX_VALUE;
 
-    /** A change; times are those of {@link System#nanoTime()}. */
+    /** A change to the list; times are those of {@link System#nanoTime()}. */
     record Change(NodeCall call, long sent, long completed, long reply) {
         boolean acknowledged() {
             return completed != NEVER;
         }
     }
 
-    /** A read: the contents shown, or null for a missing list, and the node that replied. */
+    /** A read of the list: the contents that it returned, or null for a missing list, and the node that replied. */
     record Read(long began, long ended, @Nullable ListModel seen, String node) {
         private Observation observation() {
             return Observation.at(seen);
         }
     }
 
-    /** A list, represented by its fingerprint. */
+    /** The contents of a list as a reader sees them, represented by a fingerprint. */
     private record Observation(long first, long next, long digest) {
         private static final Observation MISSING = new Observation(-1, -1, 0);
 
@@ -51,7 +51,7 @@ final class LinearizabilityChecker {
     }
 
     /**
-     * A possible state of the list after some of the changes.
+     * A possible state of the list after some changes.
      *
      * @param settled number of changes that were made or omitted
      * @param shown open reads that may have shown this state, or an earlier state since they began
@@ -161,7 +161,7 @@ final class LinearizabilityChecker {
         return left.isEmpty() ? story(event, possible) : null;
     }
 
-    /** Returns all states that the list may have now. */
+    /** Returns all states that the list may have at this point of the history. */
     private Set<State> reachable() {
         Set<State> reached = new HashSet<>();
         List<State> todo = new ArrayList<>();
@@ -186,7 +186,7 @@ final class LinearizabilityChecker {
         }
     }
 
-    /** Returns the state, marked as shown to all open reads whose results it matches. */
+    /** Returns a copy of the state that is marked as shown to all open reads whose results it matches. */
     private State seen(State state) {
         Set<Integer> shown = new HashSet<>(state.shown());
         open.stream()

@@ -11,24 +11,24 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All possible contents of a list to which one writer has made one change after another. Each change whose outcome is
- * unknown doubles the number of possibilities. Each acknowledgement, which reports a sequence, and each check of the
+ * Tracks all possible contents of a list to which one writer makes one change after another. Each change whose outcome
+ * is unknown doubles the number of possibilities. Each acknowledgement, which reports a sequence, and each check of the
  * list reduces the number. An empty {@code Optional} represents a missing list. Used by one thread at a time, except
  * for {@link #shown}.
  */
 final class ListHistory {
-    /** The result of a change that the group has not acknowledged. */
+    /** Represents the result of a change that the group has not acknowledged. */
     static final long UNKNOWN = Long.MIN_VALUE;
 
     private static final int CALLS_SHOWN = 12;
-    /** The number of possible contents at which a list receives no more changes in the current round. */
+    /** The number of possible contents from which on the list receives no more changes in the current round. */
     private static final int MANY = 64;
 
     private final long id;
     private final Deque<String> calls = new ArrayDeque<>();
     private final List<LinearizabilityChecker.Change> changes = new ArrayList<>();
     private final Queue<LinearizabilityChecker.Read> reads = new ConcurrentLinkedQueue<>();
-    /** The list as of the last check, before the recorded changes and reads. */
+    /** The contents of the list as of the last check, before the recorded changes and reads. */
     private Optional<ListModel> start = Optional.empty();
 
     private List<Optional<ListModel>> possible = List.of(Optional.empty());
@@ -42,7 +42,7 @@ final class ListHistory {
         return id;
     }
 
-    /** Whether the list has so many possible contents that it must not change before the next check. */
+    /** Whether the list has so many possible contents that the writer must not change it before the next check. */
     boolean isVague() {
         return possible.size() >= MANY;
     }
@@ -79,7 +79,7 @@ final class ListHistory {
         reads.add(read);
     }
 
-    /** Whether the result of a change matches the contents that the change produced. */
+    /** Whether the result of a change matches the contents of the list after the change. */
     static boolean explains(NodeCall call, long reply, Optional<ListModel> made) {
         return call.kind() != NodeCall.Kind.APPEND || made.orElseThrow().nextSequence() == reply + 1;
     }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class ListModel {
 
     /**
-     * A value, represented by its fingerprint.
+     * A value in the list, represented by its fingerprint.
      *
      * @param origin source of the append, for failure reports
      */
@@ -24,32 +24,32 @@ public final class ListModel {
     private long firstSequence;
     private long bytes;
 
-    /** Creates an empty list. */
+    /** Creates an empty list whose next value gets this sequence. */
     public ListModel(long firstSequence) {
         this.firstSequence = firstSequence;
     }
 
-    /** Sequence of the first retained value, or of the next value if none is retained. */
+    /** Returns the sequence of the first retained value, or of the next value if none is retained. */
     public long firstSequence() {
         return firstSequence;
     }
 
-    /** Sequence of the next value. */
+    /** Returns the sequence that the next value will get. */
     public long nextSequence() {
         return firstSequence + items.size();
     }
 
-    /** Number of retained values. */
+    /** Returns the number of retained values. */
     public int count() {
         return items.size();
     }
 
-    /** Sum of the lengths of the retained values. */
+    /** Returns the sum of the lengths of the retained values. */
     long bytes() {
         return bytes;
     }
 
-    /** Appends a self-describing value that was read. */
+    /** Appends a value that was read and that describes itself. */
     void append(ByteBuffer value) {
         append(value, TortureValues.describe(value));
     }
@@ -77,7 +77,7 @@ public final class ListModel {
         return firstSequence;
     }
 
-    /** Sets the first sequence to 0, for clients that see only positions. */
+    /** Sets the first sequence to 0, as seen by clients that see only the positions of values. */
     void countFromZero() {
         firstSequence = 0;
     }
@@ -106,12 +106,12 @@ public final class ListModel {
         return digest;
     }
 
-    /** Describes the last value, for failure reports. */
+    /** Returns a description of the last value, for failure reports. */
     String last() {
         return items.isEmpty() ? "nothing" : items.getLast().origin();
     }
 
-    /** Describes how this list and the list found differ; null if they are equal. */
+    /** Returns a description of how this list and the list found differ; null if they are equal. */
     public @Nullable String difference(ListModel found) {
         if (firstSequence != found.firstSequence || nextSequence() != found.nextSequence()) {
             return "should hold sequences " + this + ", holds " + found + firstUnlike(found);

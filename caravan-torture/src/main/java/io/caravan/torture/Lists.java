@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** All lists, and the worker that owns each of them. */
+/** Assigns each list of a run to the worker that owns it. */
 final class Lists {
     /** One in {@code FAR_EVERY} lists has an arbitrary long as its id; the others have small ids. */
     private static final int FAR_EVERY = 5;

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Unix domain socket over which child processes send reports.
+ * A Unix domain socket on which a supervisor receives reports from its child processes.
  *
  * <p>Bytes that a child has written stay readable after the child is killed, because the kernel buffers them. This also
  * applies to a pipe, but when the process exits, {@link Process} drains its pipes on its own thread, which races with
@@ -32,7 +32,7 @@ public final class LocalSocket implements AutoCloseable {
         this.server = server;
     }
 
-    /** Listens in a new directory whose path is short enough for a socket address. */
+    /** Listens on a socket in a new directory whose path is short enough for a socket address. */
     public static LocalSocket listen() throws IOException {
         Path directory = Files.createTempDirectory("caravan");
         Path path = directory.resolve("socket");
@@ -42,7 +42,7 @@ public final class LocalSocket implements AutoCloseable {
         return new LocalSocket(directory, path, server);
     }
 
-    /** Connects to the socket at the path. */
+    /** Connects to the socket with this path. */
     public static SocketChannel connect(Path path) throws IOException {
         return SocketChannel.open(UnixDomainSocketAddress.of(path));
     }
@@ -52,7 +52,7 @@ public final class LocalSocket implements AutoCloseable {
     }
 
     /**
-     * Waits for a child to connect.
+     * Waits until a child has connected.
      *
      * @return the connection, or null if the child exited without connecting
      */

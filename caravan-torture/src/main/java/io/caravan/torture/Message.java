@@ -12,25 +12,25 @@ import java.nio.ByteBuffer;
  * and the body. The last message of a killed child may be truncated; it then counts as never sent.
  */
 enum Message {
-    /** The store is open; contains the time taken to open it, in nanoseconds. */
+    /** Reports that the store is open, with the time taken to open it, in nanoseconds. */
     OPENED,
-    /** One or more intents that are about to be submitted. */
+    /** Announces one or more intents that are about to be submitted. */
     INTENTS,
-    /** An intent's number, and the sequence that its callback received. */
+    /** Reports the number of an intent, and the sequence that its callback received. */
     ACKNOWLEDGED,
-    /** The number of an intent that the store rejected with a sequence conflict. */
+    /** Reports the number of an intent that the store rejected with a sequence conflict. */
     REJECTED,
-    /** The number of an intent for which the store had no space, and the store's message. */
+    /** Reports the number of an intent for which the store had no space, and the store's error message. */
     NO_SPACE,
-    /** A read returned the expected values. */
+    /** Reports that a read returned the expected values. */
     READ,
-    /** One list of the store: id, first and next sequence, byte count, then each value's length and bytes. */
+    /** Contains one list of the store: id, first and next sequence, byte count, then each value's length and bytes. */
     LIST,
-    /** All lists have been reported. */
+    /** Reports that all lists have been sent. */
     LISTED,
-    /** The description of a problem. */
+    /** Contains the description of a problem. */
     PROBLEM,
-    /** The store has been closed. */
+    /** Reports that the store has been closed. */
     CLOSED;
 
     static final int HEADER_BYTES = Integer.BYTES + 1;
@@ -42,7 +42,7 @@ enum Message {
         return (byte) ordinal();
     }
 
-    /** Receives one message. */
+    /** Receives the messages one by one. */
     interface Receiver {
         void receive(Message message, ByteBuffer body);
     }

@@ -5,7 +5,7 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 
 /**
- * A request of the harness to a node.
+ * A request from the harness to a node of a Raft group.
  *
  * @param number number that determines the value of an append; for a trim, the first sequence to keep
  */
@@ -14,20 +14,20 @@ record NodeCall(Kind kind, long list, long number, int length) {
         APPEND,
         TRIM,
         DELETE,
-        /** Returns all values of a list. */
+        /** Requests all values of a list. */
         READ,
-        /** Returns all values of a list, once the node has confirmed its leadership. */
+        /** Requests all values of a list, to be returned once the node has confirmed its leadership. */
         STRICT_READ,
-        /** Returns whether the node leads, and the number of the group's entries that it has applied. */
+        /** Requests whether the node leads, and the number of the group's entries that it has applied. */
         STATE
     }
 
-    /** The first byte of a result, which states the outcome of the call. */
+    /** The first byte of a node's reply, which states the outcome of the call. */
     enum Reply {
         DONE,
-        /** It is unknown whether the change was made. */
+        /** The node does not know whether the change was made. */
         UNKNOWN,
-        /** Nothing was changed. */
+        /** The change was not made. */
         REJECTED
     }
 

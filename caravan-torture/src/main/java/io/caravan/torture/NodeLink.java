@@ -22,7 +22,7 @@ final class NodeLink implements AutoCloseable {
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** Sends a call. If this fails, the node may have received the call. */
+    /** Sends a call to the node. If this fails, the node may have received the call. */
     void send(NodeCall call) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         call.write(new DataOutputStream(bytes));
@@ -30,7 +30,7 @@ final class NodeLink implements AutoCloseable {
     }
 
     /**
-     * Receives the first part of the result.
+     * Receives the first part of a reply, which states the outcome of the call.
      *
      * @throws java.net.SocketTimeoutException if the result has not arrived yet; the caller may try again
      */
@@ -41,17 +41,17 @@ final class NodeLink implements AutoCloseable {
         return reply;
     }
 
-    /** Receives the rest of a change's result, after {@link Reply#DONE}. */
+    /** Receives the result of a change, after the reply {@link Reply#DONE}. */
     long result() throws IOException {
         return in.readLong();
     }
 
-    /** Receives the reason for any result other than {@link Reply#DONE}. */
+    /** Receives the reason for any reply other than {@link Reply#DONE}. */
     String why() throws IOException {
         return in.readUTF();
     }
 
-    /** Receives the state, after {@link Reply#DONE}. */
+    /** Receives the state of the node, after the reply {@link Reply#DONE}. */
     State state() throws IOException {
         return new State(in.readBoolean(), in.readBoolean(), in.readLong());
     }
@@ -62,7 +62,7 @@ final class NodeLink implements AutoCloseable {
      */
     record State(boolean leads, boolean takesPart, long applied) {}
 
-    /** Receives the list that was read, after {@link Reply#DONE}; null if it is missing. */
+    /** Receives the list that was read, after the reply {@link Reply#DONE}; null if the list is missing. */
     @Nullable
     ListModel list() throws IOException {
         long first = in.readLong();
@@ -78,7 +78,7 @@ final class NodeLink implements AutoCloseable {
         return first < 0 ? null : list;
     }
 
-    /** Closes the connection, and ignores errors. */
+    /** Closes the connection, and ignores errors in doing so. */
     void end() {
         try {
             close();

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads every list that was ever written. */
+/** Reads every list that may exist, and records its contents in the ledger. */
 final class ReadingClient implements ServerSession.Clients {
     private static final Pattern DOCUMENTS = Pattern.compile("^documents:(\\d+)\r?$", Pattern.MULTILINE);
 
@@ -51,8 +51,8 @@ final class ReadingClient implements ServerSession.Clients {
     }
 
     /**
-     * Checks the number of documents. The number includes documents whose last value was trimmed, so only bounds of the
-     * number are known.
+     * Checks the number of documents that the server reports. The number includes documents whose last value was
+     * trimmed, so only bounds of the number are known.
      */
     private void checkDocuments(RespConnection connection) throws IOException {
         Matcher documents = DOCUMENTS.matcher(connection.text("INFO", "keyspace"));

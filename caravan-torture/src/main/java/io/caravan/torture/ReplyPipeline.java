@@ -10,7 +10,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Matches replies to requests on a connection whose replies arrive in the order of the requests. One thread sends the
+ * Assigns replies to requests on a connection whose replies arrive in the order of the requests. One thread sends the
  * requests, and the pipeline's own thread receives the replies.
  *
  * @param <R> the type of a reply
@@ -29,7 +29,7 @@ public final class ReplyPipeline<R> {
     public interface Receiver<R> {
         void reply(R reply);
 
-        /** Called if the connection closes before the reply arrives. */
+        /** Reports that the connection has closed before the reply arrived. */
         void lost(String why);
     }
 
@@ -46,7 +46,7 @@ public final class ReplyPipeline<R> {
         thread.start();
     }
 
-    /** Registers a receiver. Must be called before the request is sent. */
+    /** Registers the receiver of the next request's reply. Must be called before the request is sent. */
     public void expect(Receiver<R> receiver) {
         waiting.add(receiver);
         if (ended) {
@@ -85,7 +85,7 @@ public final class ReplyPipeline<R> {
         void send() throws IOException;
     }
 
-    /** Marks a loss of the connection as expected. From now on, the loss is not reported to waiting receivers. */
+    /** Marks the loss of the connection as expected. From now on, the loss is not reported to waiting receivers. */
     public void abandon() {
         abandoned = true;
     }

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * Sends the child's messages to the supervisor.
+ * Sends messages from the child to the supervisor.
  *
  * <p>Each method returns once the operating system has accepted the message, which then reaches the supervisor even if
  * this process dies. Acknowledgement callbacks report directly, on the store's thread, because a crash between an

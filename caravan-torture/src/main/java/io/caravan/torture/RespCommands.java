@@ -17,8 +17,8 @@ final class RespCommands {
     }
 
     /**
-     * Returns the list's key: readable for small ids, and containing a line break for other ids. All keys of a worker
-     * have the same hash tag, so that its lists are in one shard of the server's store.
+     * Returns the key of a list: readable for small ids, and containing a line break for other ids. All keys of a
+     * worker have the same hash tag, so that its lists are in one shard of the server's store.
      */
     private byte[] key(long id) {
         String tag = "{" + lists.owner(id) + "}";
@@ -59,7 +59,7 @@ final class RespCommands {
         return words;
     }
 
-    /** Encodes a read of a range with the positions of LRANGE: both ends are inclusive, and -1 is the last value. */
+    /** Encodes an LRANGE command: both positions are inclusive, and -1 is the position of the last value. */
     byte[][] range(long id, long first, long last) {
         return words("LRANGE", id, first, last);
     }

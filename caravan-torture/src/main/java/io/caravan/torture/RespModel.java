@@ -5,14 +5,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A model of the contract of the list commands over RESP. A client sees positions, which always start at 0, and no
- * empty lists.
+ * Predicts the results of the list commands of a server over RESP. A client sees positions, which always start at 0,
+ * and no empty lists.
  */
 final class RespModel extends StoreModel {
-    /** Represents the reply OK. */
+    /** The result of a command to which the server replies OK. */
     static final long OK = 0;
 
-    /** Creates an independent model of some of another model's lists. */
+    /** Creates a model that contains copies of some of the lists in {@code contents}. */
     static RespModel copy(Contents contents, List<Long> ids) {
         RespModel copy = new RespModel();
         for (long id : ids) {

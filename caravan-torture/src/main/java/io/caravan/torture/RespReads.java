@@ -26,7 +26,7 @@ final class RespReads {
         this.worker = worker;
     }
 
-    /** Sends the next read. */
+    /** Sends the next read, which is chosen at random. */
     void next() throws IOException {
         long own = any(lists.of(index));
         switch (random.nextInt(8)) {
@@ -81,7 +81,7 @@ final class RespReads {
         }
     }
 
-    /** Reads another connection's list, whose expected contents are known only when all replies have arrived. */
+    /** Reads a list of another connection, whose expected contents are known only when all replies have arrived. */
     private void another() throws IOException {
         int owner = random.nextInt(lists.workers());
         long id = any(lists.of(owner));

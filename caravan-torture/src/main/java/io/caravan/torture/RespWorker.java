@@ -13,14 +13,14 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * A connection to the server under test, which owns some lists, changes them at random with many outstanding requests,
- * and checks its reads.
+ * Writes to its own lists over one connection to the server under test, with many outstanding requests, and checks its
+ * reads.
  *
  * <p>Replies arrive in the order of the requests, and a read sees every write before it and none after it. The model
  * follows the replies, so when the reply to a read arrives, the model contains exactly the expected result.
  */
 final class RespWorker {
-    /** The reply of a stopping server to late requests. */
+    /** The server's reply to requests that arrive while it is stopping. */
     private static final String STOPPING = "ERR the server is stopping";
 
     private static final String NO_SPACE = "OOM ";
@@ -31,7 +31,7 @@ final class RespWorker {
 
     private final String name;
     private final Ledger ledger;
-    /** A model of the connection's lists, updated with each reply; guarded by itself. */
+    /** The expected contents of the connection's own lists, updated with each reply; guarded by its own monitor. */
     private final RespModel model;
 
     private final RespCommands commands;
@@ -114,7 +114,7 @@ final class RespWorker {
         send(reply -> completed(intent, reply), commands.of(intent));
     }
 
-    /** Computes a result from the model, which changes with each reply. */
+    /** Computes a result from the current state of the model, which changes with each reply. */
     <T> T from(Function<RespModel, T> computation) {
         synchronized (model) {
             return computation.apply(model);

@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The report of one round. */
+/** Collects the events, numbers, and problems of one round for its report. */
 final class RoundReport {
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** The possible ends of a working process. */
+    /** The possible ways in which a working process ends. */
     enum Fate {
         KILLED_AT_WORK,
         KILLED_AT_START,
@@ -22,7 +22,7 @@ final class RoundReport {
         }
     }
 
-    /** The trials that a working process passes before it ends. */
+    /** The kinds of trials that a working process can pass. */
     enum Trial {
         PAUSED,
         SECOND_PROCESS_REJECTED,
@@ -90,7 +90,7 @@ final class RoundReport {
         verifyNanos = nanos;
     }
 
-    /** A one-line summary of the round. */
+    /** Returns a summary of the round in one line. */
     String line() {
         return String.format(
                 Locale.ROOT,

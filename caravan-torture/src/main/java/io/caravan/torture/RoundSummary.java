@@ -3,7 +3,7 @@ package io.caravan.torture;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The number of rounds, and the problems. Subclasses add further results. */
+/** Summarizes all rounds: their number, and the problems found. Subclasses add further results. */
 abstract class RoundSummary {
     private final List<String> problems = new ArrayList<>();
     private int rounds;
@@ -16,7 +16,7 @@ abstract class RoundSummary {
         problems.add(words);
     }
 
-    /** Number of rounds, including a failed one. */
+    /** Returns the number of rounds, including a failed one. */
     final int rounds() {
         return rounds;
     }
@@ -25,12 +25,12 @@ abstract class RoundSummary {
         return problems.isEmpty();
     }
 
-    /** The problems; empty if there are none. */
+    /** Returns the problems found; empty if there are none. */
     final List<String> problems() {
         return List.copyOf(problems);
     }
 
-    /** The last line of the summary. */
+    /** Returns the last line of the summary. */
     final String verdict() {
         return clean() ? "no faults: nothing was lost" : problems.size() + " FAULTS";
     }

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** A server process, and its clients in this process. */
+/** A session with a server in its own process, and with clients in this process. */
 final class ServerSession extends TortureSession {
     private static final Pattern REPLAYED = Pattern.compile(" (\\d+) frames replayed,");
 
-    /** The clients of a server during a session. */
+    /** The clients that use a server during a session. */
     interface Clients {
 
         /** Starts the clients; returns when all of them are connected, or have read everything. */
@@ -22,10 +22,10 @@ final class ServerSession extends TortureSession {
         /** Makes clients wait for each reply before the next request; see {@link TortureSession#oneAtATime()}. */
         default void oneAtATime(Duration timeout) throws IOException, InterruptedException {}
 
-        /** Stops reporting lost connections. */
+        /** Stops the clients from reporting lost connections. */
         default void expectEnd() {}
 
-        /** Waits until all connections have ended and their replies are handled. */
+        /** Waits until all connections have ended and all received replies have been handled. */
         default void awaitEnd(Duration timeout) throws IOException, InterruptedException {}
     }
 
@@ -40,7 +40,7 @@ final class ServerSession extends TortureSession {
         this.clients = clients;
     }
 
-    /** Starts a server and, once it listens, the clients. */
+    /** Starts a server and, once it listens, the clients that use it. */
     static ServerSession start(ServerProcess process, Clients clients, Ledger ledger) throws IOException {
         process.start();
         ServerSession session = new ServerSession(process, clients, ledger);
@@ -64,7 +64,7 @@ final class ServerSession extends TortureSession {
         }
     }
 
-    /** Returns the number of replayed frames of all shards of the store. */
+    /** Returns the number of frames that all shards of the store have replayed. */
     private long replayedFrames() throws IOException {
         List<MatchResult> replayed =
                 REPLAYED.matcher(process.output()).results().toList();
@@ -98,7 +98,7 @@ final class ServerSession extends TortureSession {
         joinClients(process.kill(), ChildJvm.KILLED);
     }
 
-    /** Stops the server with SIGTERM, while the clients continue as long as they can. */
+    /** Stops the server with SIGTERM while its clients continue as long as they can. */
     @Override
     public void stop() throws IOException, InterruptedException {
         expectEnd();

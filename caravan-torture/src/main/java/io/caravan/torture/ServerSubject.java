@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** The server in its own process, with RESP clients in this process. */
+/** Tests a server in its own process, with RESP clients in this process. */
 final class ServerSubject implements TortureSubject {
     /** The lowest maximum value length that a server can be configured with. */
     private static final int MAX_VALUE_BYTES = 64 * 1024;
@@ -18,8 +18,8 @@ final class ServerSubject implements TortureSubject {
     private final Lists lists;
 
     /**
-     * Creates a subject and its store. The store is created first because a server has no options for small segments,
-     * but keeps the segment sizes of an existing store.
+     * Creates a subject and the store of its server. The store is created first because a server has no options for
+     * small segments, but keeps the segment sizes of an existing store.
      *
      * @param groups number of shards of the store
      * @param serverMain main class of the server: {@link ServerProcess#MAIN}, except in tests of the harness

@@ -5,12 +5,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The results of reading one worker's lists that have not matched any state of these lists yet. */
+/** Collects other workers' reads of one worker's lists, as long as the reads match no state of these lists. */
 final class Sightings {
     /**
-     * The result of reading a list that another worker owns. The list must have had these contents at some moment after
-     * the changes whose results arrived before the read was sent. A crash must not undo the changes that led to these
-     * contents.
+     * The result of a worker's read of a list that another worker owns. The list must have had these contents at some
+     * moment after the changes whose results arrived before the read was sent. A crash must not undo the changes that
+     * led to these contents.
      *
      * @param completed number of the owner's intents that had a result when the read was sent
      * @param digest see {@link ListModel#digest()}

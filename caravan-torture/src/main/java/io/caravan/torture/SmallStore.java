@@ -3,7 +3,7 @@ package io.caravan.torture;
 import io.caravan.StoreConfig;
 import java.nio.file.Path;
 
-/** Settings of a store with small segments, so that rotations, checkpoints, and recycling happen in every round. */
+/** Settings that make a store's segments small, so that rotations, checkpoints, and recycling happen in every round. */
 final class SmallStore {
     static final long CHECKPOINT_FLOOR_BYTES = 256 * 1024;
 

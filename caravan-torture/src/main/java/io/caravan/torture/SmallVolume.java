@@ -18,14 +18,14 @@ final class SmallVolume implements AutoCloseable {
     private static final int MEGABYTES = 48;
     private static final byte[] CHUNK = new byte[4096];
     private static final long TIMEOUT_SECONDS = 30;
-    /** The operating system's message when a disk is full. */
+    /** The text of the operating system's error when a disk is full. */
     private static final String NO_SPACE = "No space left";
 
     private final Path directory;
     private final Path filler;
     private final Thread unmountAtExit = new Thread(this::unmountAnyhow, "unmount");
 
-    /** Thrown if this machine or its user cannot mount file systems. */
+    /** Thrown if this machine or user cannot mount file systems. */
     static final class NotPossibleException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -64,7 +64,7 @@ final class SmallVolume implements AutoCloseable {
     }
 
     /**
-     * Mounts a volume of this size in a file in the directory.
+     * Mounts a file system of this type and size, kept in a file in the directory.
      *
      * @param parent the directory in which the mount point {@code volume} is created
      * @param type type of the file system: {@code ext4} or {@code xfs}
@@ -103,7 +103,7 @@ final class SmallVolume implements AutoCloseable {
     }
 
     /**
-     * Runs a command.
+     * Runs a command of the operating system.
      *
      * @throws IOException if the command fails, with the first line of its output
      */
@@ -125,7 +125,7 @@ final class SmallVolume implements AutoCloseable {
         return directory;
     }
 
-    /** Fills all remaining space. */
+    /** Fills all remaining space of the volume. */
     void fill() throws IOException {
         try (OutputStream out = Files.newOutputStream(filler, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
             for (int left = MEGABYTES << 20; left > 0; left -= CHUNK.length) {
@@ -138,7 +138,7 @@ final class SmallVolume implements AutoCloseable {
         }
     }
 
-    /** Frees the space that {@link #fill()} has filled. */
+    /** Frees the space that {@link #fill()} has taken. */
     void free() throws IOException {
         Files.deleteIfExists(filler);
     }

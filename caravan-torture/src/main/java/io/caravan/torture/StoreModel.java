@@ -3,7 +3,7 @@ package io.caravan.torture;
 import io.caravan.torture.Intent.Operation;
 import java.nio.ByteBuffer;
 
-/** The expected contents of a store after the applied intents. Implements the store's contract in a few lines. */
+/** Predicts the contents of a store after the intents applied to it. Implements the store's contract in a few lines. */
 abstract class StoreModel extends Contents {
     /** Returned by {@link #apply} for an intent that the store must reject because an expectation does not hold. */
     static final long REJECTED = Long.MIN_VALUE;
@@ -15,7 +15,7 @@ abstract class StoreModel extends Contents {
     /** Applies an intent to the model, as the store must, and returns the expected result. */
     abstract long apply(Intent intent);
 
-    /** Appends the operation's value, and returns the list. */
+    /** Appends the value of the operation to its list, and returns the list. */
     final ListModel append(long intent, int op, Operation operation) {
         byte[] value = TortureValues.bytes(operation.id(), intent, op, (int) operation.argument());
         ListModel list = lists().computeIfAbsent(operation.id(), id -> new ListModel(0));

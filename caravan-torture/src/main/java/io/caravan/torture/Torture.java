@@ -12,8 +12,8 @@ import java.util.SplittableRandom;
 import java.util.function.Function;
 
 /**
- * The supervisor. In each round, the supervisor starts a process that works on the store, ends the process (usually
- * with SIGKILL), and checks the surviving contents against its own record. All rounds use the same directory.
+ * Supervises a torture run. In each round, the supervisor starts a process that works on the store, ends the process
+ * (usually with SIGKILL), and checks the surviving contents against its own record. All rounds use the same directory.
  *
  * <p>One round: a process works, undergoes some {@link Hardships}, and ends ({@link RoundReport.Fate}); sometimes the
  * recovery is also killed. A second process opens the store and reads all its contents, and the {@link Checker} checks
@@ -60,7 +60,7 @@ final class Torture {
         return options.volume() != null;
     }
 
-    /** Runs all rounds, or up to the first failure. */
+    /** Runs all rounds, or the rounds up to the first failure. */
     TortureSummary run() throws IOException, InterruptedException {
         Files.createDirectories(options.directory());
         long start = System.nanoTime();
@@ -180,7 +180,7 @@ final class Torture {
     }
 
     /**
-     * Checks that a cleanly closed store needs no replay. On a full disk, the checkpoint that makes a replay
+     * Checks that the store replays nothing after a clean close. On a full disk, the checkpoint that makes a replay
      * unnecessary may be missing.
      */
     private void checkReplay(Ledger reported, RoundReport report) {

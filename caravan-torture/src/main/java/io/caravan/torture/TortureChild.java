@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The child process, which the supervisor kills. It opens the store, works on the store or reports its contents, and
- * closes the store when standard input ends, unless it is killed first.
+ * The main class of the child process, which the supervisor kills. It opens the store, works on the store or reports
+ * its contents, and closes the store when standard input ends, unless it is killed first.
  */
 public final class TortureChild {
     private final ChildPlan plan;
@@ -23,12 +23,12 @@ public final class TortureChild {
         this.reporter = reporter;
     }
 
-    /** Runs the child on a real store. */
+    /** Runs the child with a real store. */
     public static void main(String[] arguments) throws IOException {
         run(arguments, DurableListStore::open);
     }
 
-    /** Runs the child on the given store. */
+    /** Runs the child with a store from {@code opener}. */
     public static void run(String[] arguments, Function<StoreConfig, ListStore> opener) throws IOException {
         ChildPlan plan = ChildPlan.parse(arguments);
         try (SocketChannel channel = LocalSocket.connect(plan.socket())) {

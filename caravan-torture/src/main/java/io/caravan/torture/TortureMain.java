@@ -145,7 +145,7 @@ public final class TortureMain implements Callable<Integer> {
         }
     }
 
-    /** The options for the duration and the place of a run. */
+    /** The options for the length and the place of a torture run. */
     private static final class Course {
         private static final int ROUNDS = 20;
         private static final long CUTS = 100_000;
@@ -307,7 +307,7 @@ public final class TortureMain implements Callable<Integer> {
      * @param time time limit after which the run ends even with fewer cuts
      */
     private record SimulatedTorture(long seed, long cuts, Duration time, PrintStream out) {
-        /** Runs the simulations; returns whether nothing was lost. */
+        /** Runs the simulations; returns whether no acknowledged data was lost. */
         boolean run() throws InterruptedException, IOException {
             int threads = Runtime.getRuntime().availableProcessors();
             out.println("seed " + seed + ", " + threads + " threads");

@@ -29,17 +29,17 @@ record TortureOptions(
         return (volume == null ? directory : volume.directory()).resolve("store");
     }
 
-    /** The copy of the store that is made after a kill, before any other process opens the store. */
+    /** Returns the directory for a copy of the store as a kill left it, made before another process opens it. */
     Path evidence() {
         return directory.resolve("as-the-kill-left-it");
     }
 
-    /** The log of the processes' output. */
+    /** Returns the file that receives the output of the processes. */
     Path processLog() {
         return directory.resolve("processes.log");
     }
 
-    /** The log of processes that are started while another process is working. */
+    /** Returns the file for the output of processes that try to open a store that is in use. */
     Path intruderLog() {
         return directory.resolve("intruders.log");
     }

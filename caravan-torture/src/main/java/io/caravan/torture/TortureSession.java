@@ -3,9 +3,9 @@ package io.caravan.torture;
 import java.io.IOException;
 import java.time.Duration;
 
-/** One process that uses the store, from start to end, with the ledger of its requests and messages. */
+/** A process that uses the store, and the ledger of its requests and messages. */
 abstract class TortureSession implements AutoCloseable {
-    /** The time after which an operation counts as hanging. */
+    /** The time after which an operation counts as hung. */
     static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private final String subject;
@@ -22,13 +22,13 @@ abstract class TortureSession implements AutoCloseable {
         this.ledger = ledger;
     }
 
-    /** The ledger; complete once the process has ended. */
+    /** Returns the ledger, which is complete once the process has ended. */
     final Ledger ledger() {
         return ledger;
     }
 
     /**
-     * Waits until the process has reached its milestone: a working process has opened the store, and a reading process
+     * Waits until the process has reached its milestone: a working process has opened the store, or a reading process
      * has read all of it.
      *
      * @return time since the start of the process, in nanoseconds

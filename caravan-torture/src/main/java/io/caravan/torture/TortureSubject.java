@@ -5,7 +5,7 @@ import java.io.IOException;
 /** The system under test: starts processes on the store, and provides a model of the contract that they must keep. */
 interface TortureSubject extends AutoCloseable {
 
-    /** The expected contents of a new store. */
+    /** Returns a model of a new, empty store. */
     StoreModel newModel();
 
     /**
@@ -25,7 +25,7 @@ interface TortureSubject extends AutoCloseable {
     void close() throws IOException;
 
     /**
-     * A session's work in one round.
+     * The parameters of a session's work in one round.
      *
      * @param seed seed of all random choices in the session
      * @param smallDisk whether the disk may be full at any time

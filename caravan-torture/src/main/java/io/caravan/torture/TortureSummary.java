@@ -5,7 +5,7 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** The summary of all rounds. */
+/** Summarizes all rounds of a torture run. */
 final class TortureSummary extends RoundSummary {
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -31,7 +31,7 @@ final class TortureSummary extends RoundSummary {
         return counts;
     }
 
-    /** Number of rounds with this trial. */
+    /** Returns the number of rounds with this trial. */
     int trials(RoundReport.Trial trial) {
         return trials.getOrDefault(trial, 0);
     }

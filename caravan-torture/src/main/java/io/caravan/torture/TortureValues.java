@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Self-describing values, which can be regenerated from their description.
+ * Generates and describes values whose headers name their list, intent, operation, and length.
  *
  * <pre>
  *   0    8        16       20          24
@@ -79,7 +79,7 @@ final class TortureValues {
         return value.slice().order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** The finalizer of SplitMix64. */
+    /** Mixes the bits of a number, with the finalizer of SplitMix64. */
     private static long mix(long z) {
         z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
         z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;

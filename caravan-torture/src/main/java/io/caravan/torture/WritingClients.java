@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Many connections, each of which writes to its own lists. */
+/** Manages many connections, each of which writes to its own lists. */
 final class WritingClients implements ServerSession.Clients {
     private final Lists lists;
     private final Shift shift;

@@ -1,5 +1,5 @@
 /**
- * A harness that kills processes with SIGKILL, and checks the contents of their stores.
+ * A harness that kills processes with SIGKILL while they write to a store, and then checks the contents of the store.
  *
  * <p>{@link io.caravan.torture.TortureMain} runs rounds of {@link io.caravan.torture.Torture}, the supervisor, on a
  * {@link io.caravan.torture.TortureSubject}: a store embedded in child processes, or the server. Each round starts a

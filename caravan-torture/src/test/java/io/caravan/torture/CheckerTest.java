@@ -8,7 +8,7 @@ import io.caravan.torture.Intent.Operation;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests the verdicts on invented rounds of one connection with one list, to which three pushes append a value each. */
+/** Tests the checker's verdicts on invented rounds with one list, to which three pushes append a value each. */
 class CheckerTest {
     private static final long ID = 1;
     private static final Intent FIRST = push(0);
@@ -22,7 +22,7 @@ class CheckerTest {
         ledger.acknowledged(FIRST, 1);
     }
 
-    /** Returns a push to list 1, which belongs to the second of two workers. */
+    /** Returns an intent to push a value to list 1, which belongs to the second of two workers. */
     private static Intent push(int count) {
         return new Intent(Intent.number(1, 1, count), Call.APPEND, List.of(new Operation(Kind.APPEND, ID, 30)));
     }

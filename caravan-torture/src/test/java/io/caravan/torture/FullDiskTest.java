@@ -10,9 +10,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests a store on a disk that fills up. Runs only where a small file system can be mounted. */
+/** Tests the harness on a store whose disk fills up. Runs only where a small file system can be mounted. */
 class FullDiskTest {
-    /** A seed with a round that ends on a full disk and a round that gets space again before its end. */
+    /** A seed that yields both a round that ends on a full disk and a round in which the disk gets space again. */
     private static final long SEED = 760;
 
     private static final int ROUNDS = 2;

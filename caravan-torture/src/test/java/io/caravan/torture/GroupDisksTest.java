@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the results of file operations on a disk with injected faults. */
+/** Checks the results of file operations on a simulated disk with faults. */
 class GroupDisksTest {
     private static final String NODE = "a";
 

@@ -11,10 +11,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the harness on three nodes of a Raft group, with unchanged code and with faulty code. */
+/** Checks that the harness accepts unchanged nodes of a Raft group, and detects nodes with faulty code. */
 class GroupTortureTest {
     private static final List<GroupFault> ALL = List.of(GroupFault.values());
-    /** The faults that soon expose a faulty leader, because it is replaced and then continues. */
+    /** The faults that soon expose a faulty leader, because it is replaced but continues to run. */
     private static final List<GroupFault> LEADERS =
             List.of(GroupFault.CUT_OFF_LEADER, GroupFault.DEAFEN_LEADER, GroupFault.PAUSE_LEADER);
 

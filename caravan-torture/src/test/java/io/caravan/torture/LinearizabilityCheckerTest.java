@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Tests which results linearizable reads may return. The times are invented. */
+/** Tests which results of reads the checker accepts as linearizable. The times are invented. */
 class LinearizabilityCheckerTest {
     private static final long LIST = 7;
 

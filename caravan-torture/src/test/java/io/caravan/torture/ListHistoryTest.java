@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** Tests which histories the checker of Raft groups accepts and which it rejects. */
+/** Tests which results of changes and reads a {@link ListHistory} accepts and which it rejects. */
 final class ListHistoryTest {
     private static final long LIST = 7;
     private static final long LONG_AGO = 0;

@@ -7,11 +7,11 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Nodes of a Raft group that break a guarantee. */
+/** Contains main classes of nodes of a Raft group that break a guarantee. */
 final class LyingNode {
     private LyingNode() {}
 
-    /** Acknowledges writes when its store has accepted them, before the group has committed them. */
+    /** Acknowledges writes when its own store has accepted them, before the group has committed them. */
     static final class RepliesEarly extends GroupNodeProcess {
         public static void main(String[] arguments) throws IOException {
             System.exit(new RepliesEarly().run(GroupPlan.parse(arguments)));
@@ -25,7 +25,7 @@ final class LyingNode {
         }
     }
 
-    /** Continues to serve after another leader has replaced it, as if its store still acknowledged writes. */
+    /** Continues to serve requests after another leader has replaced it, as if its store still acknowledged writes. */
     static final class KeepsServing extends GroupNodeProcess {
         private final Map<Long, Long> nextSequences = new ConcurrentHashMap<>();
         private volatile boolean replaced;
@@ -47,7 +47,7 @@ final class LyingNode {
             }
         }
 
-        /** Keeps the store of its first term. */
+        /** Keeps using the store of the node's first term. */
         @Override
         public void leads(DurableListStore store) {
             if (!replaced) {

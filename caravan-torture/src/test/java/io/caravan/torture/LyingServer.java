@@ -17,10 +17,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The real server with a faulty wrapper around the real store. The nested main class determines the fault. */
+/** Runs the real server with a faulty wrapper around its store. The nested main class determines the fault. */
 final class LyingServer {
     private static final int EVERY = 100;
-    /** A delay longer than a round. */
+    /** The flush delay of a server that acknowledges writes too early: longer than a round. */
     private static final Duration LATE = Duration.ofSeconds(2);
 
     private static final WriteCallback NO_CALLBACK = new WriteCallback() {
@@ -33,7 +33,7 @@ final class LyingServer {
 
     private LyingServer() {}
 
-    /** The faulty handling of a write. */
+    /** Handles a write incorrectly. */
     private interface Lie {
         void write(ListStore store, WriteBatch batch, WriteCallback callback);
     }
@@ -59,7 +59,7 @@ final class LyingServer {
         }
     }
 
-    /** Starts the server. Evaluates only the arguments that the harness uses. */
+    /** Starts the server with a faulty store. Evaluates only the arguments that the harness uses. */
     private static void serve(String[] arguments, FlushPolicy policy, Lie lie) throws IOException {
         List<String> words = List.of(arguments);
         StoreConfig config = StoreConfig.builder(Path.of(words.get(words.indexOf("--data") + 1)))

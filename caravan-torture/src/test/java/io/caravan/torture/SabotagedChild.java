@@ -6,7 +6,7 @@ import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import java.io.IOException;
 
-/** The real store, changed to acknowledge writes before it passes them to the operating system. */
+/** A child process with the real store, changed to acknowledge writes before they reach the operating system. */
 final class SabotagedChild {
 
     private SabotagedChild() {}

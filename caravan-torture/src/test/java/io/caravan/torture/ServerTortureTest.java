@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the harness on the real server, unchanged and sabotaged. */
+/** Checks that the harness accepts the unchanged server and detects sabotaged ones. */
 @Tag("slow")
 class ServerTortureTest {
     private static final long SEED = 1;

@@ -3,7 +3,7 @@ package io.caravan.torture;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Options for short runs of the harness. */
+/** Creates the options for short runs of the harness. */
 final class TestOptions {
     private TestOptions() {}
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the harness on the real store, unchanged and sabotaged. */
+/** Checks that the harness accepts the unchanged store and detects a sabotaged one. */
 @Tag("slow")
 class TortureTest {
     private static final long SEED = 7;

@@ -6,13 +6,13 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A child process with a {@link ToyStore}, whose fault is named in a file next to the store. */
+/** Runs a child process with a {@link ToyStore}, whose fault is named in a file next to the store. */
 final class ToyChild {
     private static final String FILE = "lie";
 
     private ToyChild() {}
 
-    /** Determines the fault of all children whose stores are in this directory. */
+    /** Sets the fault of all child processes whose stores are in this directory. */
     static void lie(Path directory, ToyStore.Lie lie) throws IOException {
         Files.writeString(directory.resolve(FILE), lie.name());
     }

@@ -36,20 +36,20 @@ import java.util.function.LongConsumer;
  */
 final class ToyStore extends ForwardingListStore {
 
-    /** The faults that the store can have. */
+    /** The deliberate faults that the store can have. */
     enum Lie {
         NONE,
-        /** Acknowledges writes before it makes them. */
+        /** Acknowledges writes before it performs them. */
         ACKNOWLEDGES_EARLY,
-        /** A crash can occur between the operations of a batch. */
+        /** Writes the operations of a batch one by one, so that a crash can occur between them. */
         TEARS_BATCHES,
-        /** Trimmed values reappear when the store is reopened. */
+        /** Loses trims, so that trimmed values reappear when the store is reopened. */
         FORGETS_TRIMS,
-        /** Some values are read back with a changed byte. */
+        /** Writes some values to the file with a changed byte. */
         CHANGES_BYTES,
-        /** Deleted lists reappear when the store is reopened. */
+        /** Loses deletes, so that deleted lists reappear when the store is reopened. */
         FORGETS_DELETES,
-        /** Sometimes appends the same value twice. */
+        /** Appends some values twice. */
         APPENDS_TWICE
     }
 
@@ -60,7 +60,7 @@ final class ToyStore extends ForwardingListStore {
     private final Lie lie;
     private final Map<Long, ToyList> lists = new HashMap<>();
     private final OutputStream file;
-    /** Holds the lock while the store is open. */
+    /** An open stream of the lock file, which holds its lock while the store is open. */
     private final OutputStream lock;
 
     private final ByteArrayOutputStream late = new ByteArrayOutputStream();

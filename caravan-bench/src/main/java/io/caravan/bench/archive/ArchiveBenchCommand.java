@@ -12,10 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/**
- * {@code scripts/bench archive}: measures archiving and restoring, compared with the AWS SDK transferring the same
- * bytes.
- */
+/** {@code scripts/bench archive}: measures archiving and restoring, and compares archiving with plain SDK transfers. */
 @Command(
         name = "archive",
         mixinStandardHelpOptions = true,
@@ -41,12 +38,12 @@ public final class ArchiveBenchCommand implements Callable<Integer> {
             this.measure = measure;
         }
 
-        /** Creates the part. A quick run shows only that the part works. */
+        /** Creates the measurement for this part. A quick run shows only that the part works. */
         Measure measure(boolean quick) {
             return measure.apply(quick);
         }
 
-        /** Returns the name of the part on the command line. */
+        /** Returns the name that selects this part on the command line. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);

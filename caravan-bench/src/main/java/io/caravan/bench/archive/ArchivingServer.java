@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** A server with or without an archive. All other settings have their default values. */
+/** A Caravan server in its own process, with or without an archive. All other settings have their default values. */
 final class ArchivingServer implements AutoCloseable {
     static final String BUCKET = "caravan";
     /** The number of documents archived concurrently, which is the server's default. */
@@ -59,7 +59,7 @@ final class ArchivingServer implements AutoCloseable {
         return process.awaitAddress();
     }
 
-    /** Waits until the server owns its archive. */
+    /** Waits until the server has taken ownership of its archive. */
     void awaitOwner() throws IOException {
         await(
                 "taken ownership of its archive",
@@ -95,7 +95,7 @@ final class ArchivingServer implements AutoCloseable {
         process.terminate();
     }
 
-    /** Kills the process if it is still running. */
+    /** Kills the server process if it is still running. */
     @Override
     public void close() {
         process.close();

@@ -51,7 +51,7 @@ final class RestoreTimes implements Measure {
         }
     }
 
-    /** Creates the archive, which all runs share. */
+    /** Creates the archive that every run restores. */
     private void prepare(Turn turn, Path archive) throws IOException {
         turn.say("archiving " + count + " documents to restore");
         Path work = Files.createTempDirectory(turn.work(), "prepare");

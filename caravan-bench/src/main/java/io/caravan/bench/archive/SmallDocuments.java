@@ -6,7 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
 
 /**
- * Many documents of 20 incompressible values.
+ * A set of documents to archive, each with 20 incompressible values.
  *
  * @param count number of documents
  */

@@ -1,6 +1,6 @@
 /**
- * Measures archiving and restoring: the server, in its own process, archives to S3 servers on the same machine. The
- * results are compared with the AWS SDK transferring the same bytes.
+ * Measures archiving and restoring: the server, in its own process, archives to S3 servers on the same machine.
+ * Archiving is compared with the AWS SDK putting objects of the same sizes.
  */
 @NullMarked
 package io.caravan.bench.archive;

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A RESP2 connection with the commands and replies that a client of a document server needs. */
+/** A RESP2 connection, over which a benchmark or test client sends commands and receives replies. */
 public final class RespConnection implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;
     private static final byte[] LINE_END = {'\r', '\n'};
@@ -22,8 +22,8 @@ public final class RespConnection implements AutoCloseable {
     private static final int CONNECT_MILLIS = 5_000;
 
     /**
-     * A reply of the server. Exactly one component is set, or none if the reply is null. In {@code values}, a number is
-     * represented by its digits, and a null by an empty array.
+     * A reply from the server. Exactly one component is set, or none if the reply is null. In {@code values}, a number
+     * is represented by its digits, and a null by an empty array.
      */
     public record Reply(
             @Nullable String text,

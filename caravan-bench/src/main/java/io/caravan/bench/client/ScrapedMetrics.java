@@ -21,7 +21,7 @@ public final class ScrapedMetrics {
         return new ScrapedMetrics(page(http, "/metrics"));
     }
 
-    /** Fetches the text of one of the server's pages. */
+    /** Fetches a page from the server's HTTP port as text. */
     public static String page(InetSocketAddress http, String path) throws IOException {
         URI page = URI.create("http://" + http.getHostString() + ":" + http.getPort() + path);
         HttpURLConnection connection = (HttpURLConnection) page.toURL().openConnection();

@@ -1,4 +1,4 @@
-/** Connections to a Caravan server in another process; shared by the benchmarks and caravan-torture. */
+/** Connects the benchmarks and caravan-torture to a server in another process. */
 @NullMarked
 package io.caravan.bench.client;
 

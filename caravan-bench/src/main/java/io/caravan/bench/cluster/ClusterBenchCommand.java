@@ -17,9 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/**
- * {@code scripts/bench cluster}: measures the cost of three nodes, and the time to replace a lost leader.
- */
+/** {@code scripts/bench cluster}: measures the cost of a three-node cluster, and the time to replace a lost leader. */
 @Command(
         name = "cluster",
         mixinStandardHelpOptions = true,
@@ -42,7 +40,7 @@ public final class ClusterBenchCommand implements Callable<Integer> {
         WRITER,
         TAKEOVERS;
 
-        /** Returns the name of the part on the command line. */
+        /** Returns the name that selects this part on the command line. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A system to measure.
+ * A system that the cluster benchmark measures.
  *
  * @param name name of the system in tables
  * @param durability guarantee of an append when it is counted
@@ -51,13 +51,13 @@ record ClusterContestant(
         void run(RunningSystem running) throws IOException, InterruptedException;
     }
 
-    /** Returns a Caravan cluster of three nodes. */
+    /** Returns a contestant for a Caravan cluster of three nodes. */
     static ClusterContestant threeNodes() {
         return new ClusterContestant(
                 ThreeNodes.NAME, ThreeNodes.DURABILITY, null, List.of(), work -> ThreeNodes.start(work));
     }
 
-    /** Returns all systems, or only the Caravan systems. */
+    /** Returns contestants for all systems or, if {@code alone} is set, only for the Caravan systems. */
     static List<ClusterContestant> all(boolean alone) {
         return List.of(
                 threeNodes(),
@@ -92,8 +92,8 @@ record ClusterContestant(
     }
 
     /**
-     * Returns a workload that appends this value in batches of {@code together}. A batch counts once it has the
-     * guaranteed durability.
+     * Returns a workload that appends this value in batches of {@code together} commands. A batch counts once it has
+     * the guaranteed durability.
      */
     RespAppends appends(byte[] value, int together) {
         return new RespAppends(value, together, confirmation);

@@ -22,7 +22,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A cluster of three nodes, each in its own process, with default settings. */
+/** A cluster of three nodes, each in its own process, with default settings except for the election timeout. */
 final class ThreeNodes implements RunningSystem {
     static final String NAME = "Caravan, three nodes";
     static final String DURABILITY = "fsynced by two of three nodes before the reply";
@@ -107,7 +107,7 @@ final class ThreeNodes implements RunningSystem {
         throw new IOException("no node of the cluster leads after 120 s; their logs are in " + directory);
     }
 
-    /** Waits until all nodes follow one leader and have all committed entries. */
+    /** Waits until all nodes follow one leader and have applied all committed entries. */
     void awaitAll() throws IOException, InterruptedException {
         long deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (!together(leader())) {
@@ -126,7 +126,7 @@ final class ThreeNodes implements RunningSystem {
                         && !info.contains("cluster_log_entries:0\r\n"));
     }
 
-    /** Returns a node's information about the cluster; empty if the node does not reply. */
+    /** Returns a node's reply to {@code INFO cluster}; empty if the node does not reply. */
     private String info(String id) {
         ChildProcess process = processes.get(id);
         if (process == null || !process.alive()) {
@@ -160,8 +160,8 @@ final class ThreeNodes implements RunningSystem {
     }
 
     /**
-     * Appends through each node repeatedly, until one succeeds. Each node has its own client, so that a node that hangs
-     * does not delay the reply of another node.
+     * Appends through each node repeatedly, until one append succeeds. Each node has its own client, so that a node
+     * that hangs does not delay the reply of another node.
      */
     private long firstReply(List<InetSocketAddress> nodes, long start) throws IOException, InterruptedException {
         CompletableFuture<Long> replied = new CompletableFuture<>();

@@ -18,7 +18,7 @@ final class AppendLoop {
     private final long limitNanos;
 
     /**
-     * Creates a loop that can run many times.
+     * Creates a loop, which can be run repeatedly.
      *
      * @param limitNanos time after which no further batch starts
      */
@@ -31,7 +31,7 @@ final class AppendLoop {
     interface Target {
         void append(long id, byte[] value) throws IOException;
 
-        /** Ends a batch. Called after every 1,000 appends, and at the end of the run. */
+        /** Completes a batch, for example with a commit. Called after every 1,000 appends, and at the end. */
         void endBatch() throws IOException;
     }
 

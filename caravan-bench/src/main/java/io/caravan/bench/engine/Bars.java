@@ -30,7 +30,7 @@ public final class Bars {
     /** A group of bars, and the source of its values. */
     private record Group(String label, Results results, String workload, Figure figure) {}
 
-    /** Adds a group. All groups must be added before the first system. */
+    /** Adds a group of bars for one measured quantity. All groups must be added before the first system. */
     public Bars group(String label, Results results, String workload, Figure figure) {
         groups.add(new Group(label, results, workload, figure));
         return this;

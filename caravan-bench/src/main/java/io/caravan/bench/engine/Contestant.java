@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * One way to run a workload.
+ * One system, at one durability level, that runs a workload.
  *
  * @param system name of the system
  * @param durability the guarantee that an append had when it was counted

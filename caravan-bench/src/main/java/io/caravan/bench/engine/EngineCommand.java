@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench engine}: measures the embedded store, compared with other stores and with plain I/O. */
+/** {@code scripts/bench engine}: compares the embedded store with other stores and with plain I/O. */
 @Command(
         name = "engine",
         mixinStandardHelpOptions = true,

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures the fsynced bytes per second for values from 4 KiB to 256 KiB, compared with the disk's rate for fsyncs of
- * the same size.
+ * Measures how many bytes per second are fsynced for values from 4 KiB to 256 KiB, compared with the disk's rate for
+ * fsyncs of the same size.
  */
 final class LargeValues implements Measure {
     private static final String NOTES =
@@ -38,7 +38,7 @@ final class LargeValues implements Measure {
     private final int totalBytes;
     private final Results results = new Results();
 
-    /** Creates the part, which appends {@code totalBytes} bytes of values of each size. */
+    /** Creates this part of the benchmark, which appends {@code totalBytes} bytes for each value size. */
     LargeValues(Stores stores, long seed, int totalBytes) {
         this.stores = stores;
         this.totalBytes = totalBytes;
@@ -53,7 +53,7 @@ final class LargeValues implements Measure {
         }
     }
 
-    /** Measures a fresh store, a grown store, and then the disk, for each size. */
+    /** Measures a fresh store, a grown store, and then the disk, for each value size. */
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
         for (Size size : sizes) {

@@ -50,7 +50,7 @@ final class ListReads implements Measure {
     private final List<Subject> subjects = new ArrayList<>();
     private final Results results = new Results();
 
-    /** Creates the part, with {@code lists} lists of {@code entries} entries each. */
+    /** Creates this part of the benchmark, which reads {@code lists} lists of {@code entries} entries each. */
     ListReads(Stores stores, Workload workload, int lists, int entries, long limitNanos) {
         this.workload = workload;
         this.lists = lists;
@@ -66,7 +66,7 @@ final class ListReads implements Measure {
         }
     }
 
-    /** A store to read, whose lists grew together or one after another. */
+    /** A store to read, whose lists were filled either together or one after another. */
     private record Subject(String system, boolean findsLists, Opener opener, boolean together) {}
 
     private interface Opener {

@@ -1,7 +1,7 @@
 package io.caravan.bench.engine;
 
 /**
- * The longest time between two events of one thread.
+ * Measures the longest time between two consecutive events on one thread.
  *
  * <p>The clock is read only at every sixteenth event. Reading it at every event would noticeably lengthen an append,
  * and any stall that matters is longer than sixteen appends.

@@ -31,7 +31,7 @@ final class ProducerContestants {
         this.limitNanos = limitNanos;
     }
 
-    /** Returns the batches of the last run with a fresh store and fsyncs. */
+    /** Returns the log batches of the last run on a fresh store with fsyncs. */
     AsyncAppends.Batches batches() {
         return batches;
     }
@@ -87,8 +87,8 @@ final class ProducerContestants {
     }
 
     /**
-     * Returns a contestant that writes the same bytes as the last fresh store that fsynced, in batches of the same
-     * size.
+     * Returns a contestant that writes by hand the same bytes as the last run on a fresh store with fsyncs, in batches
+     * of the same size.
      */
     Contestant byHand() {
         return new Contestant(Contestant.BY_HAND, "fsynced", directory -> {
@@ -217,7 +217,7 @@ final class ProducerContestants {
             return new Outcome(measurement, batches);
         }
 
-        /** Measures the longest gap between acknowledgements. Called only on the store's thread. */
+        /** Measures the longest gap between acknowledgements. Called only on the acknowledging thread. */
         private static final class Acknowledgements implements WriteCallback {
             private final LongestGap gap;
 

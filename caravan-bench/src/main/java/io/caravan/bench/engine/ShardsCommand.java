@@ -28,7 +28,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench shards}: measures the gain from shards, each with its own log, on this machine's disk. */
+/** {@code scripts/bench shards}: measures the speedup from shards, each with its own log, on this machine's disk. */
 @Command(
         name = "shards",
         mixinStandardHelpOptions = true,
@@ -73,7 +73,7 @@ public final class ShardsCommand implements Callable<Integer> {
         private final Results results = new Results();
 
         /**
-         * Creates the part.
+         * Creates this part of the benchmark.
          *
          * @param millis time for each store
          * @param fsyncs number of fsyncs of each file

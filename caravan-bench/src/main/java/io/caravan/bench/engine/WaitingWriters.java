@@ -46,7 +46,7 @@ final class WaitingWriters implements Measure {
     private final Results results = new Results();
 
     /**
-     * Creates the part.
+     * Creates this part of the benchmark.
      *
      * @param millis time for each system
      * @param fsyncs number of plain fsyncs, for comparison

@@ -1,5 +1,5 @@
 /**
- * Measures the embedded engine, compared with other stores and the machine's own limits.
+ * Compares the embedded engine with other stores and the machine's own limits.
  *
  * <p>This package reproduces the usual comparisons of embedded append-only stores: many small appends by one producer
  * that does not wait ({@link io.caravan.bench.engine.StreamedAppends}), writers that wait for each acknowledgement

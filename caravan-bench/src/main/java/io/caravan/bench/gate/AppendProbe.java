@@ -23,15 +23,15 @@ final class AppendProbe implements Probe {
     }
 
     /**
-     * Returns a probe of the producer thread's processor time for an append, divided by the time of a plain copy of the
-     * same value.
+     * Returns a probe that divides the producer thread's processor time for an append by the processor time for a plain
+     * copy of the same value.
      */
     static AppendProbe cpu(Path directory) throws IOException {
         LayerProbe.MemoryCopy copy = new LayerProbe.MemoryCopy(WORKLOAD);
         return new AppendProbe(directory, append -> Costs.cpuNanos(30, 1_000, append) / copy.nanos());
     }
 
-    /** Returns a probe of the bytes that the producer's thread allocates for each append. */
+    /** Returns a probe that measures how many bytes the producer's thread allocates for each append. */
     static AppendProbe garbage(Path directory) throws IOException {
         // Each batch appends the same values, so that the index grows by the same amount.
         return new AppendProbe(directory, append -> Costs.allocatedBytes(20, 2_000, i -> append.accept(i % 2_000)));

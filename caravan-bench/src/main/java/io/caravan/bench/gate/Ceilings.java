@@ -14,7 +14,7 @@ final class Ceilings {
     private Ceilings() {}
 
     /**
-     * The ceiling of one ratio.
+     * The ceiling for one ratio.
      *
      * @param meaning the ratio's numerator and denominator
      * @param most the upper limit on the ratio's median

@@ -7,13 +7,13 @@ import java.util.function.LongSupplier;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** Measures the processor time and memory that the calling thread uses, and computes medians of such samples. */
+/** Measures the processor time and the memory allocation of the calling thread, and computes medians. */
 final class Costs {
     private static final String[] LONG = {"long"};
 
     private Costs() {}
 
-    /** Returns the median. If the number of samples is even, this is the upper of the two middle samples. */
+    /** Returns the median of the samples or, if their number is even, the upper of the two middle samples. */
     static double median(double... samples) {
         double[] sorted = samples.clone();
         Arrays.sort(sorted);

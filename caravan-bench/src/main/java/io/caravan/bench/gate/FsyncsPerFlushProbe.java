@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Measures the flusher's fsyncs per append of a writer that waits for every append. The expected result is 1, unless a
- * log segment ends.
+ * Measures the flusher's fsyncs per append, with one writer that waits for every append. The expected result is 1,
+ * unless a log segment ends.
  */
 final class FsyncsPerFlushProbe implements Probe {
     private static final int COUNT = 50;

@@ -53,7 +53,7 @@ final class Gate implements AutoCloseable {
         return round <= LEAST_ROUNDS || round <= MOST_ROUNDS && System.nanoTime() - startNanos < limitNanos;
     }
 
-    /** Runs a round, and returns whether any ratio was left to measure. */
+    /** Runs a round, and returns whether it measured any ratio. */
     private boolean round(int number) throws IOException, InterruptedException {
         boolean any = false;
         for (Map.Entry<Ratio, Probe> probe : probes.entrySet()) {

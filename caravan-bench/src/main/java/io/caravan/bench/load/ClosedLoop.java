@@ -17,7 +17,7 @@ import org.HdrHistogram.Histogram;
  * @param depth number of outstanding appends on each connection
  */
 public record ClosedLoop(Protocol protocol, int connections, int depth, int documents) {
-    /** A description of the load for the notes of a table. */
+    /** A description of the load, for use in the notes below a table. */
     public static final String DESCRIPTION = "one thread, connections kept alive";
 
     private static final int DIGITS = 3;
@@ -25,7 +25,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(120);
 
     /**
-     * The result.
+     * The result of a run.
      *
      * @param waits time from each accepted append to its reply, in nanoseconds
      * @param errors number of error replies
@@ -40,7 +40,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
                     .latencies(waits, TimeUnit.NANOSECONDS);
         }
 
-        /** Returns this outcome. Throws an exception if an append was rejected. */
+        /** Returns this outcome, or throws an exception if an append was rejected. */
         public Outcome withoutErrors() throws IOException {
             if (errors > 0) {
                 throw new IOException(errors + " appends were rejected");
@@ -70,8 +70,8 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
     }
 
     /**
-     * Runs the same load on a server that runs in this process and does nothing. The result shows the cost of the
-     * client and the machine alone.
+     * Runs the same load against an in-process server that only sends replies. The result shows the cost of the client
+     * and the machine alone.
      */
     public Outcome runOnEcho(BooleanSupplier mayContinue) throws IOException {
         try (Echo echo = Echo.start(protocol)) {

@@ -15,7 +15,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 
-/** The connections of a load, all served by one thread. */
+/** The client connections over which a load runs, all served by one thread. */
 final class Connections implements AutoCloseable {
     /** Size of the buffer for requests that the socket does not accept yet. */
     private static final int UNSENT_BYTES = 1 << 20;
@@ -84,7 +84,7 @@ final class Connections implements AutoCloseable {
         selector.close();
     }
 
-    /** One connection of a load. Tracks the due time of each outstanding request. */
+    /** A client connection. Tracks the due time of each outstanding request. */
     static final class Connection implements AutoCloseable {
 
         private final SocketChannel channel;

@@ -11,8 +11,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * A server within this process, on which a client can warm up. It replies to each request as soon as the request's
- * {@linkplain Protocol#mark mark} arrives. It runs on one thread.
+ * An in-process server with which a client can warm up. It replies to each request as soon as the request's {@linkplain
+ * Protocol#mark mark} arrives. It runs on one thread.
  */
 final class Echo implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;

@@ -29,7 +29,7 @@ public final class OpenLoop {
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * The load to produce.
+     * The load to generate.
      *
      * @param rate appends per second
      * @param seconds duration
@@ -51,7 +51,7 @@ public final class OpenLoop {
     }
 
     /**
-     * The result.
+     * The result of a run.
      *
      * @param late delay with which requests were sent, in microseconds; this program causes it, not the server
      * @param errors number of error replies
@@ -89,7 +89,7 @@ public final class OpenLoop {
     }
 
     /**
-     * Runs a similar plan on a server that runs in this process and does nothing, so that the client's code is compiled
+     * Runs a shorter plan against an in-process server that only sends replies, so that the client's code is compiled
      * before later runs. The result shows the cost of the client and the machine alone.
      *
      * @throws IOException if the run fails

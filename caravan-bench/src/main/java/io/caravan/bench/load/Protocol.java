@@ -3,7 +3,7 @@ package io.caravan.bench.load;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** The protocol of a load: encodes appends and reads replies. Used by one thread at a time. */
+/** The protocol that a load uses: encodes appends and parses replies. Used by one thread at a time. */
 public interface Protocol {
     /** Returns an append of one value to a document, in wire format. Callers must not modify the array. */
     byte[] append(int document);

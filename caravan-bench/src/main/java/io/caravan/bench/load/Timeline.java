@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** The requests and replies of a load, second by second. */
+/** Counts the requests and replies of a load, and records the latencies, second by second. */
 public final class Timeline {
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int DIGITS = 3;
@@ -66,7 +66,7 @@ public final class Timeline {
     }
 
     /**
-     * One second of a load.
+     * The counts and latencies for one second of a load.
      *
      * <p>A request counts in the second in which it was sent, and a reply in the second in which it was received. A
      * request that never gets a reply counts as a failure of the second in which it was due. The latencies are those of

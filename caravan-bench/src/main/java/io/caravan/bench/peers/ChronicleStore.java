@@ -86,7 +86,7 @@ final class ChronicleStore implements PeerStore {
             scan(id, id + 1, sink);
         }
 
-        /** Scans the queue once. */
+        /** Reads all lists in one scan of the queue. */
         @Override
         public void readAll(long ids, Sink sink) {
             scan(0, ids, sink);

@@ -1,8 +1,8 @@
 package io.caravan.bench.peers;
 
 /**
- * The keys of entries. The upper half of a key is the document; the lower half is a number that increases with every
- * entry of the store.
+ * Builds the keys under which the stores keep entries. The upper half of a key is the document; the lower half is a
+ * number that increases with every entry of the store.
  */
 final class EntryKeys {
     private static final int NUMBER_BITS = 32;

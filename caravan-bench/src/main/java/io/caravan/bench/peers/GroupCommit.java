@@ -31,7 +31,7 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    /** Starts the thread. From now on, only this thread may append to the store. */
+    /** Starts the thread that appends and commits. From now on, only this thread may append to the store. */
     public GroupCommit(PeerStore store) {
         this.store = store;
         thread.start();

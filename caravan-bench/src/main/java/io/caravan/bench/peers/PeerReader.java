@@ -3,7 +3,7 @@ package io.caravan.bench.peers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Reads lists. Not thread-safe. */
+/** Reads lists from a {@link PeerStore}. Not thread-safe. */
 public interface PeerReader extends AutoCloseable {
     /** Receives one value; the buffer is valid only during the call. */
     interface Sink {

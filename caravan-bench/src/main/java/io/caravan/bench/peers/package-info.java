@@ -1,5 +1,5 @@
 /**
- * Other embeddable stores behind a common interface of append-only lists, for comparison with Caravan.
+ * Adapts other embeddable stores to a common interface for append-only lists, for comparison with Caravan.
  *
  * <p>{@link io.caravan.bench.peers.Peer} lists them. Each is a small {@link io.caravan.bench.peers.PeerStore} whose
  * comment explains its settings: the fastest ones that still allow a fair comparison. Except for the queue, all stores

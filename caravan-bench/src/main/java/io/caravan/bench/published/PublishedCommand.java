@@ -63,7 +63,7 @@ public final class PublishedCommand implements Callable<Integer> {
         private final int fsyncs;
         private final int largeFsyncs;
 
-        /** Creates the part. A quick run shows only that the part works. */
+        /** Creates this part of the benchmark. A quick run shows only that the part works. */
         Published(boolean quick) {
             this.quick = quick;
             all = PublishedNumbers.all(quick);

@@ -26,7 +26,7 @@ final class PublishedNumbers {
      * @param durability the guarantee that a write had when it was counted
      */
     record Headline(String suffix, String system, String durability, Figure figure, double value) {
-        /** Returns the ratio of a measured number to the headline: above 1 if the measured number is better. */
+        /** Returns how many times better a measured number is than the headline; below 1 if it is worse. */
         double ratio(double measured) {
             boolean rate = figure.title().endsWith("/s");
             return rate ? measured / value : value / measured;

@@ -35,7 +35,7 @@ import org.HdrHistogram.Histogram;
 /** A workload from a post, run on a fresh Caravan store. Its documents are small JSON objects, one in each list. */
 @FunctionalInterface
 interface PublishedWorkload {
-    /** Time of one operation. */
+    /** Elapsed time divided by the number of operations, in microseconds. */
     Figure MICROS_EACH = new Figure("us each", "%,.3f");
 
     /** The longest time for which {@link #streamed} writes, in seconds. */
@@ -48,7 +48,7 @@ interface PublishedWorkload {
     int BATCH = 1_000;
     int DOCUMENT_BYTES = 200;
 
-    /** Runs at the given durability level, on files that are deleted before this method returns. */
+    /** Runs the workload at the given durability level, on files that are deleted before this method returns. */
     Measurement run(Turn turn, Durability level) throws IOException, InterruptedException, ExecutionException;
 
     /** A workload on an open store. */

@@ -22,7 +22,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
  * Ito, which is safe for color-blind readers.
  */
 public final class Charts {
-    /** The name of a hardware limit, which is drawn as a dashed line. */
+    /** The start of the name of each hardware limit. In line charts, such limits are drawn as dashed lines. */
     public static final String MACHINE = "the machine";
 
     private static final int WIDTH = 1000;
@@ -108,7 +108,7 @@ public final class Charts {
         chart.getStyler().setYAxisLogarithmic(true);
     }
 
-    /** Adds a line. Omits points whose value is NaN. Adds nothing if no points are left. */
+    /** Adds a system's line. Omits points whose value is NaN. Adds nothing if no points are left. */
     public static void add(XYChart chart, String system, List<Double> xs, List<Double> ys) {
         Map<Double, Double> points = measured(xs, ys);
         if (points.isEmpty()) {

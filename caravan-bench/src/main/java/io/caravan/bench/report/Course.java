@@ -16,8 +16,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The options of a benchmark: the number of runs, the directory, and the output of the results. A picocli mixin for the
- * benchmark's command.
+ * The options of a benchmark: the number of runs, the working directory, and the directory for the results. A picocli
+ * mixin for the benchmark's command.
  */
 public final class Course {
     private static final int RUNS = 5;

@@ -14,17 +14,17 @@ public final class FsyncProbe {
 
     private FsyncProbe() {}
 
-    /** Writes and fsyncs blocks of 4 KiB. */
+    /** Measures writes and fsyncs of blocks of 4 KiB. */
     public static Measurement run(Path directory, int count) throws IOException {
         return run(directory, SMALL_BLOCK_BYTES, count);
     }
 
-    /** Writes and fsyncs all blocks of a new file. */
+    /** Measures a write and fsync of each block of a new file. */
     public static Measurement run(Path directory, int blockBytes, int count) throws IOException {
         return run(directory, blockBytes, count, Long.MAX_VALUE);
     }
 
-    /** Writes and fsyncs blocks of a new file until the time is up or all are written. */
+    /** Measures a write and fsync of each block of a new file, until the time is up or all blocks are written. */
     static Measurement run(Path directory, int blockBytes, int count, long atMostNanos) throws IOException {
         Histogram nanos = new Histogram(DIGITS);
         ByteBuffer block = ByteBuffer.allocateDirect(blockBytes);

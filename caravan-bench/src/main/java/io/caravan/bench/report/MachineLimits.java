@@ -26,7 +26,7 @@ public final class MachineLimits implements Measure {
     /** Time limit for each block size. */
     private static final long FSYNCS_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
-    /** Fsyncs of blocks of one size. Their number is limited, because the file has to be written in advance. */
+    /** A number of fsyncs to measure with one block size; limited, because the file has to be written in advance. */
     private record Fsyncs(int blockBytes, int count) {
         String workload() {
             String size = blockBytes < BYTES_PER_MIB
@@ -48,7 +48,7 @@ public final class MachineLimits implements Measure {
     private final Results results = new Results();
     private final boolean quick;
 
-    /** Creates the part. A quick run shows only that the part works. */
+    /** Creates this part of a benchmark. A quick run shows only that the part works. */
     public MachineLimits(boolean quick) {
         this.quick = quick;
     }
@@ -128,8 +128,8 @@ public final class MachineLimits implements Measure {
         }
 
         /**
-         * Measures the filling of a new file without an fsync, for which the operating system has to allocate memory.
-         * On a virtual machine whose host reclaims free memory, allocation can be much slower than the copy itself.
+         * Measures filling a new file without an fsync, for which the operating system has to allocate memory. On a
+         * virtual machine whose host reclaims free memory, allocation can be much slower than the copy itself.
          */
         static Measurement newFile(Path directory, int pieceBytes, int pieces) throws IOException {
             Path path = directory.resolve("memory-probe");

@@ -77,7 +77,7 @@ public final class Measurement {
     }
 
     /**
-     * Adds the usual percentiles of a distribution.
+     * Adds the percentiles and the maximum of a latency distribution.
      *
      * @param unit the unit of the recorded values
      */

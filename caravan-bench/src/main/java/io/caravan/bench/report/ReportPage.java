@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * A page with all results in a directory: the pictures, the tables, and the machine of each suite. The page is
- * self-contained and needs no network.
+ * An HTML page that presents all results in a directory: the pictures, tables, and machine description of each suite.
+ * The page is self-contained and needs no network.
  */
 public final class ReportPage {
     /**

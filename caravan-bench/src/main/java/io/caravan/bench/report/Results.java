@@ -47,7 +47,7 @@ public final class Results {
         return rows.keySet();
     }
 
-    /** Returns the measured values of a row. */
+    /** Returns the distribution of each measured quantity in a row. */
     public Map<Figure, Spread> spreads(Row row) {
         Map<Figure, List<Double>> runs = new LinkedHashMap<>();
         for (Measurement run : rows.getOrDefault(row, List.of())) {

@@ -1,6 +1,6 @@
 /**
- * The parts that all measurements share: the numbers of a run, the runs of a row, tables for people and programs, and
- * the machine's own limits.
+ * Code that all benchmarks share: the options, the results of all runs, reports for people and programs, and
+ * measurements of the machine's own limits.
  */
 @NullMarked
 package io.caravan.bench.report;

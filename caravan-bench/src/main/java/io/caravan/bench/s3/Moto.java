@@ -13,8 +13,8 @@ final class Moto implements S3Program {
     private static final String VERSION = "moto[server]==5.2.5";
     private static final Path HOME = Installer.home("moto");
     /**
-     * The server's program. Moto checks a condition before it puts an object, so two concurrent requests with the same
-     * condition may both succeed. This program therefore processes conditional requests one at a time.
+     * The server program, in Python. Moto checks a condition before it puts an object, so two concurrent requests with
+     * the same condition may both succeed. This program therefore processes conditional requests one at a time.
      */
     private static final String SERVER = """
             import sys, threading

@@ -24,7 +24,7 @@ public interface S3Program {
      */
     List<String> command(Path data, int port);
 
-    /** Returns the environment variables in addition to those of this program. */
+    /** Returns the environment variables that the server needs in addition to those of this process. */
     default Map<String, String> environment() {
         return Map.of();
     }

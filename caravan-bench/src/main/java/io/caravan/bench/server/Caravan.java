@@ -61,7 +61,7 @@ public record Caravan(List<String> flags) implements MeasuredServer {
         return command(serve);
     }
 
-    /** Returns the command that runs Caravan's command line with these arguments. */
+    /** Returns the operating system command that runs {@code caravan} with these arguments. */
     public List<String> command(List<String> serve) {
         String launcher = System.getProperty(LAUNCHER);
         if (launcher == null || !flags.isEmpty()) {

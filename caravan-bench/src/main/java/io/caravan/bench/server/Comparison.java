@@ -13,7 +13,7 @@ final class Comparison {
     private final Results results;
     /** Caravan's measurements, by workload. */
     private final Map<String, Measurement> caravan = new HashMap<>();
-    /** The peers measured before Caravan, by workload. */
+    /** The measurements of peers that ran before Caravan, by workload. */
     private final Map<String, List<Measurement>> waiting = new HashMap<>();
 
     Comparison(Results results) {

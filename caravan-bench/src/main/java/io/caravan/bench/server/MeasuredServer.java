@@ -27,6 +27,6 @@ public interface MeasuredServer {
      */
     List<String> command(Path data, Ports ports) throws IOException;
 
-    /** Returns the output that indicates that the server is ready. An open port alone is not sufficient. */
+    /** Returns the line or phrase with which the server reports that it is ready. An open port is not sufficient. */
     String announcement();
 }

@@ -24,7 +24,7 @@ final class RespRates implements Measure {
     private static final List<MeasuredServer> SUBJECTS =
             List.of(Caravan.asDelivered(), Redis.fsynced(), Redis.inMemory());
     private static final int[] DEPTHS = {1, 16, 64};
-    /** Number of requests at each depth, which take a few seconds. */
+    /** Number of requests for each pipelining depth, chosen so that a run takes a few seconds. */
     private static final int[] COUNTS = {120_000, 800_000, 1_600_000};
 
     private static final int WARM_UP_DEPTH = 16;
@@ -91,7 +91,7 @@ final class RespRates implements Measure {
      */
     private static final class RedisBenchmark {
         static final String PROGRAM = "redis-benchmark";
-        /** The command line, for the report. */
+        /** The {@code redis-benchmark} command line to show in the report. */
         static final String COMMAND_LINE =
                 PROGRAM + " -c 50 -r 10000 -P DEPTH -n COUNT --csv rpush list:__rand_int__ VALUE_OF_200_BYTES";
 
@@ -101,7 +101,7 @@ final class RespRates implements Measure {
         private static final int SYSTEM_WORD = 15;
         /** Length of a Linux clock tick: Linux reports times in hundredths of a second. */
         private static final long TICK_MILLIS = 10;
-        /** Matches the second column, the rate. The first column is the command. */
+        /** Matches the rate in the second column of the output. The first column is the command. */
         private static final Pattern RATE = Pattern.compile("^\"rpush [^\"]*\",\"([0-9.]+)\"", Pattern.MULTILINE);
 
         private final Path directory;
@@ -109,12 +109,12 @@ final class RespRates implements Measure {
         /**
          * The result of a run.
          *
-         * @param cpuTime processor time of the program itself
+         * @param cpuTime processor time used by {@code redis-benchmark} itself
          */
         record Outcome(double requestsPerSecond, Duration cpuTime) {}
 
         /**
-         * Prepares runs of the program.
+         * Prepares to run {@code redis-benchmark}.
          *
          * @param directory directory for the program's output
          */
@@ -128,7 +128,7 @@ final class RespRates implements Measure {
         }
 
         /**
-         * Runs the program.
+         * Runs {@code redis-benchmark} once.
          *
          * @param depth number of requests that a connection sends before it waits for the replies
          */

@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench server}: measures the server from the client side, compared with its peers. */
+/** {@code scripts/bench server}: compares the server with its peers, as measured from the client side. */
 @Command(
         name = "server",
         mixinStandardHelpOptions = true,
@@ -40,7 +40,7 @@ public final class ServerCommand implements Callable<Integer> {
         }
 
         /**
-         * Creates the part.
+         * Creates the measurement for this part.
          *
          * @param quick whether the run only has to show that the part works
          * @param alone whether Caravan is measured without its peers
@@ -49,7 +49,7 @@ public final class ServerCommand implements Callable<Integer> {
             return maker.make(quick, alone);
         }
 
-        /** Returns the name of the part on the command line. */
+        /** Returns the name that selects this part on the command line. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);

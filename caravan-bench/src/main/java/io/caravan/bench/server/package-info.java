@@ -1,6 +1,6 @@
 /**
- * Measures servers from the client side: Caravan, running in its own process with the options that users get, compared
- * with its peers.
+ * Compares Caravan, running in its own process with the options that users get, with its peers, as measured from the
+ * client side.
  *
  * <p>{@link io.caravan.bench.server.ServerCommand} runs the parts that {@link
  * io.caravan.bench.server.ServerCommand.Part} names, each several times. A part starts the systems to compare ({@link

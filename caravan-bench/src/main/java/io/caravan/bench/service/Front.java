@@ -21,7 +21,7 @@ import java.util.List;
  * @param note a note for readers about this protocol's load, in one sentence
  */
 record Front(String name, String request, Plan plan, Protocol protocol, List<MeasuredServer> subjects, String note) {
-    /** Returns RESP with {@code RPUSH}, for Caravan and Redis. */
+    /** Returns the RESP protocol with {@code RPUSH}, for Caravan and Redis. */
     static Front resp(Plan plan) {
         return new Front(
                 "RESP",

@@ -25,7 +25,7 @@ import org.HdrHistogram.Histogram;
 
 /** Measures each server of a protocol under a load at a fixed rate, from the moment at which the server is ready. */
 final class LiveService implements Measure {
-    /** The second by which the JVM has compiled the hot code. */
+    /** The second of a run by which the JVM has compiled the hot code. */
     private static final int WARM_FROM = 5;
 
     private static final double MICROS_PER_MILLI = 1e3;
@@ -41,7 +41,7 @@ final class LiveService implements Measure {
     private final Row echo;
 
     /**
-     * Creates the part.
+     * Creates this part of the benchmark.
      *
      * @param alone whether Caravan is measured without its peers
      */
@@ -127,7 +127,7 @@ final class LiveService implements Measure {
                 results);
     }
 
-    /** Returns a table of every second of each server's median run. */
+    /** Returns a measure whose table lists every second of each server's median run. */
     Measure eachSecond() {
         return new Measure() {
             @Override

@@ -37,7 +37,7 @@ final class ServicePictures {
     }
 
     /**
-     * Draws the pictures.
+     * Draws all pictures of the protocol's runs.
      *
      * @param forceMillis duration of one fsync on the disk
      * @param echoMillis latency of a server that does nothing

@@ -69,7 +69,9 @@ class GateTest {
         }
     }
 
-    /** The ratios are counts, or ten times the allowed processor time, so the load on the machine does not matter. */
+    /**
+     * Checks that each slowdown exceeds its ceiling: in counts, or tenfold in time, so machine load does not matter.
+     */
     @ParameterizedTest
     @EnumSource(Slowdown.class)
     void slowedBuildExceedsCeiling(Slowdown slowdown) throws Exception {
@@ -80,7 +82,7 @@ class GateTest {
         assertThat(measured(slowdown.ratio, slowdown.edits)).isGreaterThan(ceiling);
     }
 
-    /** Returns the ratio of a build with these edits. */
+    /** Returns the ratio measured in a build with these source edits. */
     private double measured(Ratio ratio, List<SourceEdit> edits) throws Exception {
         Path parent = Files.createTempDirectory(directory, "build");
         SabotagedBuild build = SabotagedBuild.of(CORE, edits, parent);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests the contract of all peers, which makes their measurements comparable. */
+/** Tests that all peers fulfill the same contract, so that their measurements are comparable. */
 class PeerContractTest {
     private static final int LISTS = 5;
     private static final int ENTRIES = 300;
@@ -120,7 +120,7 @@ class PeerContractTest {
         return expected;
     }
 
-    /** Returns a value. Some values are longer than a page. */
+    /** Returns the value of an entry. Some values are longer than a page. */
     private static byte[] value(int id, int entry) {
         return (id + ":" + entry + "x".repeat(entry % 50 == 0 ? 6_000 : entry)).getBytes(StandardCharsets.UTF_8);
     }

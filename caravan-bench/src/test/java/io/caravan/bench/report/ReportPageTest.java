@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYSeries;
 
-/** Tests the self-contained page with all results. */
+/** Tests the self-contained HTML page that presents all results. */
 class ReportPageTest {
     @TempDir
     private Path directory;

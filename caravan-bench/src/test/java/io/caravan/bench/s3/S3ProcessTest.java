@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the S3 server that needs no installation. */
+/** Tests s3proxy, the S3 server that needs no installation. */
 @Tag("slow")
 class S3ProcessTest {
     private static final String KEY = "folder/key";

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The history of one document, recorded change by change by its only writer. Used by one thread at a time: first by the
+ * Records the history of one document, change by change, by its only writer. Used by one thread at a time: first by the
  * writer, then by the checker.
  */
 final class DocumentHistory {
@@ -32,9 +32,9 @@ final class DocumentHistory {
     private final List<Moment> moments = new ArrayList<>();
     private long stamps;
 
-    /** The document after one of its changes. */
+    /** The expected state of the document after one of its changes. */
     private static final class Moment {
-        /** The contents of the document, or null if the document does not exist. */
+        /** The contents of the document at this moment, or null if it did not exist. */
         private final @Nullable ListModel list;
 
         private boolean acknowledged;
@@ -44,7 +44,7 @@ final class DocumentHistory {
             this.list = list;
         }
 
-        /** Whether the server had acknowledged the change by this time. */
+        /** Whether the server had acknowledged the change that led to this moment by the given time. */
         boolean acknowledgedBy(long nanos) {
             return acknowledged && acknowledgedNanos - nanos <= 0;
         }
@@ -85,7 +85,7 @@ final class DocumentHistory {
         return moments.get(moments.size() - 1);
     }
 
-    /** Records an append and creates its values. Creates the document if it does not exist. */
+    /** Records an append, and returns the values to append. Creates the document if it does not exist. */
     List<byte[]> append(int count) {
         ListModel before = latest();
         ListModel list = before == null ? new ListModel(0) : before.copy();
@@ -111,7 +111,7 @@ final class DocumentHistory {
         moments.add(new Moment(null));
     }
 
-    /** Records that the last change has been acknowledged. */
+    /** Records the time at which the last change was acknowledged. */
     void acknowledged(long nanos) {
         last().acknowledged = true;
         last().acknowledgedNanos = nanos;
@@ -190,7 +190,7 @@ final class DocumentHistory {
                         : text.substring(0, SHOWN_NAME_CHARS) + "... (" + name.length + " bytes)");
     }
 
-    /** Names and values of documents, which can be regenerated from the numbers of the document and the value. */
+    /** Generates the names and values of documents from the number of the document and the number of the value. */
     private static final class DocumentValues {
         /** The number of a document so large that it exceeds the limits of both a store batch and one S3 request. */
         static final int LARGE_DOCUMENT = 0;

@@ -10,8 +10,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A proxy in front of an S3 server. It produces one fault after another. During the last fault, the S3 server is always
- * down.
+ * Produces one fault after another between a server and the S3 server of its archive, with a proxy. During the last
+ * fault, the S3 server is always down.
  */
 final class FaultCourse implements AutoCloseable {
     private static final int FAULTS = 3;
@@ -36,7 +36,7 @@ final class FaultCourse implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + proxy.port());
     }
 
-    /** An inspection that runs while the S3 server is down. */
+    /** An action that inspects the server while the S3 server is down. */
     interface Inspection {
         void inspect() throws IOException;
     }
@@ -62,7 +62,7 @@ final class FaultCourse implements AutoCloseable {
         proxy.close();
     }
 
-    /** A fault between a server and S3. */
+    /** A fault in the connections to S3, or of the S3 server. */
     private enum Fault {
         ERRORS((proxy, s3) -> proxy.response(
                 Fault.ALL, CannedResponse.s3(500, "InternalError", "We encountered an internal error."))),
@@ -102,7 +102,7 @@ final class FaultCourse implements AutoCloseable {
             begin.on(proxy, s3);
         }
 
-        /** Ends a fault of the S3 server, which the proxy cannot end. */
+        /** Ends a fault of the S3 server itself, in addition to the proxy's fault. */
         void end(S3Process s3) throws IOException {
             if (this == SERVER_DOWN && s3.software().program().keepsObjects()) {
                 s3.restart();

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads documents from a server that has no writers. */
+/** Reads the restored documents from a server to which no client writes. */
 final class FoundDocuments implements AutoCloseable {
     private final RespConnection connection;
 
@@ -37,7 +37,7 @@ final class FoundDocuments implements AutoCloseable {
         return document(field(info, "first"), field(info, "next"), all == null ? List.of() : all);
     }
 
-    /** Assembles a document from its sequences and values, whose numbers must match. */
+    /** Assembles a document from its sequences and its values, and checks that there is one value for each sequence. */
     static ListModel document(long first, long next, List<byte[]> values) throws IOException {
         ListModel list = new ListModel(first);
         values.forEach(value -> list.append(ByteBuffer.wrap(value), "another value of " + value.length + " bytes"));

@@ -34,7 +34,7 @@ final class HostLossDrill {
                 .toList();
     }
 
-    /** Runs all rounds and prints a summary; returns whether there was no problem. */
+    /** Runs all rounds and prints a summary; returns whether no problem was found. */
     boolean run() throws IOException, InterruptedException {
         int round = 0;
         try (S3Process s3 = S3Process.start(options.s3, options.directory);

@@ -7,7 +7,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options of a drill, as a mixin for its command. */
+/** The options of a host-loss drill, as a picocli mixin for the drill's command. */
 final class HostLossOptions {
     @Option(
             names = "--s3",
@@ -83,10 +83,10 @@ final class HostLossOptions {
             description = "how much longer archiving may take; default ${DEFAULT-VALUE}")
     private double allowance;
 
-    /** The directory for stores, objects, and the output of processes. */
+    /** The directory for stores, objects, and the output of processes, which {@link HostLossMain} sets. */
     Path directory = Path.of("");
 
-    /** The maximum age of an unarchived change, passed to the server. */
+    /** Returns the maximum age of an unarchived change, which is passed to the server. */
     Duration archiveAfter() {
         return Duration.ofMillis((long) (archiveAfter * 1_000));
     }
@@ -102,22 +102,22 @@ final class HostLossOptions {
         evidence.check(rate >= connections, "--rate must be at least as many as --connections");
     }
 
-    /** Returns the age, in nanoseconds, at which a change must be in the archive. */
+    /** Returns the age, in nanoseconds, from which a change must be in the archive. */
     long boundNanos() {
         return Duration.ofMillis((long) ((archiveAfter + allowance) * 1_000)).toNanos();
     }
 
-    /** The store directory of this round's server. */
+    /** Returns the store directory of the server in this round. */
     Path data(int round) {
         return directory.resolve("data-" + round);
     }
 
-    /** The log of the servers' output. */
+    /** Returns the file that receives the output of the servers. */
     Path log() {
         return directory.resolve("servers.log");
     }
 
-    /** The log of other commands' output. */
+    /** Returns the file that receives the output of other commands. */
     Path commandLog() {
         return directory.resolve("commands.log");
     }

@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 
-/** Damages the bucket, to prove that the drill detects the damage. */
+/** Damages the archive's bucket when the host is lost, to prove that the drill detects the damage. */
 enum Lie {
     /** Restores an earlier state of all manifests. */
     MANIFESTS_ROLLED_BACK,
@@ -24,9 +24,9 @@ enum Lie {
     private static final String SNAPSHOTS = "snapshots/";
     private static final int EVERY = 5;
 
-    /** An implementation of one kind of damage. */
+    /** Damages a bucket in one of these ways. */
     interface Liar {
-        /** Saves the current state while the server is archiving. */
+        /** Saves the state of the bucket that will be needed for the damage, while the server is archiving. */
         void remember() throws IOException;
 
         /** Damages the bucket when the host is lost. */
@@ -34,7 +34,7 @@ enum Lie {
     }
 
     /**
-     * Prepares the damage.
+     * Returns an object that damages this bucket.
      *
      * @param prefix prefix of the archive's keys, including the slash at the end
      */
@@ -71,7 +71,7 @@ enum Lie {
     }
 
     /**
-     * Deletes the newest object of one document in five.
+     * Deletes the newest object of every fifth document.
      *
      * @param document returns the document of a key
      */

@@ -15,13 +15,13 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Connections that write to a server until it is lost. */
+/** Writes to a server over many connections until the server is lost. */
 final class Load {
     private final List<LoadWorker> workers = new ArrayList<>();
     private volatile boolean ending;
 
     /**
-     * Connects and starts to write.
+     * Connects to the server and starts to write.
      *
      * @param rate total requests per second
      */
@@ -38,19 +38,19 @@ final class Load {
         }
     }
 
-    /** Stops reporting lost connections. */
+    /** Stops reporting lost connections as problems. */
     void expectEnd() {
         ending = true;
     }
 
-    /** Waits until all connections have ended. */
+    /** Waits until all connections have ended, which they do when the server is lost. */
     void awaitEnd() throws IOException, InterruptedException {
         for (LoadWorker worker : workers) {
             worker.awaitEnd();
         }
     }
 
-    /** Returns the problems. Call this method and the methods below only after {@link #awaitEnd()}. */
+    /** Returns the problems found. Call this method and the methods below only after {@link #awaitEnd()}. */
     List<String> problems() {
         return workers.stream()
                 .map(worker -> worker.problem)
@@ -58,12 +58,12 @@ final class Load {
                 .toList();
     }
 
-    /** Number of acknowledged changes. */
+    /** Returns the number of acknowledged changes. */
     long acknowledged() {
         return workers.stream().mapToLong(worker -> worker.acknowledged).sum();
     }
 
-    /** The longest time that a reply took. */
+    /** Returns the longest time that a reply took, in nanoseconds. */
     long longestWaitNanos() {
         return workers.stream()
                 .mapToLong(worker -> worker.longestWaitNanos)
@@ -77,7 +77,7 @@ final class Load {
      */
     private static final class LoadWorker {
         private static final int MAX_APPENDED = 5;
-        /** The length at which a document is trimmed to a few values, as after a snapshot. */
+        /** The number of values at which a document is trimmed to a few values, as after a snapshot. */
         private static final int LONG = 60;
 
         private static final int LARGE_LONG = 80;
@@ -89,17 +89,17 @@ final class Load {
         private final long intervalNanos;
         private final BooleanSupplier ending;
         private final Thread thread;
-        /** The problem, if there is one. This and the fields below are complete after {@link #awaitEnd()}. */
+        /** The problem found, or null. This and the fields below are complete after {@link #awaitEnd()}. */
         @Nullable
         String problem;
 
-        /** Number of acknowledged changes. */
+        /** The number of changes to this worker's documents that the server has acknowledged. */
         long acknowledged;
-        /** The longest time that a reply took. */
+        /** The longest time that a reply to this worker took. */
         long longestWaitNanos;
 
         /**
-         * Connects and starts to write.
+         * Connects to the server and starts to write.
          *
          * @param intervalNanos time between two requests, if replies arrive in time
          * @param ending whether losing the connection is expected
@@ -136,7 +136,7 @@ final class Load {
             }
         }
 
-        /** Chooses a document: half of the changes go to an eighth of the documents. */
+        /** Chooses the document to change next: half of the changes go to an eighth of the documents. */
         private int any() {
             double dice = random.nextDouble();
             return (int) (dice * dice * dice * documents.size());

@@ -23,15 +23,15 @@ final class RestoredRound extends Round {
     private static final int MAX_KILLS = 4;
 
     private final LostHost lost;
-    /** Number of restored documents. This and the fields below are complete after {@link #run}. */
+    /** The number of restored documents. This and the fields below are complete after {@link #run}. */
     int there;
     /** The number of times the restore was killed. */
     int kills;
     /** The duration of the completed restore, including the start of its process. */
     long restoreNanos;
-    /** Number of acknowledged changes that are not in the archive. */
+    /** The number of acknowledged changes that the archive does not contain. */
     long lostChanges;
-    /** The time from the acknowledgement of the oldest lost change to the kill. */
+    /** The time between the acknowledgement of the oldest lost change and the loss of the host. */
     long oldestLostNanos;
 
     RestoredRound(
@@ -45,8 +45,8 @@ final class RestoredRound extends Round {
     }
 
     /**
-     * Restores the store, and compares it with the histories. If there is no problem, the histories continue from the
-     * restored state.
+     * Restores the store, and compares it with the histories of the documents. If there is no problem, the histories
+     * continue from the restored state.
      *
      * @param data directory for the restored store; does not exist yet
      */
@@ -72,8 +72,8 @@ final class RestoredRound extends Round {
     }
 
     /**
-     * Restores the store. If configured, first kills the restore a few times. Each restart continues after the
-     * documents already restored.
+     * Restores the store from the archive. If configured, first kills the restore a few times. Each restart continues
+     * after the documents already restored.
      */
     private void restore(Path data) throws IOException, InterruptedException {
         CaravanCommand restore = command("restore", "--data", data.toString());

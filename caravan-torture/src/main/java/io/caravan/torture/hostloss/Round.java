@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One half of a round, and the problems that it has found. */
+/** The common part of the two halves of a round, with the problems that were found. */
 abstract class Round {
     static final String BUCKET = "caravan";
     static final String PREFIX = "drill/";
@@ -34,7 +34,7 @@ abstract class Round {
     }
 
     /**
-     * Returns the command-line options that locate the archive.
+     * Returns the command-line options with the location of the archive.
      *
      * @param endpoint the endpoint of the S3 server, or of the proxy in front of it
      */
@@ -42,7 +42,7 @@ abstract class Round {
         return S3Account.archive(BUCKET + "/" + PREFIX.substring(0, PREFIX.length() - 1), endpoint);
     }
 
-    /** Returns a command line of these words and the location of the archive. */
+    /** Returns a {@code caravan} command that consists of these words and the location of the archive. */
     final CaravanCommand command(String... words) {
         List<String> command = new ArrayList<>(List.of(words));
         command.addAll(archive(bucket.endpoint()));
@@ -55,7 +55,7 @@ abstract class Round {
         }
     }
 
-    /** A {@code caravan} command; each run has its own process. */
+    /** A {@code caravan} command that can be run several times, each time in a new process. */
     static final class CaravanCommand {
         private static final Duration TIMEOUT = Duration.ofMinutes(3);
         private static final long LONGEST_LIFE_MILLIS = 2_500;
@@ -65,7 +65,7 @@ abstract class Round {
         private final Path log;
 
         /**
-         * Creates a command; does not run it.
+         * Creates a command without running it.
          *
          * @param log receives the command's output; nothing else may write to it while the command runs
          */
@@ -74,7 +74,7 @@ abstract class Round {
             this.log = log;
         }
 
-        /** Runs the command to its end; returns the problem, or null if it succeeds. */
+        /** Runs the command until it exits; returns the problem, or null if it succeeds. */
         @Nullable
         String run() throws IOException {
             try (ChildJvm process = start()) {

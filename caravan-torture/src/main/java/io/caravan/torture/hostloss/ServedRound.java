@@ -29,7 +29,7 @@ final class ServedRound extends Round {
     private static final int PRUNES = 2;
 
     /**
-     * The loss of a host.
+     * The results of a round's first half, which ends with the loss of a host.
      *
      * @param servedNanos time from the first request to the kill
      * @param killedNanos time of the kill
@@ -107,7 +107,7 @@ final class ServedRound extends Round {
         TimeUnit.NANOSECONDS.sleep(halfNanos);
     }
 
-    /** Produces the faults. The archive counts as available again when the server makes its next attempt. */
+    /** Produces the archive faults. The archive counts as available again when the server makes its next attempt. */
     private void suffer(WellTimes times, FaultCourse faults, ServerProcess server)
             throws IOException, InterruptedException {
         times.ends(System.nanoTime());
@@ -117,7 +117,7 @@ final class ServedRound extends Round {
     }
 
     /**
-     * A server's archive metrics.
+     * The archive metrics of a server, and its readiness.
      *
      * @param oldestSeconds age of the oldest unarchived change
      * @param failures number of failed attempts

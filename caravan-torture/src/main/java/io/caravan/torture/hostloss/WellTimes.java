@@ -25,12 +25,12 @@ final class WellTimes {
         wellSinceNanos = startNanos;
     }
 
-    /** Records that the archive becomes unavailable at this time. */
+    /** Records that the archive has become unavailable at this time. */
     void ends(long nowNanos) {
         spells.add(new Spell(wellSinceNanos, nowNanos));
     }
 
-    /** Records that the archive becomes available again at this time. */
+    /** Records that the archive has become available again at this time. */
     void beginsAgain(long nowNanos) {
         wellSinceNanos = nowNanos;
     }

@@ -1,6 +1,6 @@
 /**
- * A drill for the loss of a host: kills a server under load and deletes its disk, restores from the archive, and
- * compares the result with the replies that clients received.
+ * Simulates the loss of a host: kills a server under load and deletes its disk, restores from the archive, and compares
+ * the result with the replies that clients received.
  *
  * <p>{@link io.caravan.torture.hostloss.HostLossMain} runs rounds of {@link io.caravan.torture.hostloss.HostLossDrill}.
  * In a round, the connections of {@link io.caravan.torture.hostloss.Load} write to their own documents, one request

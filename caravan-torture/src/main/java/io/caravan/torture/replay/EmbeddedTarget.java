@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A document in a store inside this JVM. */
+/** Stores a replayed document in an embedded store in this JVM. */
 final class EmbeddedTarget implements Target {
     static final long DOCUMENT = 1;
 

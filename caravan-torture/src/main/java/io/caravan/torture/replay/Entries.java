@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The compact encoding of the entries that a document server would store: transactions and snapshots.
+ * Encodes and decodes the entries that a document server would store: transactions and snapshots.
  *
  * <pre>
  *   transaction:  'T' index count { position deleted length codePoint... }...
@@ -26,7 +26,7 @@ final class Entries {
 
     private Entries() {}
 
-    /** Receives a decoded entry. */
+    /** Receives the contents of a decoded entry. */
     interface Reader {
         void transaction(int index, List<Patch> patches);
 

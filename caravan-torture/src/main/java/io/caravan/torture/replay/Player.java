@@ -25,7 +25,7 @@ final class Player {
     private static final long TIMEOUT_SECONDS = 60;
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** Thrown if the target lost an acknowledged transaction, or failed. */
+    /** Thrown if the target has lost an acknowledged transaction, or fails. */
     static final class ReplayException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -182,7 +182,7 @@ final class Player {
                 ReplayReport.micros(report.ackNanos.getValueAtPercentile(50))));
     }
 
-    /** Counts the durable transactions. */
+    /** Counts the transactions whose entries have become durable. */
     private final class Acknowledger implements Target.Acknowledgement {
         private final int transactions;
         private final Semaphore room = window;

@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** The result of a replay, which the {@link Player} fills in. */
+/** The results of a replay, which the {@link Player} enters during the replay. */
 final class ReplayReport {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double NANOS_PER_MILLI = 1e6;
@@ -16,7 +16,7 @@ final class ReplayReport {
     private static final int DIGITS = 3;
 
     final Histogram ackNanos = new ConcurrentHistogram(DIGITS);
-    /** The times from each kill until the document was reopened. */
+    /** The times from each kill until the document was open again, in nanoseconds. */
     final List<Long> reopenNanos = new ArrayList<>();
 
     long nanos;

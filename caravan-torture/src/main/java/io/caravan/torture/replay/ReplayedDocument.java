@@ -4,7 +4,7 @@ import io.caravan.torture.replay.Trace.Patch;
 import java.util.List;
 
 /**
- * A document, rebuilt from its retained entries alone.
+ * Rebuilds the text of a document from its retained entries alone.
  *
  * <p>Checks the order of the entries: each transaction must follow the previous one, and a snapshot must equal the text
  * at that point.
@@ -51,7 +51,7 @@ final class ReplayedDocument implements Entries.Reader {
         return text;
     }
 
-    /** Number of transactions in the text. */
+    /** Returns the number of transactions that the text contains. */
     int transactions() {
         return transactions;
     }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A document on a RESP server: RPUSH appends an entry; RPUSH and LTRIM in one transaction append a snapshot. */
+/** Stores a document on a RESP server: RPUSH appends an entry; a transaction with LTRIM appends a snapshot. */
 final class RespTarget implements Target {
     private static final byte[] RPUSH = RespConnection.ascii("RPUSH");
     private static final byte[] LTRIM = RespConnection.ascii("LTRIM");
@@ -36,12 +36,12 @@ final class RespTarget implements Target {
         this.process = process;
     }
 
-    /** Returns a target on a running server. */
+    /** Returns a target on a server that is already running. */
     static RespTarget running(InetSocketAddress server, String key) {
         return new RespTarget(server, key, null);
     }
 
-    /** Returns a target that starts its own server. */
+    /** Returns a target on a server that the target starts and stops itself. */
     static RespTarget spawned(ServerProcess process, String key) {
         return new RespTarget(null, key, process);
     }
@@ -90,7 +90,7 @@ final class RespTarget implements Target {
         retainedCount = 1;
     }
 
-    /** Reports only failures of the first of two requests; the reply to the second request reports success. */
+    /** Passes on only failures of the first of two requests; the reply to the second request reports success. */
     private record OnlyFailures(Acknowledgement acknowledgement) implements Acknowledgement {
         @Override
         public void durable() {
@@ -168,7 +168,7 @@ final class RespTarget implements Target {
         disconnect();
     }
 
-    /** Deletes the document, which is no longer needed. */
+    /** Deletes the document from the server, because it is no longer needed. */
     @Override
     public void close() throws IOException {
         try {

@@ -4,19 +4,19 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The place where a replayed document is stored. Used by one thread; acknowledgements arrive on another thread, in
- * order.
+ * Stores a replayed document, in a store or on a server. Used by one thread; acknowledgements arrive on another thread,
+ * in order.
  */
 interface Target extends AutoCloseable {
 
-    /** Receives the outcome of an append once, but not after {@link #kill()} has returned. */
+    /** Receives the outcome of an append once, or not at all if {@link #kill()} has returned before. */
     interface Acknowledgement {
         void durable();
 
         void failed(String problem);
     }
 
-    /** A description for the report. */
+    /** Returns a description of the target for the report. */
     String description();
 
     /** Opens the document's store if it is not open, and starts its process if it has one. */

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A gap buffer of code points: the cost of typing is proportional to the length of the typed text. */
+/** A text as a gap buffer of code points: typing takes time proportional to the length of the typed text. */
 final class TextBuffer {
     private static final int MIN_GAP = 1024;
 

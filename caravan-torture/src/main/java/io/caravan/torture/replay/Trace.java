@@ -22,7 +22,7 @@ record Trace(String startContent, String endContent, List<List<Patch>> transacti
     private static final int BUFFER_BYTES = 64 * 1024;
 
     /**
-     * A change to a text; positions and lengths are in Unicode code points.
+     * A replacement of a part of a text; positions and lengths are in Unicode code points.
      *
      * @param position start of the change
      * @param deleted number of code points to delete

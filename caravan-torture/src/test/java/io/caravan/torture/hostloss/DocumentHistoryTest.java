@@ -11,9 +11,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests verdicts on invented restores of one document. The document gets two values at time 10 and a third at 20. The
- * first value is trimmed at 30. The document is deleted at 40 and recreated with one value at 50. One more value is in
- * flight.
+ * Tests the verdicts of {@link DocumentHistory} on invented restores of one document. The document gets two values at
+ * time 10 and a third at 20. The first value is trimmed at 30. The document is deleted at 40 and recreated with one
+ * value at 50. One more value is in flight.
  */
 class DocumentHistoryTest {
     private static final int NUMBER = 7;

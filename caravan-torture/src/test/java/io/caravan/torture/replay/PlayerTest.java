@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Replays a small generated session on stores that retain it and on a store that loses part of it. */
+/** Replays a small generated session on targets that retain it and on a target that loses part of it. */
 @Tag("slow")
 class PlayerTest {
     private static final Trace TRACE = TraceGenerator.generate(2, 3_000);
@@ -36,7 +36,7 @@ class PlayerTest {
         assertThat(report.ackNanos.getTotalCount()).isEqualTo(3_030);
     }
 
-    /** Returns a store that ignores close, because an in-memory store loses everything when it is closed. */
+    /** Returns a store that ignores calls to close it, which would make an in-memory store lose everything. */
     private static ListStore keptOpen(ListStore store) {
         return new ForwardingListStore(store) {
             @Override
@@ -76,7 +76,7 @@ class PlayerTest {
         }
     }
 
-    /** A target that keeps entries in memory and loses the last few in a kill. */
+    /** A target that keeps the entries in memory and, in a kill, loses the last few of them. */
     private static final class LossyTarget implements Target {
         private final int lostPerKill;
         private final List<byte[]> entries = new ArrayList<>();
