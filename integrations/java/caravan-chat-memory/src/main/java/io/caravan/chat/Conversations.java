@@ -27,7 +27,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
- * Stores conversations by name. A conversation is a list of messages, each of which is a JSON text.
+ * Stores conversations by name in an embedded store. A conversation is a list of messages, each a JSON text.
  *
  * <p><b>In the store,</b> a conversation is a document. The store's catalog (list 0) contains the document's name,
  * which consists of a prefix and the conversation's name. The messages are the entries of the document's list. A server
@@ -47,14 +47,14 @@ import java.util.stream.Stream;
 public final class Conversations {
     private static final long CATALOG_LIST = 0;
     /**
-     * The number of locks. It exceeds the usual number of concurrent writers, so that conversations rarely wait for
-     * each other.
+     * The number of locks that serialize changes to conversations. It exceeds the usual number of concurrent writers,
+     * so that conversations rarely wait for each other.
      */
     private static final int LOCKS = 64;
-    /** The number of documents to read each time a catalog lock is acquired. */
+    /** The number of documents to read each time a lock of the catalog is acquired. */
     private static final int PAGE = 1024;
 
-    /** The shared objects of each store. Two catalogs of a store would assign the same ids. Guarded by this map. */
+    /** The shared objects for each store. Two catalogs of a store would assign the same ids. Guarded by this map. */
     private static final Map<ListStore, WeakReference<Opened>> OPENED = new WeakHashMap<>();
 
     private final Opened opened;
@@ -75,7 +75,7 @@ public final class Conversations {
     }
 
     /**
-     * Returns the conversations of a store whose document names start with this prefix. Conversations with the same
+     * Returns the conversations in a store whose document names start with this prefix. Conversations with the same
      * name but different prefixes are different conversations. The first call for a store reads the names of all
      * conversations.
      *
@@ -123,7 +123,7 @@ public final class Conversations {
         return documents;
     }
 
-    /** Returns the names of all conversations under the prefix that have messages, in no particular order. */
+    /** Returns the names of all conversations with messages under this prefix, in no particular order. */
     public List<String> names() {
         List<String> names = documents(opened.catalog).stream()
                 .map(NamedDocument::name)
@@ -134,7 +134,7 @@ public final class Conversations {
         return names;
     }
 
-    /** Returns the messages of a conversation, in order; none if the conversation does not exist. */
+    /** Returns the messages of a conversation in order, or an empty list if the conversation does not exist. */
     public List<String> messages(String conversation) {
         return transcript(name(conversation)).messages();
     }

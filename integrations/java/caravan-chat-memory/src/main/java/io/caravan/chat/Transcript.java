@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * only if it would otherwise trim the lead.
  */
 final class Transcript {
-    /** The record separator of JSON text sequences (RFC 7464). */
+    /** The mark of a lead: the record separator of JSON text sequences (RFC 7464). */
     private static final char LEAD = '\u001e';
 
     /** The transcript of a conversation that does not exist. */
@@ -41,14 +41,14 @@ final class Transcript {
     private Transcript() {}
 
     /**
-     * A change of the list that turns this transcript into another.
+     * A change to the list that turns one transcript into another.
      *
      * @param keepFrom sequence of the first entry to keep
      * @param appended the values to append
      */
     record Change(long keepFrom, List<byte[]> appended) {}
 
-    /** Rejects a blank message and a message that starts like a lead. */
+    /** Rejects a message that is blank or starts with the mark of a lead. */
     static void checkMessage(String message) {
         if (message.isBlank() || message.charAt(0) == LEAD) {
             throw new IllegalArgumentException("a message must be JSON text, was '" + message + "'");
@@ -97,8 +97,8 @@ final class Transcript {
     }
 
     /**
-     * Returns the change from this transcript to these messages. At least one message is required. Keeps the longest
-     * suffix of the body that equals consecutive messages, starting with the first or the second one.
+     * Returns the change to the list that turns this transcript into these messages. At least one message is required.
+     * Keeps the longest suffix of the body that equals consecutive messages, starting with the first or the second one.
      */
     Change changeTo(List<String> messages) {
         int plain = kept(messages);

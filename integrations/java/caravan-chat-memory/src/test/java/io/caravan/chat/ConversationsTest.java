@@ -295,7 +295,7 @@ class ConversationsTest {
         }
     }
 
-    /** A change must be in the files when it returns. A copy of the files is the state after a process crash. */
+    /** A change must be in the files on return. A copy of the files is the state after a process crash. */
     @Test
     void replaceAndDeleteWriteFilesBeforeReturning() throws IOException {
         StoreConfig slow = StoreConfig.builder(work.resolve("slow"))
@@ -332,7 +332,7 @@ class ConversationsTest {
         assertThatThrownBy(() -> conversations.names()).isInstanceOf(StoreClosedException.class);
     }
 
-    /** Threads with separate objects must not interfere. Each replaces its own conversation and a shared one. */
+    /** Threads that use separate objects must not interfere. Each replaces its own conversation and a shared one. */
     @Test
     void threadsShareConversations() throws Exception {
         int threads = 4;
@@ -367,7 +367,7 @@ class ConversationsTest {
                         .toList());
     }
 
-    /** An unpaired surrogate must be stored as an escape. A model creates one if it truncates text within an emoji. */
+    /** An unpaired surrogate must be stored as a JSON escape. Models create one by truncating text in an emoji. */
     @Test
     void storesUnpairedSurrogateAsEscape() {
         String whole = "{\"text\":\"\ud83d\ude00\"}";

@@ -22,7 +22,7 @@ public final class CaravanChatMemoryStore implements ChatMemoryStore {
     private final Conversations conversations;
 
     /**
-     * Creates a memory store that stores memories in this store. The caller must close the store.
+     * Creates a chat memory store that keeps its memories in this Caravan store. The caller must close the store.
      *
      * @throws IllegalStateException if the store has lists with ids from 1 on that are not conversations
      */

@@ -1,4 +1,4 @@
-/** A LangChain4j chat memory store in an embedded store: {@link io.caravan.langchain4j.CaravanChatMemoryStore}. */
+/** Stores LangChain4j chat memories in an embedded store: {@link io.caravan.langchain4j.CaravanChatMemoryStore}. */
 @NullMarked
 package io.caravan.langchain4j;
 

@@ -18,9 +18,9 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The metrics of an embedded store, with the names and units (bytes, seconds) that Caravan's server uses. All of them
- * are read from the store together, at most once a second. Thread-safe. Once the store is closed, the metrics keep
- * their last values. The registry retains the store until the meters are removed.
+ * Publishes the metrics of an embedded store with the names and units (bytes, seconds) that Caravan's server uses. All
+ * of them are read from the store together, at most once a second. Thread-safe. Once the store is closed, the metrics
+ * keep their last values. The registry retains the store until the meters are removed.
  */
 public final class CaravanMetrics implements MeterBinder {
     private final ListStore store;
@@ -115,7 +115,7 @@ public final class CaravanMetrics implements MeterBinder {
                         sharded -> sharded.shards().size());
     }
 
-    /** A group of metrics with one source, which is queried for each value. */
+    /** Registers metrics whose values are read from one source. */
     private record Figures<T>(MeterRegistry registry, Tags tags, Supplier<T> source) {
         private static final String PREFIX = "caravan.store.";
 

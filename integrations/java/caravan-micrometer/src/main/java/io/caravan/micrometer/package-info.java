@@ -1,4 +1,4 @@
-/** Metrics of an embedded store for Micrometer: {@link io.caravan.micrometer.CaravanMetrics}. */
+/** Micrometer metrics for an embedded Caravan store: {@link io.caravan.micrometer.CaravanMetrics}. */
 @NullMarked
 package io.caravan.micrometer;
 

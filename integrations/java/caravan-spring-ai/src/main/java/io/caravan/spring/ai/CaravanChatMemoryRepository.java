@@ -7,10 +7,10 @@ import org.springframework.ai.chat.memory.ChatMemoryRepository;
 import org.springframework.ai.chat.messages.Message;
 
 /**
- * A Spring AI chat memory repository in an embedded store. The name of a conversation is {@code spring-ai/} followed by
- * its id. A message is stored as JSON, with its text, metadata, media, tool calls, and tool responses. Metadata of a
- * type that JSON lacks is read back as the JSON type to which it was converted. A message of a subclass is read back as
- * the standard class.
+ * A Spring AI {@link ChatMemoryRepository} backed by an embedded Caravan store. The name of a conversation is
+ * {@code spring-ai/} followed by its id. A message is stored as JSON, with its text, metadata, media, tool calls, and
+ * tool responses. Metadata of a type that JSON lacks is read back as the JSON type to which it was converted. A message
+ * of a subclass is read back as the standard class.
  *
  * <p>A change is atomic, and durable when the method returns. A save writes only new messages, and throws the
  * exceptions that {@link Conversations} documents. A save without messages deletes the conversation. Thread-safe.

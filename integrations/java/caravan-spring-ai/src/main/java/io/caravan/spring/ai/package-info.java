@@ -1,6 +1,4 @@
-/**
- * A Spring AI chat memory repository in an embedded store: {@link io.caravan.spring.ai.CaravanChatMemoryRepository}.
- */
+/** Stores Spring AI chat memories in an embedded store: {@link io.caravan.spring.ai.CaravanChatMemoryRepository}. */
 @NullMarked
 package io.caravan.spring.ai;
 

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A program in a separate JVM that a test can kill. The program has the class path of the tests. */
+/** Runs a program in a separate JVM, which a test can kill. The program has the class path of the tests. */
 public final class ChildJvm implements AutoCloseable {
     private final Process process;
     private final BufferedReader output;
@@ -21,7 +21,7 @@ public final class ChildJvm implements AutoCloseable {
         return System.getProperty("java.class.path");
     }
 
-    /** Starts a main class from the tests' class path. */
+    /** Starts a main class with the class path of the tests. */
     public static ChildJvm start(Class<?> main, String... arguments) throws IOException {
         return start(classPath(), main.getName(), arguments);
     }

@@ -57,7 +57,7 @@ public final class ReadmeExample {
                 classes + File.pathSeparator + ChildJvm.classPath());
     }
 
-    /** Returns the example with a class path that lacks the jars whose names start with these prefixes. */
+    /** Returns a copy of the example whose class path lacks the jars whose names start with these prefixes. */
     public ReadmeExample without(String... jars) {
         String rest = Stream.of(classPath.split(File.pathSeparator))
                 .filter(path -> Stream.of(jars)
@@ -67,7 +67,7 @@ public final class ReadmeExample {
         return new ReadmeExample(readme, main, rest);
     }
 
-    /** Returns the output that README.md promises. */
+    /** Returns the output that README.md says the example prints. */
     public String promised() {
         return first(PRINTS, readme);
     }
