@@ -37,15 +37,15 @@ public final class EmbeddedLetter {
     }
 
     private void append(String... edits) {
-        CompletableFuture<?>[] acknowledgements = new CompletableFuture<?>[edits.length];
+        CompletableFuture<?>[] acknowledgments = new CompletableFuture<?>[edits.length];
         for (int i = 0; i < edits.length; i++) {
             // When append returns, the store has accepted the edit, but a crash can still undo it. The store copies the
             // bytes. If the store has no space for the edit, append waits; if the disk is full, the future fails.
-            acknowledgements[i] = store.append(LETTER, edits[i].getBytes(UTF_8));
+            acknowledgments[i] = store.append(LETTER, edits[i].getBytes(UTF_8));
         }
         // A future completes once the edit is on disk. Edits that are accepted at about the same time share one fsync,
         // so append all of them before you wait. Report them to the user as saved only after the wait.
-        CompletableFuture.allOf(acknowledgements).join();
+        CompletableFuture.allOf(acknowledgments).join();
     }
 
     private void replaceWithSnapshot() {

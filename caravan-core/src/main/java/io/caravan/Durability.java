@@ -16,7 +16,7 @@ public enum Durability {
     PROCESS,
 
     /**
-     * In memory only: does not survive a crash. The store writes the data to the log soon after the acknowledgement,
+     * In memory only: does not survive a crash. The store writes the data to the log soon after the acknowledgment,
      * and a clean close loses nothing. Suitable for tests and caches.
      */
     MEMORY;

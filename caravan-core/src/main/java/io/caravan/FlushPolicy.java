@@ -48,7 +48,7 @@ public record FlushPolicy(long delayNanos, boolean isAdaptive) {
     /**
      * Returns a policy that waits only if waiting reduces the total cost. For the measured fsync time {@code tau} and
      * arrival rate {@code lambda}, the delay is {@code sqrt(tau / lambda)}, but at most one fsync time and at most 20
-     * ms. A lone writer that waits for each acknowledgement is not delayed.
+     * ms. A lone writer that waits for each acknowledgment is not delayed.
      *
      * <p>The formula minimizes the sum of the waiting time and the cost of fsyncs for Poisson arrivals. It follows the
      * analysis of group commit by Helland, Sammer, Lyon, Carr, Garrett and Reuter, "Group Commit Timers and High Volume

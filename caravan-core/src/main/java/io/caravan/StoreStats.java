@@ -16,7 +16,7 @@ package io.caravan;
  * @param logBytes bytes written to the log
  * @param flushRecords records per flush
  * @param fsyncNanos duration of one write and fsync of the log, in nanoseconds
- * @param ackNanos time from the acceptance of the first write in a flush to the acknowledgement of that write, in
+ * @param ackNanos time from the acceptance of the first write in a flush to the acknowledgment of that write, in
  *     nanoseconds
  * @param recentAckNanos the same for the last five to ten seconds
  * @param lists number of lists, including those for bookkeeping

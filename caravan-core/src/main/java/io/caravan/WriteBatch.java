@@ -98,7 +98,7 @@ public final class WriteBatch {
 
     /**
      * Sets the maximum time that the batch waits for other batches to share its flush. Overrides the store's {@link
-     * FlushPolicy}. A longer delay means fewer fsyncs and later acknowledgements.
+     * FlushPolicy}. A longer delay means fewer fsyncs and later acknowledgments.
      *
      * <p>Writes that share a flush wait for the shortest delay among them, counted from the first write. The flush
      * starts earlier if a read of one of the lists or a {@linkplain ListStore#flush() flush} is waiting for it, or if a

@@ -54,6 +54,7 @@ final class DocumentsTest {
             Map.entry(
                     "licences?|catalogues?|colours?|behaviours?|favours?|centres?|artefacts?|neighbours?",
                     "the American spelling"),
+            Map.entry("(?:acknowledg|judg)ements?", "acknowledgment, judgment, the American spelling"),
             Map.entry(
                     "(?:organ|initial|serial|recogn|normal|optim|synchron|minim|maxim|summar|author|prior)is(?:e[ds]?|ing|ation)",
                     "-ize, the American spelling"),

@@ -30,7 +30,7 @@ final class Checker {
      * The result of the check of one round.
      *
      * @param problems empty if the store kept its guarantees
-     * @param kept number of intents that took effect without an acknowledgement
+     * @param kept number of intents that took effect without an acknowledgment
      */
     record Verdict(List<String> problems, long kept) {}
 
@@ -126,7 +126,7 @@ final class Checker {
             return problems;
         }
 
-        /** Runs the check; returns the number of intents that took effect without an acknowledgement. */
+        /** Runs the check; returns the number of intents that took effect without an acknowledgment. */
         long run() {
             int certain = certainCount();
             while (done < certain) {

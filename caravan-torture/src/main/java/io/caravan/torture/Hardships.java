@@ -38,7 +38,7 @@ final class Hardships {
 
     /** Puts the session through trials. Afterward, the session is still at work, so that a kill interrupts its work. */
     void impose(TortureSession session, Shift shift, RoundReport report) throws IOException, InterruptedException {
-        // Waits even on a slow machine, because a kill before the first acknowledgement would prove nothing.
+        // Waits even on a slow machine, because a kill before the first acknowledgment would prove nothing.
         awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged");
         if (random.nextDouble() < PAUSE) {
             pause(session, report);

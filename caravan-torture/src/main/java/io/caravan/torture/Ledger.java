@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The supervisor's record of the requests to one process and the messages from it. A change whose acknowledgement is
+ * The supervisor's record of the requests to one process and the messages from it. A change whose acknowledgment is
  * not recorded here counts as unacknowledged.
  */
 final class Ledger {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * changes: changes that were made, and unacknowledged changes that will never be made.
  */
 final class LinearizabilityChecker {
-    /** The completion time of a change whose acknowledgement never arrived. */
+    /** The completion time of a change whose acknowledgment never arrived. */
     static final long NEVER = Long.MAX_VALUE;
 
     /** A change to the list; times are those of {@link System#nanoTime()}. */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tracks all possible contents of a list to which one writer makes one change after another. Each change whose outcome
- * is unknown doubles the number of possibilities. Each acknowledgement, which reports a sequence, and each check of the
+ * is unknown doubles the number of possibilities. Each acknowledgment, which reports a sequence, and each check of the
  * list reduces the number. An empty {@code Optional} represents a missing list. Used by one thread at a time, except
  * for {@link #shown}.
  */

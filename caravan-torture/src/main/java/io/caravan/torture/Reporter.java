@@ -15,8 +15,8 @@ import java.util.List;
  * Sends messages from the child to the supervisor.
  *
  * <p>Each method returns once the operating system has accepted the message, which then reaches the supervisor even if
- * this process dies. Acknowledgement callbacks report directly, on the store's thread, because a crash between an
- * acknowledgement and its report could hide a loss.
+ * this process dies. Acknowledgment callbacks report directly, on the store's thread, because a crash between an
+ * acknowledgment and its report could hide a loss.
  */
 final class Reporter {
     private final WritableByteChannel channel;

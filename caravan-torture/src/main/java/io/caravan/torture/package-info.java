@@ -10,7 +10,7 @@
  *
  * <p>With an embedded store, {@link io.caravan.torture.EmbeddedWorker}s in the child ({@link
  * io.caravan.torture.TortureChild}) write at random. Over a socket, they report each {@link io.caravan.torture.Intent}
- * before it is submitted, and each acknowledgement. With the server, {@link io.caravan.torture.RespWorker}s in the
+ * before it is submitted, and each acknowledgment. With the server, {@link io.caravan.torture.RespWorker}s in the
  * supervisor are its clients, and record their own requests and replies.
  *
  * <p>Each subject has a {@link io.caravan.torture.StoreModel}, which implements its contract in a few lines. The model

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class LargeValues implements Measure {
     private static final String NOTES =
-            "One producer, acknowledgements by callbacks, everything fsynced. The machine's row is one thread that"
+            "One producer, acknowledgments by callbacks, everything fsynced. The machine's row is one thread that"
                     + " writes and fsyncs blocks to a preallocated file; their size is the mean size of the fresh"
                     + " store's fsyncs.";
     private static final int KIB = 1024;

@@ -191,11 +191,11 @@ final class ProducerContestants {
 
         Outcome run(ListStore store) throws IOException {
             StoreStats before = store.stats();
-            Acknowledgements acknowledgements = new Acknowledgements(System.nanoTime());
+            Acknowledgments acknowledgments = new Acknowledgments(System.nanoTime());
             Pace pace = loop.run(new AppendLoop.Target() {
                 @Override
                 public void append(long id, byte[] value) {
-                    store.append(id, value, acknowledgements);
+                    store.append(id, value, acknowledgments);
                 }
 
                 @Override
@@ -210,18 +210,18 @@ final class ProducerContestants {
                     new Batches(pace.appends(), after.fsyncs() - before.fsyncs(), after.logBytes() - before.logBytes());
             Measurement measurement =
                     new Measurement().rate(pace.appends(), workload.bytes(pace.appends()), batches.logBytes(), nanos);
-            pace.addTo(measurement).longestAckGap(acknowledgements.gap.nanos());
+            pace.addTo(measurement).longestAckGap(acknowledgments.gap.nanos());
             if (batches.fsyncs() > 0) {
                 measurement.batches(batches.fsyncs(), batches.logBytes());
             }
             return new Outcome(measurement, batches);
         }
 
-        /** Measures the longest gap between acknowledgements. Called only on the acknowledging thread. */
-        private static final class Acknowledgements implements WriteCallback {
+        /** Measures the longest gap between acknowledgments. Called only on the acknowledging thread. */
+        private static final class Acknowledgments implements WriteCallback {
             private final LongestGap gap;
 
-            Acknowledgements(long startNanos) {
+            Acknowledgments(long startNanos) {
                 gap = new LongestGap(startNanos);
             }
 

@@ -57,7 +57,7 @@ public final class ShardsCommand implements Callable<Integer> {
     }
 
     /**
-     * Measures writers that each wait for an acknowledgement, on stores with several shards. For comparison, also
+     * Measures writers that each wait for an acknowledgment, on stores with several shards. For comparison, also
      * measures plain fsyncs of the same number of files.
      */
     private static final class ShardedWriters implements Measure {

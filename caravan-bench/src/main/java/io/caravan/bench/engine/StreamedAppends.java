@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures one producer that does not wait for acknowledgements: Caravan at each durability level, with fresh and with
+ * Measures one producer that does not wait for acknowledgments: Caravan at each durability level, with fresh and with
  * grown stores, and its peers with and without syncs.
  */
 final class StreamedAppends implements Measure {

@@ -11,7 +11,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Runs writers for a given time. Each writer waits for an acknowledgement before its next append. */
+/** Runs writers for a given time. Each writer waits for an acknowledgment before its next append. */
 public final class WaitingAppends {
     private static final int DIGITS = 3;
 

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Measures writers that each wait for an acknowledgement before their next append. The disk's fsyncs limit a single
+ * Measures writers that each wait for an acknowledgment before their next append. The disk's fsyncs limit a single
  * writer; thread wake-ups limit many writers.
  */
 final class WaitingWriters implements Measure {
@@ -147,7 +147,7 @@ final class WaitingWriters implements Measure {
 
     @Override
     public List<Picture> pictures() {
-        return List.of(writers == 1 ? latency() : acknowledgements());
+        return List.of(writers == 1 ? latency() : acknowledgments());
     }
 
     private Picture latency() {
@@ -163,9 +163,9 @@ final class WaitingWriters implements Measure {
                 systems(bars).chart());
     }
 
-    private Picture acknowledgements() {
+    private Picture acknowledgments() {
         String title = writers + " writers that each wait for their append to be on the disk";
-        Bars bars = new Bars(title, "acknowledgements per second")
+        Bars bars = new Bars(title, "acknowledgments per second")
                 .group("all writers together", results, name, Figure.APPENDS_PER_SECOND);
         return new Picture(
                 "many-writers",

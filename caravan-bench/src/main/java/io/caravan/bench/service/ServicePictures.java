@@ -140,7 +140,7 @@ final class ServicePictures {
                 title,
                 String.format(
                         Locale.ROOT,
-                        "Acknowledgements in each second of the median run; %,d were due in each. A lower bar leaves"
+                        "Acknowledgments in each second of the median run; %,d were due in each. A lower bar leaves"
                                 + " appends waiting, for which a later bar makes up. Failures are drawn where they"
                                 + " occurred.",
                         front.plan().rate()),

@@ -128,12 +128,12 @@ public final class Statistics {
                     stats -> stats.fsyncNanos().p99()),
             micros(
                     "caravan.store.ack.p50.seconds",
-                    "time from the first write of a flush to its acknowledgement, median since the start",
+                    "time from the first write of a flush to its acknowledgment, median since the start",
                     "ack_p50_us",
                     stats -> stats.ackNanos().p50()),
             micros(
                     "caravan.store.ack.p99.seconds",
-                    "time from the first write of a flush to its acknowledgement, 99th percentile since the start",
+                    "time from the first write of a flush to its acknowledgment, 99th percentile since the start",
                     "ack_p99_us",
                     stats -> stats.ackNanos().p99()),
             micros(

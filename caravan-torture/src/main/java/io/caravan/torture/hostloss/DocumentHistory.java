@@ -153,7 +153,7 @@ final class DocumentHistory {
 
     /**
      * Returns the position of the last moment that the document must have reached. The first moment needs no
-     * acknowledgement, because it is the initial state.
+     * acknowledgment, because it is the initial state.
      */
     private int certain(long mustNanos) {
         int at = moments.size() - 1;

@@ -31,7 +31,7 @@ final class RestoredRound extends Round {
     long restoreNanos;
     /** The number of acknowledged changes that the archive does not contain. */
     long lostChanges;
-    /** The time between the acknowledgement of the oldest lost change and the loss of the host. */
+    /** The time between the acknowledgment of the oldest lost change and the loss of the host. */
     long oldestLostNanos;
 
     RestoredRound(

@@ -37,28 +37,28 @@ final class EmbeddedTarget implements Target {
     }
 
     @Override
-    public void append(byte[] entry, Acknowledgement acknowledgement) {
-        store().append(DOCUMENT, entry, callback(acknowledgement));
+    public void append(byte[] entry, Acknowledgment acknowledgment) {
+        store().append(DOCUMENT, entry, callback(acknowledgment));
         nextSequence++;
     }
 
     @Override
-    public void snapshot(byte[] entry, Acknowledgement acknowledgement) {
+    public void snapshot(byte[] entry, Acknowledgment acknowledgment) {
         WriteBatch batch = WriteBatch.create().append(DOCUMENT, entry).trimTo(DOCUMENT, nextSequence);
-        store().write(batch, callback(acknowledgement));
+        store().write(batch, callback(acknowledgment));
         nextSequence++;
     }
 
-    private static WriteCallback callback(Acknowledgement acknowledgement) {
+    private static WriteCallback callback(Acknowledgment acknowledgment) {
         return new WriteCallback() {
             @Override
             public void success(long sequence) {
-                acknowledgement.durable();
+                acknowledgment.durable();
             }
 
             @Override
             public void failure(CaravanException problem) {
-                acknowledgement.failed(problem.toString());
+                acknowledgment.failed(problem.toString());
             }
         };
     }

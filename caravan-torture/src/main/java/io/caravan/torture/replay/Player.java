@@ -183,7 +183,7 @@ final class Player {
     }
 
     /** Counts the transactions whose entries have become durable. */
-    private final class Acknowledger implements Target.Acknowledgement {
+    private final class Acknowledger implements Target.Acknowledgment {
         private final int transactions;
         private final Semaphore room = window;
         private final long sentNanos = System.nanoTime();

@@ -77,21 +77,21 @@ final class RespTarget implements Target {
     }
 
     @Override
-    public void append(byte[] entry, Acknowledgement acknowledgement) throws IOException {
-        send(acknowledgement, RPUSH, key, entry);
+    public void append(byte[] entry, Acknowledgment acknowledgment) throws IOException {
+        send(acknowledgment, RPUSH, key, entry);
         retainedCount++;
     }
 
     @Override
-    public void snapshot(byte[] entry, Acknowledgement acknowledgement) throws IOException {
+    public void snapshot(byte[] entry, Acknowledgment acknowledgment) throws IOException {
         byte[] before = RespConnection.ascii(Long.toString(retainedCount));
-        append(entry, new OnlyFailures(acknowledgement));
-        send(acknowledgement, LTRIM, key, before, LAST);
+        append(entry, new OnlyFailures(acknowledgment));
+        send(acknowledgment, LTRIM, key, before, LAST);
         retainedCount = 1;
     }
 
     /** Passes on only failures of the first of two requests; the reply to the second request reports success. */
-    private record OnlyFailures(Acknowledgement acknowledgement) implements Acknowledgement {
+    private record OnlyFailures(Acknowledgment acknowledgment) implements Acknowledgment {
         @Override
         public void durable() {
             // The reply to the next request reports the success.
@@ -99,25 +99,25 @@ final class RespTarget implements Target {
 
         @Override
         public void failed(String problem) {
-            acknowledgement.failed(problem);
+            acknowledgment.failed(problem);
         }
     }
 
-    private void send(Acknowledgement acknowledgement, byte[]... words) throws IOException {
+    private void send(Acknowledgment acknowledgment, byte[]... words) throws IOException {
         Link current = link();
         current.replies().expect(new ReplyPipeline.Receiver<>() {
             @Override
             public void reply(Reply reply) {
                 if (reply.error() == null) {
-                    acknowledgement.durable();
+                    acknowledgment.durable();
                 } else {
-                    acknowledgement.failed("the server replied: " + reply.error());
+                    acknowledgment.failed("the server replied: " + reply.error());
                 }
             }
 
             @Override
             public void lost(String why) {
-                acknowledgement.failed(why);
+                acknowledgment.failed(why);
             }
         });
         current.connection().send(words);

@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Stores a replayed document, in a store or on a server. Used by one thread; acknowledgements arrive on another thread,
+ * Stores a replayed document, in a store or on a server. Used by one thread; acknowledgments arrive on another thread,
  * in order.
  */
 interface Target extends AutoCloseable {
 
     /** Receives the outcome of an append once, or not at all if {@link #kill()} has returned before. */
-    interface Acknowledgement {
+    interface Acknowledgment {
         void durable();
 
         void failed(String problem);
@@ -23,16 +23,16 @@ interface Target extends AutoCloseable {
     void open() throws IOException;
 
     /** Appends an entry. */
-    void append(byte[] entry, Acknowledgement acknowledgement) throws IOException;
+    void append(byte[] entry, Acknowledgment acknowledgment) throws IOException;
 
     /** Appends an entry and removes all entries before it. */
-    void snapshot(byte[] entry, Acknowledgement acknowledgement) throws IOException;
+    void snapshot(byte[] entry, Acknowledgment acknowledgment) throws IOException;
 
     /** Returns the retained entries, oldest first. No append may be outstanding. */
     List<byte[]> retained() throws IOException;
 
     /**
-     * Kills the store's process with SIGKILL; every acknowledgement that was sent is delivered before this method
+     * Kills the store's process with SIGKILL; every acknowledgment that was sent is delivered before this method
      * returns.
      */
     void kill() throws IOException;

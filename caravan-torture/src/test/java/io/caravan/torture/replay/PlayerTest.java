@@ -94,15 +94,15 @@ class PlayerTest {
         public void open() {}
 
         @Override
-        public void append(byte[] entry, Acknowledgement acknowledgement) {
+        public void append(byte[] entry, Acknowledgment acknowledgment) {
             entries.add(entry);
-            acknowledgement.durable();
+            acknowledgment.durable();
         }
 
         @Override
-        public void snapshot(byte[] entry, Acknowledgement acknowledgement) {
+        public void snapshot(byte[] entry, Acknowledgment acknowledgment) {
             entries.clear();
-            append(entry, acknowledgement);
+            append(entry, acknowledgment);
         }
 
         @Override

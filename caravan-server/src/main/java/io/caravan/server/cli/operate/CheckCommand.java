@@ -110,7 +110,7 @@ public final class CheckCommand extends ClientCommand {
                 paramLabel = LABEL,
                 defaultValue = "500ms,5s",
                 converter = Thresholds.Times.class,
-                description = "Maximum 99th percentile of the time from a write to its acknowledgement, since the"
+                description = "Maximum 99th percentile of the time from a write to its acknowledgment, since the"
                         + " server started.")
         Thresholds ack;
     }

@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "top",
         description = {
-            "Shows the activity of a server until Ctrl-C: rates, acknowledgement times, log, checkpoints, space,"
+            "Shows the activity of a server until Ctrl-C: rates, acknowledgment times, log, checkpoints, space,"
                     + " archive, and the clients that sent the most commands over RESP. If the connection is lost,"
                     + " waits for the server. Requires the admin permission.",
             "On a terminal, the command redraws the screen, and these keys work: q quits, p or space pauses or"

@@ -74,11 +74,11 @@ public final class CaravanMetrics implements MeterBinder {
         Figures<Distribution> acks = stats.part(StoreStats::ackNanos);
         acks.seconds(
                 "ack.p50",
-                "time from the first write of a flush to its acknowledgement, median since the start",
+                "time from the first write of a flush to its acknowledgment, median since the start",
                 Distribution::p50);
         acks.seconds(
                 "ack.p99",
-                "time from the first write of a flush to its acknowledgement, 99th percentile since the start",
+                "time from the first write of a flush to its acknowledgment, 99th percentile since the start",
                 Distribution::p99);
         Figures<Distribution> holds = stats.part(StoreStats::lockNanos);
         holds.seconds(
