@@ -64,7 +64,7 @@ final class ServicePictures {
         return new Picture(
                 file("waits"),
                 title,
-                "Each server's median run, from its first second. 98 of 100 appends waited no longer than the solid"
+                "Each server's median run, including its first second. 98 of 100 appends waited no longer than the solid"
                         + " line, half of them no longer than the dotted one; lower is better.",
                 chart);
     }

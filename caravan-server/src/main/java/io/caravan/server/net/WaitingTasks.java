@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The tasks of one client that are waiting for a resource that all clients share, such as a reading thread or space in
  * the store. The tasks are dropped when the client disconnects, so that the shared queues do not retain memory that no
- * budget counts any more. Thread-safe.
+ * budget counts anymore. Thread-safe.
  */
 public final class WaitingTasks {
     private final List<Task> tasks = new ArrayList<>(0);

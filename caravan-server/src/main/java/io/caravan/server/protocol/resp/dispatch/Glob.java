@@ -136,7 +136,7 @@ public final class Glob {
             return (reached[elements / Long.SIZE] >>> elements & 1) != 0;
         }
 
-        /** Advances all states by one byte of the text. Returns false if no match is possible any more. */
+        /** Advances all states by one byte of the text. Returns false if no match is possible anymore. */
         private boolean step(long[] reached, long @Nullable [] ofByte) {
             long carried = 0;
             long left = 0;
