@@ -166,7 +166,7 @@ public final class ShardedStore implements ListStore {
         return new ShardedStats(shards.stream().map(ListStore::stats).toList()).together();
     }
 
-    /** Throws {@link UnsupportedOperationException}: each shard has its own layout, see {@link #shards()}. */
+    /** Throws {@link UnsupportedOperationException}, because each shard has its own layout; see {@link #shards()}. */
     @Override
     public StoreLayout layout() {
         throw new UnsupportedOperationException("each shard has its own layout");

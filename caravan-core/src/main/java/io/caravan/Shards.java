@@ -169,7 +169,7 @@ public final class Shards implements AutoCloseable {
         }
     }
 
-    /** Durably writes the file with the number of shards, which records that all shards exist. */
+    /** Durably writes the file that contains the number of shards, and thereby records that all shards exist. */
     private static void writeCount(Storage storage, int shards) throws IOException {
         String temporary = FileNames.SHARDS + FileNames.TEMPORARY_ENDING;
         ByteBuffer header = newHeader();

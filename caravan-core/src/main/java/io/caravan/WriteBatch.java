@@ -67,7 +67,7 @@ public final class WriteBatch {
 
     /**
      * Adds an expectation: the store rejects the entire batch unless the list's next sequence is {@code nextSequence},
-     * zero or more.
+     * which is zero or more.
      */
     public WriteBatch expect(long id, long nextSequence) {
         expectations.add(new Expectation(id, Arguments.notNegative(nextSequence, "nextSequence")));

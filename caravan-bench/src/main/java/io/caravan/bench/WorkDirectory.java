@@ -33,8 +33,8 @@ public final class WorkDirectory implements AutoCloseable {
 
     /**
      * Deletes the directory even if it is in use: kills the child processes that write to it, and retries while threads
-     * of this JVM still create files. Then halts the JVM, because a measurement that opens its next store would create
-     * the directory again.
+     * of this JVM are still creating files. Then halts the JVM, because a measurement that opens its next store would
+     * create the directory again.
      */
     private void deleteAtEnd() {
         deleteInUse();

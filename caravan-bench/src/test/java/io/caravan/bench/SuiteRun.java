@@ -30,7 +30,7 @@ public final class SuiteRun {
         return new ObjectMapper().readTree(out.resolve(suite + ".json").toFile());
     }
 
-    /** Runs a suite, checks that no value of its report is negative, and returns the rows. */
+    /** Runs a suite, checks that no value in its report is negative, and returns the rows. */
     public static JsonNode quickly(String suite, Path directory) throws IOException {
         JsonNode rows = report(suite, directory).path("rows");
         for (JsonNode row : rows) {
@@ -56,7 +56,7 @@ public final class SuiteRun {
         throw new AssertionError("no row of " + workload + " by " + system + ", " + durability);
     }
 
-    /** Checks that each picture exists as PNG and as SVG. */
+    /** Checks that each picture exists as a PNG file and as an SVG file. */
     public static void assertPictures(Path directory, String suite, String... names) {
         Path out = directory.resolve("out");
         for (String name : names) {

@@ -366,7 +366,7 @@ public final class GroupMember implements AutoCloseable {
         return info().getCurrentTerm();
     }
 
-    /** Returns the approximate number of entries of the group that this node has applied. */
+    /** Returns the approximate number of the group's entries that this node has applied. */
     public long appliedIndex() {
         return info().getLastAppliedIndex();
     }

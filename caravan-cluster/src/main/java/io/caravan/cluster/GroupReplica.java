@@ -57,7 +57,7 @@ final class GroupReplica {
     }
 
     /**
-     * Rejects a store that was restored from an older copy: such a store lacks entries that the Raft log no longer has.
+     * Rejects a store that was restored from an older copy, because it lacks entries that the Raft log no longer has.
      */
     private void requireReached(Replica opened, Applied durable) {
         if (opened.position() < durable.endLsn()) {

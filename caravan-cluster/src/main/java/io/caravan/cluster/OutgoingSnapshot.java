@@ -75,7 +75,7 @@ final class OutgoingSnapshot {
         return ended;
     }
 
-    /** Returns a future that completes with the requested chunk or, if it is not ready in time, a reply to wait. */
+    /** Returns a future that completes with the requested chunk or, if none is ready in time, a {@code WAIT} reply. */
     synchronized CompletableFuture<ByteString> request(long piece) {
         if (ended.isCompletedExceptionally()) {
             return CompletableFuture.failedFuture(new IOException("the transfer has ended", reason()));

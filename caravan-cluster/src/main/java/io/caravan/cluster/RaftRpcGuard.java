@@ -61,14 +61,13 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
         this.fsynced = fsynced;
     }
 
-    /** Returns the directory with a node's votes, which is in the node's directory of the group. */
+    /** Returns the directory that contains a node's votes, within the node's directory for the group. */
     static Path votes(GroupConfig config) {
         return config.raftDirectory().resolve(config.group().toString()).resolve("current");
     }
 
     /**
-     * Fsyncs the directory of the votes and its parents, so that all previous votes and the directories' names are
-     * durable.
+     * Fsyncs the votes directory and its parents, so that all previous votes and the directories' names are durable.
      */
     static void force(Path votes) throws IOException {
         Path each = votes.toAbsolutePath().normalize();

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /** The Raft configuration of a node. */
 final class RaftSettings {
     /**
-     * The maximum size of an entry: a frame and its envelope; the same on all nodes, see {@link
+     * The maximum size of an entry: a frame and its envelope. This size is the same on all nodes; see {@link
      * GroupConfig#MAX_FRAME_BYTES}.
      */
     private static final SizeInBytes ENTRY = SizeInBytes.valueOf(GroupConfig.MAX_FRAME_BYTES + (1 << 20));

@@ -59,8 +59,8 @@ final class SnapshotMessage {
          */
         PIECE,
         /**
-         * The end of the copy: term and index of the entry up to which it is complete, and the LSN at which the entry's
-         * frame ends.
+         * The end of the copy: the term and index of the entry up to which it is complete, and the LSN at which the
+         * entry's frame ends.
          */
         END
     }

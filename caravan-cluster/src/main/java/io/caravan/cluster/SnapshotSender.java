@@ -157,8 +157,8 @@ final class SnapshotSender {
     }
 
     /**
-     * Discards failed copies, and copies whose receivers no longer need the Raft log kept for them. This is the case
-     * once the receiver is unreachable, or has every entry that this node had at the first check after the copy ended.
+     * Discards failed copies, and copies for whose receivers the Raft log need no longer be kept. This is the case once
+     * the receiver is unreachable, or has every entry that this node had at the first check after the copy ended.
      *
      * @param last the entry up to which this node is complete now
      * @param committed the entry up to which a node is known to be complete

@@ -133,7 +133,7 @@ final class ConfigurationDriftTest {
     }
 
     /**
-     * Tests a node with another segment size that starts with wrong addresses for the other nodes. It cannot query
+     * Tests a node that has another segment size, and starts with wrong addresses for the other nodes. It cannot query
      * them, so only the first frame reveals that the segment size differs.
      */
     @Test

@@ -66,7 +66,7 @@ final class GroupMembershipTest {
         void of(GroupMember leader) throws IOException;
     }
 
-    /** Requests a change until it is made: on a busy machine, leadership may change during an attempt. */
+    /** Requests a change repeatedly until it is made: on a busy machine, leadership may change during an attempt. */
     static void change(Group group, Change change) {
         Eventually.await("the change is made", () -> rejection(group, change).isEmpty());
     }
@@ -323,7 +323,7 @@ final class GroupMembershipTest {
         assertThat(group.raftDirectory(loses)).doesNotExist();
     }
 
-    /** Tests that a node of a new group may start after the election of a leader: the node has acknowledged nothing. */
+    /** Tests that a new group's node may start after a leader is elected, because the node has acknowledged nothing. */
     @Test
     void newGroupAcceptsLateNode() throws Exception {
         try (Group group = new Group(directory)) {
@@ -383,8 +383,8 @@ final class GroupMembershipTest {
     }
 
     /**
-     * Tests that a node can start while its removal is in progress: the group may undo the removal and need the node's
-     * vote.
+     * Tests that a node can start while its removal is in progress, because the group may undo the removal and need the
+     * node's vote.
      */
     @Test
     void rejectsNodeOnlyOnceItsRemovalIsCertain() throws Exception {

@@ -287,7 +287,7 @@ final class GroupReplicaTest {
         assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
     }
 
-    /** Tests that a reopened store still detects a different log: it reads the last frame's checksum from its files. */
+    /** Tests that a reopened store detects a different log by reading the last frame's checksum from its files. */
     @Test
     void detectsDifferentLogAfterReopen() {
         follower.replay("0", proposed(0));

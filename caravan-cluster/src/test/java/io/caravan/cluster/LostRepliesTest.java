@@ -73,7 +73,7 @@ final class LostRepliesTest {
         CodeInjectionForTesting.remove(BEFORE_THE_REPLY);
     }
 
-    /** Tests that an empty entry commits a frame that Ratis does not resend and that no other frame follows. */
+    /** Tests that, if no other frame follows, an empty entry commits a frame that Ratis does not resend. */
     @Test
     void entryWithLostRepliesIsCommittedWithNextEntry() throws Exception {
         try (Group group = new Group(directory, node -> null, Group.freeNodes(PREFIX + "x", PREFIX + "y", PREFIX + "z"))

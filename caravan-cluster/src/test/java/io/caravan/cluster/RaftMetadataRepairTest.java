@@ -163,7 +163,7 @@ final class RaftMetadataRepairTest {
         return file.resolve("../../sm/members").normalize();
     }
 
-    /** Checks that a node restores its members after the Raft log has purged the entry that lists them. */
+    /** Checks that a node restores its group's members after the entry that lists them has been purged from the log. */
     private static void assertRestoresMembersFromCopyAlone(Path file) throws IOException {
         for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
             Files.delete(segment.file());
@@ -179,7 +179,7 @@ final class RaftMetadataRepairTest {
         }
     }
 
-    /** Tests that the copy follows Raft's report of an entry that replaces an uncommitted one with a higher index. */
+    /** Tests that the copy follows Raft's report if an entry replaces an uncommitted one whose index is higher. */
     @Test
     void copyFollowsReportsOfRaft() throws Exception {
         LogEntryProto nodes = LogEntryProto.newBuilder()
@@ -193,8 +193,8 @@ final class RaftMetadataRepairTest {
     }
 
     /**
-     * Tests that a node that cannot record its group's members leaves the group: Raft may purge a membership entry once
-     * it is recorded.
+     * Tests that a node that cannot record its group's members leaves the group, because Raft may purge a membership
+     * entry once it is recorded.
      */
     @Test
     void nodeThatCannotRecordMembersLeavesItsGroup() throws Exception {

@@ -42,8 +42,8 @@ final class SimulatedGroup implements RaftModel.Network {
     private static final int STEPS = 4_000;
     private static final int STEPS_TO_HEAL = 200_000;
     /**
-     * The maximum nesting of waits: while the flusher of a leader waits, the simulation may run other leaders, whose
-     * flushers also wait.
+     * The maximum nesting depth of waits: while the flusher of a leader waits, the simulation may run other leaders,
+     * whose flushers also wait.
      */
     private static final int MAX_DEPTH = 3;
 

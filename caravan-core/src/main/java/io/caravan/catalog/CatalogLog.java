@@ -38,7 +38,7 @@ final class CatalogLog {
      */
     static final int FLOOR_ENTRIES = 64;
     /**
-     * Number of live entries appended again after one change. The number exceeds 1 so that compaction outpaces the
+     * Number of live entries appended again after each change. The number exceeds 1 so that compaction outpaces the
      * changes.
      */
     static final int MOVES_PER_CHANGE = 2;

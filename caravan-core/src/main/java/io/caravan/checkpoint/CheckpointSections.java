@@ -19,7 +19,7 @@ import java.nio.ByteOrder;
  */
 public final class CheckpointSections {
 
-    /** Receives the sections and the damage in the order in which they are in the file. */
+    /** Receives the sections and the damage in the order in which they appear in the file. */
     public interface Visitor extends CheckpointReader.Visitor {
         /** Reports bytes that belong to no section, from this file offset to the next section or piece. */
         void damaged(long offset, String problem);

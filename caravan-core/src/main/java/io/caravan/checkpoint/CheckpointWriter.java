@@ -136,7 +136,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return entries;
     }
 
-    /** Returns the size that the file has with all sections added so far, in bytes. */
+    /** Returns the size, in bytes, that the file has once all sections added so far are written. */
     public long bytes() {
         return written + buffer.position();
     }

@@ -88,7 +88,7 @@ public final class LongPages {
         return page;
     }
 
-    /** Copies to an array a run of longs that lies in one page. */
+    /** Copies a run of longs, all in one page, to an array. */
     public void copy(int index, long[] target, int at, int count) {
         System.arraycopy(pages[index >>> PAGE_SHIFT], index & PAGE_MASK, target, at, count);
     }

@@ -35,7 +35,7 @@ public final class RecordPages {
      */
     private int spare = NONE;
 
-    /** Creates an empty set of records of this many longs. */
+    /** Creates an empty set of records of this many longs each. */
     public RecordPages(int recordLongs) {
         this(recordLongs, new LongPages());
     }

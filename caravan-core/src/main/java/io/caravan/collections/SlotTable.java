@@ -38,7 +38,7 @@ public final class SlotTable {
     private static final int FAN_OUT_LOG2 = 3;
     private static final int FAN_OUT = 1 << FAN_OUT_LOG2;
     /**
-     * The maximum number of slots of a joined bucket: far below the capacity of a bucket, so that a join is not soon
+     * The maximum number of slots in a joined bucket: far below the capacity of a bucket, so that a join is not soon
      * followed by a burst.
      */
     private static final int JOINED_SLOTS = SlotBucket.MAX_SLOTS / 4;
@@ -186,7 +186,7 @@ public final class SlotTable {
         size--;
     }
 
-    /** Removes a slot below a node. Returns whether the removal freed memory; the node may then be worth joining. */
+    /** Removes a slot under a node. Returns whether the removal freed memory; the node may then be worth joining. */
     private boolean remove(@Nullable Object[] node, @Nullable Object frozen, int shift, int slot, long hash) {
         int at = childOf(node, hash, shift);
         Object child = childToChange(node, frozen, at);
@@ -249,8 +249,8 @@ public final class SlotTable {
     }
 
     /**
-     * Makes one step of a walk: calls the action with the slots from this position to the end of its bucket, or of one
-     * range of a large bucket. A slot that is in the table during the entire walk is visited once.
+     * Performs one step of a walk: calls the action with the slots from this position to the end of its bucket or, in a
+     * large bucket, to the end of one range. A slot that is in the table during the entire walk is visited once.
      *
      * @return the position of the next step
      */

@@ -82,7 +82,7 @@ public final class Backup {
      */
     private record Start(CheckpointHeader checkpoint, StoreFile checkpointFile, Provisioner.Lease lease) {}
 
-    /** Publishes a checkpoint and takes the lease on the checkpointer's thread, so no file is removed in between. */
+    /** Publishes a checkpoint and takes the lease in one checkpointer task, so that no file is removed in between. */
     private Start begin() {
         AtomicReference<Start> begun = new AtomicReference<>();
         parts.onCheckpointer(() -> {

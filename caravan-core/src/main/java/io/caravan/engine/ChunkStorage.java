@@ -53,7 +53,7 @@ public final class ChunkStorage implements FileTarget {
                 .putLong(number);
     }
 
-    /** Does nothing: the receiver makes the names durable once it has all files. */
+    /** Does nothing, because the receiver makes the names durable once it has all files. */
     @Override
     public void forceDirectory() {}
 
@@ -76,7 +76,7 @@ public final class ChunkStorage implements FileTarget {
                     chunk(CONTENT, position, source.remaining()).put(source).flip());
         }
 
-        /** Does nothing: the receiver fsyncs the file after its last chunk. */
+        /** Does nothing, because the receiver fsyncs the file after its last chunk. */
         @Override
         public void force() {}
 

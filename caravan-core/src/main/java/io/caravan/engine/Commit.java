@@ -94,8 +94,8 @@ final class Commit {
     }
 
     /**
-     * Records that a write was added that waits for as long as the store's flush policy requires. Returns whether it is
-     * the commit's first such write.
+     * Records the addition of a write that waits for as long as the store's flush policy requires. Returns whether it
+     * is the commit's first such write.
      */
     boolean waitByPolicy() {
         boolean first = !waitsByPolicy;
@@ -104,7 +104,7 @@ final class Commit {
     }
 
     /**
-     * Records that a write was added that waits at most this long after the commit's first write. Returns whether this
+     * Records the addition of a write that waits at most this long after the commit's first write. Returns whether this
      * time is the shortest so far.
      */
     boolean waitAtMost(long nanos) {

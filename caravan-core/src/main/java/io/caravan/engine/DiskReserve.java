@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  * log, and the heap never takes the space that a checkpoint file needs. Other programs may still use that space.
  */
 final class DiskReserve {
-    /** The divisor of the log segment size that yields the space reserved for file system overhead. */
+    /** The number by which the log segment size is divided to obtain the space reserved for file system overhead. */
     private static final int SLACK_SHARE = 32;
     /** The minimum ratio of the size of an entry's record in the log to the size of its region in the index. */
     private static final int RECORD_TO_REGION = 4;
@@ -44,7 +44,7 @@ final class DiskReserve {
     }
 
     /**
-     * Returns the number of bytes of disk space that the log lacks to have this last segment; zero or less if the space
+     * Returns how many more bytes of disk space the log needs to extend to this last segment; zero or less if the space
      * suffices. Appends may fill all earlier segments, and all appended entries may survive. The heap must then be able
      * to grow for the entries that do not fit in its free space.
      *
@@ -65,7 +65,7 @@ final class DiskReserve {
     }
 
     /**
-     * Returns the number of bytes of disk space that the heap lacks to grow; zero or less if the space suffices. The
+     * Returns how many more bytes of disk space the heap needs to grow; zero or less if the space suffices. The
      * remaining space must suffice for the log to recycle a segment, so that the log can continue once documents are
      * deleted.
      *
@@ -83,8 +83,8 @@ final class DiskReserve {
     }
 
     /**
-     * Returns the estimated size of a checkpoint file after this many more bytes were appended to the log, if the mean
-     * value size stays the same.
+     * Returns the estimated size of a checkpoint file after this many more bytes have been appended to the log, if the
+     * mean value size stays the same.
      */
     private long checkpointBytes(long appendable) {
         long entries = state.index.entryCount();

@@ -53,7 +53,7 @@ final class LargeValues implements Measure {
         }
     }
 
-    /** Measures a fresh store, a grown store, and then the disk, for each value size. */
+    /** Measures, for each value size, a fresh store, a grown store, and then the disk. */
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
         for (Size size : sizes) {

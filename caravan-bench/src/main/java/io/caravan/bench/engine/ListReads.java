@@ -159,9 +159,7 @@ final class ListReads implements Measure {
                 bars.chart()));
     }
 
-    /**
-     * Reads complete lists in scattered order, with one or more threads, until all have been read or the time is up.
-     */
+    /** Reads complete lists in scattered order, on one or more threads, until all have been read or the time is up. */
     private static final class ReadPass {
         static final Figure NANOS_PER_ENTRY = new Figure("ns an entry", "%,.0f");
         private static final double BYTES_PER_GB = 1e9;

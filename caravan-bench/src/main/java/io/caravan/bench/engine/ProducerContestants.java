@@ -87,8 +87,8 @@ final class ProducerContestants {
     }
 
     /**
-     * Returns a contestant that writes by hand the same bytes as the last run on a fresh store with fsyncs, in batches
-     * of the same size.
+     * Returns a contestant that writes by hand, in batches of the same size, the bytes that the last run on a fresh
+     * store with fsyncs wrote.
      */
     Contestant byHand() {
         return new Contestant(Contestant.BY_HAND, "fsynced", directory -> {
@@ -98,7 +98,7 @@ final class ProducerContestants {
         });
     }
 
-    /** Returns a contestant that copies the values in memory: an upper bound for any store. */
+    /** Returns a contestant that copies the values in memory; no store can be faster. */
     Contestant copy() {
         return new Contestant(
                 CopiedValues.SYSTEM,

@@ -19,8 +19,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures one producer that does not wait for acknowledgments: Caravan at each durability level, with fresh and with
- * grown stores, and its peers with and without syncs.
+ * Measures one producer that does not wait for acknowledgments: Caravan at each durability level, on fresh and on grown
+ * stores, and its peers with and without syncs.
  */
 final class StreamedAppends implements Measure {
     private static final String NOTES =
@@ -53,7 +53,7 @@ final class StreamedAppends implements Measure {
         producers = new ProducerContestants(stores, workload, count, TimeUnit.MILLISECONDS.toNanos(limitMillis));
     }
 
-    /** Returns a part that runs all contestants, for a short time each. */
+    /** Returns a part that runs each contestant for a short time. */
     static StreamedAppends few(Stores stores, Workload workload, int count, long limitMillis) {
         StreamedAppends measure = new StreamedAppends(stores, workload, count, limitMillis, null);
         for (Durability durability : Durability.values()) {

@@ -24,7 +24,7 @@ public final class WaitingAppends {
         durationNanos = TimeUnit.MILLISECONDS.toNanos(durationMillis);
     }
 
-    /** Makes one append, identified by a unique number, and returns once it is acknowledged. */
+    /** Performs one append, identified by a unique number, and returns once it is acknowledged. */
     public interface Append {
         void andWait(int number) throws IOException, InterruptedException, ExecutionException;
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 final class Gate implements AutoCloseable {
     private static final int LEAST_ROUNDS = 5;
     private static final int MOST_ROUNDS = 15;
-    /** Time after which no further round of a quick run starts: on a busy machine, a round may take seconds. */
+    /** Time after which no further round of a quick run starts, because a round may take seconds on a busy machine. */
     private static final long QUICK_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);

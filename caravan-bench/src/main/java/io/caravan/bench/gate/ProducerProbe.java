@@ -11,9 +11,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Measures the time that one producer, which does not wait for each append, takes until all appends are fsynced. The
- * reference is a Chronicle Queue with the same values and no fsync. Caravan's store is filled and emptied before each
- * measurement, so that it has already reached its final size.
+ * Measures the time from the first append of one producer, which does not wait for each append, until all appends are
+ * fsynced. The reference is a Chronicle Queue with the same values and no fsync. Caravan's store is filled and emptied
+ * before each measurement, so that it has already reached its final size.
  *
  * <p>Only Caravan waits for the disk, so other disk activity would affect only the time of Caravan. Both stores
  * therefore take several turns in each round, and the shortest time of each store counts.

@@ -35,7 +35,7 @@ public final class Charts {
     private static final BasicStroke DASHED =
             new BasicStroke(2.5f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1, new float[] {9, 7}, 0);
     private static final String CARAVAN = "Caravan";
-    /** The colors of Caravan: the first color is for Caravan itself, the others are for its variants. */
+    /** The colors of Caravan: the first color is for Caravan itself, and the others are for its variants. */
     private static final List<Color> BLUES = List.of(
             new Color(0x0072B2),
             new Color(0x003A5C),

@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures the machine's own limits within a second: small and large fsyncs, copies, page faults, the clock, and thread
- * wake-ups.
+ * Measures, within a second, the machine's own limits: small and large fsyncs, copies, page faults, the clock, and
+ * thread wake-ups.
  */
 public final class MachineLimits implements Measure {
     private static final String BY_HAND = "by hand";
@@ -128,7 +128,7 @@ public final class MachineLimits implements Measure {
         }
 
         /**
-         * Measures filling a new file without an fsync, for which the operating system has to allocate memory. On a
+         * Measures filling a new file without an fsync; the operating system has to allocate memory for the file. On a
          * virtual machine whose host reclaims free memory, allocation can be much slower than the copy itself.
          */
         static Measurement newFile(Path directory, int pieceBytes, int pieces) throws IOException {

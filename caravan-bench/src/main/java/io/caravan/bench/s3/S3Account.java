@@ -23,7 +23,7 @@ public final class S3Account {
         return Map.of("AWS_ACCESS_KEY_ID", ACCESS_KEY, "AWS_SECRET_ACCESS_KEY", SECRET_KEY, "AWS_REGION", REGION);
     }
 
-    /** Returns the options of Caravan's commands that locate an archive in a bucket of one of these servers. */
+    /** Returns the options that point Caravan's commands to an archive in a bucket on one of these servers. */
     public static List<String> archive(String bucketAndPrefix, URI endpoint) {
         return List.of(
                 "--archive",

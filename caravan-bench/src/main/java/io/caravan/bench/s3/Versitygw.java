@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The Versity S3 Gateway, built with Go, with a directory as its storage. */
+/** The Versity S3 Gateway, which is built with Go and uses a directory as its storage. */
 final class Versitygw implements S3Program {
     private static final String GO = "go";
     private static final String VERSION = "github.com/versity/versitygw/cmd/versitygw@v1.8.0";

@@ -23,7 +23,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
-/** Measures each server of a protocol under a load at a fixed rate, from the moment at which the server is ready. */
+/** Measures each server that supports a protocol, under a load at a fixed rate, from the moment the server is ready. */
 final class LiveService implements Measure {
     /** The second of a run by which the JVM has compiled the hot code. */
     private static final int WARM_FROM = 5;
