@@ -88,7 +88,7 @@ class ArchitectureTest {
                 .dependOnClassesThat(assignableTo(FileChannel.class).or(assignableTo(MappedByteBuffer.class))));
     }
 
-    /** Checks for cycles except through the root package, because it and the engine depend on each other by design. */
+    /** Checks for cycles outside the root package, because it and the engine depend on each other by design. */
     @Test
     void packagesHaveNoCycles() {
         check(slices().matching(ROOT + ".(*)..").should().beFreeOfCycles());

@@ -71,9 +71,9 @@ class DamageCatalogueTest {
     private static final int SAME_FILE_STEP = 7;
     private static final int VERIFY_STEP = 5;
     private static final int TRUNCATION_STEP = 127;
-    /** The factor by which a run without the profile {@code thorough} has fewer flips and truncations. */
+    /** The factor by which a run without the profile {@code thorough} reduces the number of flips and truncations. */
     private static final int QUICK_SHARE = 48;
-    /** The factor by which a run without the profile {@code thorough} has fewer deletions and exchanges of files. */
+    /** The factor by which runs without the profile {@code thorough} reduce the deletions and exchanges of files. */
     private static final int WHOLE_FILES_SHARE = 4;
 
     private static final int SHOWN_FAILURES = 12;
@@ -141,7 +141,7 @@ class DamageCatalogueTest {
         StoreContents get() throws IOException;
     }
 
-    /** Recovers the store as opening does, without writing, and reads every entry. */
+    /** Recovers the store as an open does, but without writing, and reads every entry. */
     private static Outcome recovered(DirectoryImage image) throws IOException {
         return Outcome.of(() -> {
             Recovery recovery = new Recovery(new MemoryStorage(image));
@@ -154,7 +154,7 @@ class DamageCatalogueTest {
         });
     }
 
-    /** Opens the store, reads every entry, writes, and closes. */
+    /** Opens the store, reads every entry, writes to the store, and closes it. */
     private static Outcome opened(MemoryStorage storage) throws IOException {
         StoreConfig config = SmallStore.config(Path.of("image")).build();
         return Outcome.of(() -> {

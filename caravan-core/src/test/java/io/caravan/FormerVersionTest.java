@@ -62,7 +62,7 @@ class FormerVersionTest {
         return DurableListStore.open(SmallStore.config(directory).build());
     }
 
-    /** Checks that the version of the new checkpoint makes an older release reject the store, not report damage. */
+    /** Checks that the new checkpoint's version makes an older release reject the store instead of reporting damage. */
     @ParameterizedTest
     @CsvSource({"open", "closed"})
     void openingEarlierVersionWritesNewCheckpoint(String formerVersion) throws Exception {
@@ -109,9 +109,9 @@ class FormerVersionTest {
     }
 
     /**
-     * Opens a killed store of a release that captured the index partition by partition. All lists were appended to,
-     * trimmed, deleted, and recreated twice while the newest checkpoint was being written. The expected contents were
-     * read with that release.
+     * Opens a store that was killed under a release that captured the index partition by partition. All lists were
+     * appended to, trimmed, deleted, and recreated twice while the newest checkpoint was being written. The expected
+     * contents were read with that release.
      */
     @Test
     void opensStoreWithPartitionsCapturedAtSeveralLsns() throws Exception {

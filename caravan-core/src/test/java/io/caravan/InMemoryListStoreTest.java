@@ -38,7 +38,7 @@ class InMemoryListStoreTest {
         assertThat(Path.of("not touched")).doesNotExist();
     }
 
-    /** Checks that values are read-only, both from the log and, after a checkpoint, from the heap. */
+    /** Checks that values are read-only, whether they come from the log or, after a checkpoint, from the heap. */
     @Test
     void returnsReadOnlyValues() {
         try (ListStore store = ListStore.inMemory()) {

@@ -417,7 +417,7 @@ final class ReplicaTest {
         }
     }
 
-    /** Checks that a follower with smaller buffers than the leader's, but equal log segments, replays large frames. */
+    /** Checks that a follower replays large frames even if the leader's buffers, but not log segments, are larger. */
     @Test
     void followerReplaysFramesLargerThanItsBuffers() {
         StoreConfig smaller = heapSegments("follower", 64).build();

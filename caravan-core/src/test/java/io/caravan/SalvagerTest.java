@@ -40,9 +40,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Damages a small store in each way of {@link DamageCatalogueTest} and salvages it. The new store passes verification
- * and contains only values that were written. It contains as much as the table in docs/operate/repair.md states; this
- * test generates that table. The salvage reports missing values.
+ * Damages a small store in each way that {@link DamageCatalogueTest} does, and salvages it. The new store passes
+ * verification and contains only values that were written. It contains as much as the table in docs/operate/repair.md
+ * states; this test generates that table. The salvage reports missing values.
  */
 @Timeout(1800)
 class SalvagerTest {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** Checks the heap use, and notifies a {@link HeapPressureListener}. Used by the threads that flush or reclaim. */
 final class PressureWatch {
     private static final double RELIEF = 0.9;
-    /** The threshold that disables a check: it is never reached, and never prevents the end of the pressure. */
+    /** The threshold that disables a check: it counts as never reached, and never delays the report of relief. */
     private static final double NEVER = 1;
 
     private final @Nullable HeapPressureListener listener;

@@ -62,7 +62,7 @@ final class ReadPath {
             long firstStored,
             long storedBytes) {}
 
-    /** Streams a list's entries from {@code fromSequence}, or from the first retained one for {@link #FROM_FIRST}. */
+    /** Streams a list's entries from {@code fromSequence} on, or all retained entries for {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
         read(id, fromSequence, stream, pinned -> {
             long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;

@@ -105,7 +105,7 @@ final class ReplayPath {
         }
     }
 
-    /** Checks that a heap segment would have space for the appended value if it survives. */
+    /** Checks that a heap segment would have space for the appended value if it survives until a checkpoint. */
     private void requireFits(
             long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
         if (EntryLayout.entryBytes(length) > state.heapFile.geometry().usableBytes()) {

@@ -61,7 +61,7 @@ final class StoreState {
     /** The counters for statistics. Guarded by {@link #lock}. */
     final Counters counters;
 
-    /** Whether a write found no space, and no change was signaled since. Guarded by {@link #lock}. */
+    /** Whether a write has found no space, and no change has been signaled since. Guarded by {@link #lock}. */
     private boolean lacksSpace;
 
     private final LongSupplier clock;
@@ -223,7 +223,7 @@ final class StoreState {
         changed.signalAll();
     }
 
-    /** Whether a write found no space, and no change was signaled since. Called under the lock. */
+    /** Whether a write has found no space, and no change has been signaled since. Called under the lock. */
     boolean lacksSpace() {
         return lacksSpace;
     }

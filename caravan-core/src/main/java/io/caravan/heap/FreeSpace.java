@@ -12,7 +12,7 @@ public final class FreeSpace {
 
     private FreeSpace() {}
 
-    /** Thrown if two live regions overlap, or if a region lies outside the heap's segments: the index is wrong. */
+    /** Thrown if two live regions overlap, or if a region lies outside the heap's segments; the index is then wrong. */
     public static final class OverlapException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

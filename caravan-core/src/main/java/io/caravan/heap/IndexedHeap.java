@@ -295,7 +295,7 @@ public final class IndexedHeap {
     }
 
     /**
-     * Makes one step of a walk through all holes, during which the heap may change. Holes that appear, disappear or
+     * Performs one step of a walk through all holes, during which the heap may change. Holes that appear, disappear or
      * merge during the walk may or may not be visited. A walk starts at position 0, and ends when a step returns 0.
      *
      * @return the position of the next step

@@ -98,7 +98,7 @@ public final class ListIndex {
         return Math.min(listsLeft(), chunks.left());
     }
 
-    /** Whether the index has space for this many new entries of this many lists, not counting the lists themselves. */
+    /** Whether the index has space for this many new entries in this many lists, not counting the lists themselves. */
     public boolean hasRoom(long newEntries, long lists) {
         return chunks.hasRoom(newEntries, lists);
     }
@@ -382,8 +382,8 @@ public final class ListIndex {
     }
 
     /**
-     * Makes one step of a walk through the pinned lists, during which pins may be added and removed. A walk starts at
-     * list 0, and ends when a step returns {@link #NONE}.
+     * Performs one step of a walk through the pinned lists, during which pins may be added and removed. A walk starts
+     * at list 0, and ends when a step returns {@link #NONE}.
      *
      * @param limit the maximum number of lists that the step visits
      * @param action may pin and unpin the list that it receives
@@ -432,8 +432,8 @@ public final class ListIndex {
     }
 
     /**
-     * Makes one step of a walk through all lists, during which the index may change. A walk starts at position 0, and
-     * ends when a step returns 0. A list that exists during the entire walk is visited once.
+     * Performs one step of a walk through all lists, during which the index may change. A walk starts at position 0,
+     * and ends when a step returns 0. A list that exists during the entire walk is visited once.
      *
      * @return the position of the next step
      */

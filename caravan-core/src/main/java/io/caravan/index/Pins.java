@@ -39,7 +39,7 @@ public final class Pins {
         }
 
         /**
-         * Returns the total length of the list's values that were freed since the pin was set. All of these values
+         * Returns the total length of the list's values that have been freed since the pin was set. All of these values
          * precede the pin.
          */
         public long freedBytes() {

@@ -78,7 +78,7 @@ final class RegionChunks {
     }
 
     /**
-     * Whether this many more entries of this many lists fit. All chunks of a list except the last are full. In the
+     * Whether this many more entries in this many lists fit. All chunks of a list except the last are full. In the
      * smallest chunks, the headers take one long for each entry. The chunks of a page fill the page, except for less
      * than one chunk.
      */

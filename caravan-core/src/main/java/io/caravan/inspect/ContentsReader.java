@@ -51,7 +51,7 @@ public final class ContentsReader {
         return identity.place(region, nearLsn, FileNames.LOG::of);
     }
 
-    /** Visits the contents of the newest checkpoint in the order in which they are in the file. */
+    /** Visits the contents of the newest checkpoint in the order in which they appear in the file. */
     public void readCheckpoint(ContentsVisitor visitor) throws IOException {
         atNewest(number -> {
             try (StoreFile file = storage.open(FileNames.CHECKPOINT.of(number))) {

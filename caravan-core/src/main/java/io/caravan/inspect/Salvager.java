@@ -44,7 +44,7 @@ public final class Salvager {
     private long lostEntries;
     private long losses;
     private final DamagedValues values;
-    /** The LSN before which all records are reflected in the checkpoints. It may lie inside a frame. */
+    /** The LSN such that the checkpoints reflect all records with lower LSNs. It may lie inside a frame. */
     private long captureLsn = Long.MAX_VALUE;
     /** The position of the first frame that the log must have after the checkpoints. */
     private long startLsn;

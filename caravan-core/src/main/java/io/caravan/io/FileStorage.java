@@ -46,8 +46,8 @@ public final class FileStorage implements Storage {
     }
 
     /**
-     * Opens and locks the directory. If it is missing, creates it with its parents. If the parent directory can be
-     * read, it is fsynced, even if another process created the directory.
+     * Opens and locks the directory. If it is missing, creates it and any missing parents. If the parent directory can
+     * be read, it is fsynced, even if another process created the directory.
      *
      * @throws StoreDirectoryException if the path is not a directory or cannot be written
      * @throws io.caravan.StoreLockedException if its store is already open
@@ -118,9 +118,9 @@ public final class FileStorage implements Storage {
     }
 
     /**
-     * Creates the directory with its parents if it is missing. Fsyncs the parent directory even if the directory
-     * exists, because the process that created it may have been killed before its fsync. Skips a parent directory that
-     * cannot be read.
+     * Creates the directory, and any missing parents, if it does not exist. Fsyncs the parent directory even if the
+     * directory exists, because the process that created it may have been killed before its fsync. Skips a parent
+     * directory that cannot be read.
      */
     static void createDurably(Path directory, DirectoryForce force) throws IOException {
         Path parent = directory.getParent();

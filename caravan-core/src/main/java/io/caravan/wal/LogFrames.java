@@ -30,7 +30,7 @@ public final class LogFrames {
     public static final int NO_READ_AHEAD = 0;
 
     private static final int MEBIBYTE_SHIFT = 20;
-    /** Direct memory in MiB, with a margin, that a store with default settings needs in addition to a log segment. */
+    /** Direct memory in MiB, including a margin, that a store with default settings needs besides a log segment. */
     private static final int OTHER_MEBIBYTES = 16;
 
     /** Finds the files of the log segments. */

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
  */
 @LongTimeout
 class BackpressureTest {
-    /** A value of which two fill a log buffer of 8 KiB. */
+    /** A value so large that two of them fill an 8 KiB log buffer. */
     private static final byte[] LARGE = bytes(3900, 1);
 
     private static void fillTheActiveBuffer(FaultyStore store, Hold force) {

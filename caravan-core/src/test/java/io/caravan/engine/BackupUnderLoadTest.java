@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Backs up a store that is written, trimmed, and checkpointed between any two chunks of the copy, so that regions of
+ * Backs up a store that is written to, trimmed, and checkpointed between any two chunks of the copy, so that regions of
  * its heap are reused and its log is recycled. After a power cut, the backup opens, verifies, and equals the store
  * after one of the writes since the backup began.
  */
@@ -82,7 +82,7 @@ class BackupUnderLoadTest {
         }
     }
 
-    /** Makes {@code count} random writes and returns when all of them are acknowledged. */
+    /** Performs {@code count} random writes and returns when all of them are acknowledged. */
     private static void write(Engine engine, SplittableRandom choices, int count) {
         List<CompletableFuture<?>> written = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -303,7 +303,7 @@ class DurabilityLevelsTest {
     }
 
     /**
-     * Checks that writes acknowledged below the durability of the store cannot be read after a failed fsync, which may
+     * Checks that writes acknowledged at a lower level than the store's cannot be read after a failed fsync, which may
      * lose them.
      */
     @Test

@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests disks on which one call fails, and disks that are full from one call on, for every call from the creation of a
- * store to its close. Only typed exceptions are thrown, and everything acknowledged is present when the store is opened
- * again on a disk that works. Without the profile {@code thorough}, only one in {@value #QUICK_SHARE} of these calls
- * fails.
+ * Tests a store on disks on which one call fails, and on disks that are full from one call on, for every call from the
+ * store's creation to its close. Only typed exceptions are thrown, and everything acknowledged is present when the
+ * store is opened again on a disk that works. Without the profile {@code thorough}, only one in {@value #QUICK_SHARE}
+ * of these calls fails.
  */
 @LongTimeout
 class FaultAtEveryPointTest {

@@ -22,7 +22,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** An open engine on an in-memory disk that fails on request, so small that it reaches every limit quickly. */
+/** A small open engine, which reaches every limit quickly, on an in-memory disk that fails on request. */
 final class FaultyStore implements AutoCloseable {
     static final int MAX_VALUE_BYTES = 4096;
     static final int LOG_SEGMENT_BYTES = 16 * 1024;

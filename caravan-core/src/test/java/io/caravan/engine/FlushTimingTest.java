@@ -140,7 +140,7 @@ class FlushTimingTest {
         return WriteBatch.create().append(id, bytes("patient")).flushDelay(delay);
     }
 
-    /** Opens a store that flushes without delay, with a clock that the test sets. */
+    /** Opens a store that flushes without delay and whose clock the test sets. */
     private FaultyStore atOnce() {
         FaultyStore store = FaultyStore.open(
                 FaultyStore.small().flushPolicy(FlushPolicy.immediate()).build(), new MemoryStorage(), nanos::get);

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 @LongTimeout
 class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
 
-    /** The blocks of one file that were written, and those that were fsynced, under its current name. */
+    /** The blocks of one file that have been written, and those that have been fsynced, since its last rename. */
     private static final class Blocked {
         final BitSet written = new BitSet();
         final BitSet forced = new BitSet();

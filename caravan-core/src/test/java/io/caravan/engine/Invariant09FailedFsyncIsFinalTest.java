@@ -119,7 +119,7 @@ class Invariant09FailedFsyncIsFinalTest {
         }
     }
 
-    /** A scheduler that makes the flusher throw after each of its steps while a test requests it. */
+    /** A scheduler that, while a test requests it, makes the flusher throw an exception after each step. */
     private static final class BrokenFlusher extends WatchedScheduler {
         private final AtomicInteger steps = new AtomicInteger();
         private final AtomicBoolean breaks = new AtomicBoolean();

@@ -40,8 +40,8 @@ class Invariant11OneProcessOpensAStoreTest {
         private LockProbe() {}
 
         /**
-         * Opens the store in the directory of the first argument. If a second argument is given, creates that file and
-         * keeps the store open.
+         * Opens the store in the directory that the first argument names. If a second argument is given, creates the
+         * file that it names, and keeps the store open.
          */
         public static void main(String[] arguments) throws IOException {
             try (DurableListStore store = open(Path.of(arguments[0]))) {

@@ -83,7 +83,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             return state.locked(() -> space.reclaimSlice());
         }
 
-        /** Reclaims a list's entries in slices, checks the size of each slice, and returns their number. */
+        /** Reclaims a list's entries in slices, checks the size of each slice, and returns the number of slices. */
         int reclaimAll(int list) {
             int slices = 0;
             long firstStored = state.index.firstStored(list);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** Checks that a checkpoint waits for the flush in progress after each batch of values that it moves to the heap. */
 @LongTimeout
 class LogFirstTest {
-    /** Matches the fsync of the only heap segment with which the checkpoint ends each batch. */
+    /** Matches the fsync with which the checkpoint ends each batch: that of the only heap segment. */
     private static final Predicate<Call> BATCHES = on(Kind.FORCE, HEAP);
 
     /** The number of values of {@link #LENGTH} bytes that take more than one batch. */

@@ -94,7 +94,7 @@ class OneFlushAtATimeTest {
         assertThat(wakes).hasValue(1);
     }
 
-    /** Checks that the flusher rests during a flush: it cannot abandon groups then, and must not poll them. */
+    /** Checks that the flusher rests during a flush, because it cannot abandon groups then, and must not poll them. */
     @Test
     void flusherRestsUntilFlushEndsWhenGroupStaysOpen() {
         write();

@@ -52,8 +52,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Creates each row of {@link RecoveryCase} on disk and opens it. The test checks the contents of the store and that it
- * continues to work, or the exact error and that no byte has changed. The name of a test starts with that of its row.
+ * Creates the state of each {@link RecoveryCase} on disk and opens the store. Checks the contents and that the store
+ * continues to work, or the exact error and that no byte has changed. Each test name starts with that of the case.
  */
 class RecoveryTableTest {
     private static final StoreContents NO_CONTENTS = new StoreContents(new TreeMap<>());
@@ -179,7 +179,7 @@ class RecoveryTableTest {
         return new Full(image, before.get(), StoreAnatomy.of(image).lastFrame());
     }
 
-    /** Returns the files that a kill leaves after a new store has made these writes. */
+    /** Returns the files that a kill leaves after these writes to a new store. */
     private DirectoryImage killedAfter(Consumer<ListStore> writes) {
         Path live = directory.resolve("live");
         WatchedScheduler threads = new WatchedScheduler();

@@ -153,7 +153,7 @@ class SettledLogTest {
         }
     }
 
-    /** Checks that opening writes no fsynced frame, because a drive may leave garbage in a block being written. */
+    /** Checks that opening rewrites no fsynced frame, because a power loss may garble a block that is being written. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void openingDoesNotRewriteFsyncedFrames(boolean powerIsLost) throws IOException {

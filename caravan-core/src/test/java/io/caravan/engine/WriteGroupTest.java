@@ -279,7 +279,7 @@ class WriteGroupTest {
         }
     }
 
-    /** Checks that the flusher frees the regions that a writer's flush leaves, which frees only a bounded number. */
+    /** Checks that the flusher frees the regions left by a writer's flush, which frees only a bounded number. */
     @Test
     void flusherFreesWhatWriterFlushLeaves() throws Exception {
         try (FaultyStore store = open()) {
@@ -328,7 +328,7 @@ class WriteGroupTest {
         }
     }
 
-    /** Checks that a failed store's close waits for the flush in progress, and that no other flush begins before. */
+    /** Checks that a failed store's close waits for the flush in progress, and that no other begins before that. */
     @Test
     void closeOfFailedStoreWaitsForFlushInProgress() throws Exception {
         FaultyStore store = open();

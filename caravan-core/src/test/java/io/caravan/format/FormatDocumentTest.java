@@ -45,7 +45,7 @@ class FormatDocumentTest {
         assertThat(TABLES.documentedOffsets(layout)).containsExactlyInAnyOrderEntriesOf(TABLES.offsets(layout));
     }
 
-    /** Checks that fields are contiguous; only fields of records overlap, as a record has one of three types. */
+    /** Checks that fields are contiguous; only fields of records overlap, because a record has one of three types. */
     @ParameterizedTest
     @FieldSource("LAYOUTS")
     void documentedFieldsAreContiguous(FormatTables.Layout layout) {

@@ -229,7 +229,7 @@ class LayoutsTest {
                 .isFalse();
     }
 
-    /** Checks that frames of versions 2 and 3 are valid: a segment number replaces their term and checksum. */
+    /** Checks that frames of versions 2 and 3 are valid, although a segment number replaces their term and checksum. */
     @ParameterizedTest
     @ValueSource(ints = {FrameLayout.OLD_MAGIC_VALUE, FrameLayout.OLD_MAGIC_BEHIND_UNFORCED})
     void oldVersionFrameIsValidWithTermZero(int magic) {

@@ -17,7 +17,7 @@ public final class MutationPass {
 
     private MutationPass() {}
 
-    /** Runs the samples, and then this many inputs from each of this many seeds. */
+    /** Runs the target with the samples, and then with this many random inputs from each of this many seeds. */
     public static void run(FuzzTarget target, int seeds, int inputsEach) throws Exception {
         List<byte[]> samples = target.samples();
         for (byte[] sample : samples) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Runs a bounded number of random inputs on each target of {@link CoreFuzz}, in every build. */
+/** Runs each target of {@link CoreFuzz} with a bounded number of random inputs, in every build. */
 @Tag("rounds")
 class MutationTest {
     private static final int SEEDS = Rounds.of(2, 40);

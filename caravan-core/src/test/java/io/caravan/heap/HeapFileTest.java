@@ -35,7 +35,7 @@ class HeapFileTest {
     @TempDir
     Path directory;
 
-    /** Returns an entry as a log record contains it. */
+    /** Returns an entry as it appears in a log record. */
     private static ByteBuffer entry(byte[] value, long id, long sequence) {
         ByteBuffer buffer =
                 ByteBuffer.allocate(EntryLayout.entryBytes(value.length)).order(ByteOrder.LITTLE_ENDIAN);

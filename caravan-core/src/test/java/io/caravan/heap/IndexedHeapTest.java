@@ -133,7 +133,7 @@ class IndexedHeapTest {
         return 8 * units;
     }
 
-    /** Adds a space that is not adjacent to other spaces, as for heap segments, so that spaces do not merge. */
+    /** Adds a space that is not adjacent to other spaces, like that of a heap segment, so that spaces do not merge. */
     private static void addSpace(IndexedHeap heap, Model model, List<Long> spaces) {
         long address = 8 + spaces.size() * (SPACE_BYTES + 8L);
         heap.addSpace(address, SPACE_BYTES);
@@ -270,7 +270,7 @@ class IndexedHeapTest {
         return heap;
     }
 
-    /** Checks that one pass counts the regions, and each other pass handles as many as may be in memory at once. */
+    /** Checks that one pass counts the regions, and that each later one handles as many as may be in memory at once. */
     @Test
     void rebuildsFreeSpaceInBoundedPasses() {
         int segments = 12;

@@ -54,7 +54,7 @@ class ListIndexTest {
     /** A pin, the first sequence that it protects, and the regions freed since it was set. */
     private record Pinned(Lane lane, Pin pin, long from, List<Long> freedSince) {}
 
-    /** An index and its model, to both of which each operation is applied. */
+    /** An index and its model; each operation is applied to both. */
     private static final class Both {
         final ListIndex index = new ListIndex();
         final Map<Long, Lane> lanes = new HashMap<>();
@@ -354,7 +354,7 @@ class ListIndexTest {
         return contents;
     }
 
-    /** Checks that changes to lists, for which pages and buckets are freed and reused, do not change a frozen copy. */
+    /** Checks that a frozen copy stays the same while changes to lists free and reuse pages and buckets. */
     @Test
     @Tag("rounds")
     void frozenIndexIsUnaffectedByLaterChanges() {

@@ -55,7 +55,7 @@ class FileStorageTest {
         FileStorage.open(directory).close();
     }
 
-    /** Checks for an {@code IOException}, after which a caller retries; others would make the store fail. */
+    /** Checks for an {@code IOException}, after which a caller retries; other exceptions would make the store fail. */
     @Test
     void reportsUnreadableDirectoryAsIoError() {
         IOException broken = new IOException("Input/output error");

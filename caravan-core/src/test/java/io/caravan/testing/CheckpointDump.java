@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The capture LSNs and the regions in a checkpoint file, in the order of the file.
+ * The capture LSNs and the regions in a checkpoint file, in the order in which they appear there.
  *
  * @param captures the LSN at which each section was captured
  * @param regions the regions of all lists

@@ -111,7 +111,7 @@ public interface ConcurrencyContract extends ContractFixture {
         }
     }
 
-    /** Reads the next sequence, appends with it as the expectation, and retries if another thread was faster. */
+    /** Reads the next sequence, appends a value at exactly that sequence, and retries if another thread was faster. */
     private void appendWhenItIsMyTurn(String text) {
         long expected = nextSequence(1);
         while (true) {

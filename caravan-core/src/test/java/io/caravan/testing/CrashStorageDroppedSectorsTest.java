@@ -18,7 +18,7 @@ class CrashStorageDroppedSectorsTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int SEEDS = 300;
 
-    /** A file with three sectors, of which a failed fsync has dropped the first and written the last. */
+    /** A file with three sectors; a failed fsync has dropped the first sector and written the last. */
     private record Dropped(CrashStorage storage, StoreFile file) {
         static Dropped make() throws IOException {
             for (int seed = 0; ; seed++) {

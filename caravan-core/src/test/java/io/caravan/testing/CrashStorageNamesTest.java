@@ -28,7 +28,7 @@ class CrashStorageNamesTest {
         file.write(ByteBuffer.wrap(new byte[] {(byte) which}), 0);
     }
 
-    /** Returns the directories that cuts leave: "a1 b2" stands for file a with number 1 and file b with number 2. */
+    /** Returns the directories after power cuts: "a1 b2" stands for file a with number 1 and file b with number 2. */
     private String[] outcomes() {
         Map<String, Integer> outcomes = new TreeMap<>();
         for (int seed = 0; seed < SEEDS; seed++) {

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Waits for events of which no notification is sent, by polling. */
+/** Polls for events that send no notification. */
 public final class Eventually {
     private static final long FIRST_POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
     /** The longest pause between polls. Pauses grow, because a poll may use a server on the same processors. */

@@ -175,7 +175,7 @@ public final class FaultStorage implements Storage {
         usable = bytes;
     }
 
-    /** Makes copies of mapped memory that include this byte of a file fail with the error that the JVM throws. */
+    /** Causes copies of mapped memory that include this byte of a file to fail with the error that the JVM throws. */
     public void unreadable(String file, int position) {
         unreadablePosition = position;
         unreadableFile = file;

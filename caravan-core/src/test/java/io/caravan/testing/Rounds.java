@@ -20,7 +20,7 @@ public final class Rounds {
     private Rounds() {}
 
     /**
-     * Returns {@code quick} in {@code mvn verify}, {@code thorough} in the profile, or the value of
+     * Returns {@code quick} in {@code mvn verify} and {@code thorough} in the profile, or, if it is set, the value of
      * {@code -Dcaravan.rounds}.
      */
     public static int of(int quick, int thorough) {

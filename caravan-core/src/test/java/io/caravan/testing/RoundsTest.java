@@ -22,7 +22,7 @@ class RoundsTest {
         assertThat(taken).containsExactlyElementsOf(cases);
     }
 
-    /** Checks the tags of tests with rounds: without the tag, the many rounds would never run. */
+    /** Checks that tests with rounds have a tag, because without a tag, the many rounds would never run. */
     @Test
     void testsWithRoundsHaveRoundsOrThoroughTag() throws IOException {
         for (String module : List.of("core", "cluster", "server", "bench", "torture")) {

@@ -112,8 +112,8 @@ public final class StoreMap {
     }
 
     /**
-     * Returns the log segments from the start of the older checkpoint. Excludes the last segment of a store that is not
-     * open: it was never used, and its header may be half made.
+     * Returns the log segments from the start LSN of the older checkpoint on. Excludes the last segment of a store that
+     * is not open, because that segment was never used, and its header may be half made.
      */
     private static List<String> finishedLogSegments(DirectoryImage image, StoreAnatomy anatomy, boolean open) {
         CheckpointHeader oldest = anatomy.checkpoints().get(0);
@@ -149,7 +149,7 @@ public final class StoreMap {
         return areas.containsKey(file);
     }
 
-    /** Returns the area that contains the byte at this offset; an unused one if there is none. */
+    /** Returns the area that contains the byte at this offset, or an unused area if there is none. */
     public Area areaOf(String file, int offset) {
         NavigableMap<Integer, Area> ofFile = areas.get(file);
         Map.Entry<Integer, Area> at = ofFile == null ? null : ofFile.floorEntry(offset);

@@ -145,7 +145,7 @@ public class WatchedScheduler implements Scheduler {
         awaitRest(name -> true);
     }
 
-    /** Waits until the workers whose names have this prefix rest. Other workers may be held. */
+    /** Waits until the workers whose names have this prefix are at rest. Other workers may be held. */
     public void awaitRest(String beginning) {
         awaitRest(name -> name.startsWith(beginning));
     }

@@ -139,8 +139,8 @@ final class Client {
     }
 
     /**
-     * Checks that a rejection is justified: while the disk has space, only because the heap is too full, or too
-     * fragmented for values that must move there.
+     * Checks that a rejection is justified: if the disk has space, the heap must be too full, or too fragmented for
+     * values that must move there.
      */
     private void checkNoSpace(Operation operation, CaravanException rejected) {
         long usedBytes = engine.stats().heap().usedBytes();

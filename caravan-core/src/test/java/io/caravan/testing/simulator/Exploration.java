@@ -36,7 +36,7 @@ public final class Exploration {
         Seeds.forEach(seeds, this::explore);
     }
 
-    /** Returns the first of {@code seeds} seeds whose interleaving fails, with the failure; null if none fails. */
+    /** Tries up to {@code seeds} seeds until one fails, and returns that seed and the failure; null if none fails. */
     public @Nullable String firstFailure(long firstSeed, int seeds) throws Exception {
         for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
             try {
