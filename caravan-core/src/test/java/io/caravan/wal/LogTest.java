@@ -213,8 +213,8 @@ class LogTest {
     }
 
     /**
-     * Checks that overlapping frames are rejected early, as each block could claim to be a frame that covers all later
-     * blocks. Computing the checksums of all these frames would take hours in a large segment.
+     * Checks that overlapping frames are rejected early, because each block could claim to be a frame that covers all
+     * later blocks. Computing the checksums of all these frames would take hours in a large segment.
      */
     @Test
     void rejectsOverlappingFramesAfterEnd() throws IOException {
@@ -259,7 +259,7 @@ class LogTest {
                 .hasMessageContainingAll("the log ends here", FileNames.LOG.of(0));
     }
 
-    /** Checks that a valid frame is rejected if it does not refer to the frame before it, as in another log history. */
+    /** Checks that a valid frame of another log history is rejected, as it does not refer to the frame before it. */
     @Test
     void rejectsValidFrameWithWrongLink() throws IOException {
         write(1);

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the real engine on an in-memory disk, with a few threads of which one runs at a time. A seed chooses the running
+ * Runs the real engine on an in-memory disk, with a few threads that run one at a time. A seed chooses the running
  * thread at each lock, hand-over, and I/O call. Records the results of callbacks, to compare them with the contents of
  * the store.
  */

@@ -168,7 +168,7 @@ enum Interleavings {
         this.rounds = rounds;
     }
 
-    /** Returns the number of interleavings that one seed explores successively on the same store. */
+    /** Returns the number of interleavings that are explored one after another on the same store for each seed. */
     int rounds() {
         return rounds;
     }
@@ -192,7 +192,7 @@ enum Interleavings {
         }
     }
 
-    /** Returns the first of {@code seeds} seeds with a failing interleaving, with the failure; null if none fails. */
+    /** Tries {@code seeds} seeds, and returns the first that fails, together with its failure; null if none fails. */
     static String firstFailure(String name, long firstSeed, int seeds) {
         Interleavings program = valueOf(name);
         for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {

@@ -25,7 +25,7 @@ final class Reopening implements CrashStorage.Director {
     private History history;
     private int depth;
     private CrashStorage disk;
-    /** Whether the power was cut since the history began. */
+    /** Whether the power has been cut since the history began. */
     private boolean powerLost;
 
     private boolean full;

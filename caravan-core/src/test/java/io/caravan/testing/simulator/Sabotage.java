@@ -3,7 +3,7 @@ package io.caravan.testing.simulator;
 import java.util.List;
 
 /**
- * Lists small edits of the source code, each of which breaks one guarantee of the store. The product therefore needs no
+ * Lists small edits to the source code, each of which breaks one guarantee of the store. The product therefore needs no
  * switches for sabotage. The text of each edit must occur exactly once in the source, so a sabotage that no longer fits
  * fails.
  */

@@ -24,7 +24,7 @@ class SabotageTest {
     private static final long CUTS = 800_000;
     private static final long CUTS_OF_AN_HONEST_BUILD = 5_000;
     /**
-     * The first seeds for sabotages that a simulator that begins at {@link #SEED} would detect only after many cuts.
+     * The first seeds for sabotages that would be detected only after many cuts if {@link #SEED} were the first seed.
      */
     private static final Map<Sabotage, Long> FIRST_SEEDS = Map.of(
             Sabotage.LET_FRAMES_THAT_WERE_CUT_OFF_FOLLOW_NEW_ONES, 49L,

@@ -16,7 +16,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one simulated thread at a time, which a random number generator chooses. While a thread waits, it runs steps of
+ * Runs one simulated thread at a time, chosen by a random number generator. While a thread waits, it runs steps of
  * other workers. Time passes only when all threads wait.
  *
  * <p>A simple thread runs an entire step within the wait or I/O call that the step interrupts. {@linkplain #interleaved
@@ -295,7 +295,7 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Returns a constant id: it is part of every checksum, and therefore determines whether torn data is detected. */
+    /** Returns a constant id, because the id is part of every checksum and determines whether torn data is detected. */
     @Override
     public long newStoreId() {
         return STORE_ID;
@@ -437,7 +437,7 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Whether the initial thread is running, and not a worker. */
+    /** Whether the initial thread, not a worker, is running. */
     boolean onFirstThread() {
         return current.worker == null;
     }

@@ -1,7 +1,7 @@
 package io.caravan.testing.simulator;
 
 /**
- * An edit of one source file, which sabotages the product under test.
+ * An edit to one source file, which sabotages the product under test.
  *
  * @param file the file below {@code io/caravan}, without its extension
  * @param from the text to replace, which must occur exactly once

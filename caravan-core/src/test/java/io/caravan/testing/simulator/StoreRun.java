@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * One run of the simulated store: from opening the files that the previous run left to a cut, a kill, a failure, or a
- * clean close. At each I/O call, other clients and workers may run, faults are injected, and a {@link Reopening} may
- * check what a cut at that moment would leave.
+ * One run of the simulated store: it starts with opening the files that the previous run left, and ends with a cut, a
+ * kill, a failure, or a clean close. At each I/O call, other clients and workers may run, faults are injected, and a
+ * {@link Reopening} may check what a cut at that moment would leave.
  */
 final class StoreRun implements CrashStorage.Director {
     private static final int MAX_CALLS = 600;
@@ -25,7 +25,7 @@ final class StoreRun implements CrashStorage.Director {
     private static final int LAST_OPERATIONS = 5;
     /** A number of operations that do not fit in the log without a new segment. */
     private static final int OPERATIONS_WITH_SPACE = 40;
-    /** The maximum number of steps until all workers must be idle: far more than the work of a run takes. */
+    /** The maximum number of steps until all workers must be idle: far more than any run requires. */
     private static final int STEPS_TO_REST = 100_000;
 
     private static final int LOOPS = 3;
@@ -56,7 +56,7 @@ final class StoreRun implements CrashStorage.Director {
     private final List<Worker> loops = new ArrayList<>();
     private boolean closing;
     private boolean ended;
-    /** Whether the power was cut since the history began. */
+    /** Whether the power has been cut since the history began. */
     private boolean powerLost;
 
     StoreRun(Simulation simulation, CrashStorage disk, History history, boolean afterFailure, boolean afterPowerLoss) {
@@ -98,12 +98,12 @@ final class StoreRun implements CrashStorage.Director {
         return faults.broke();
     }
 
-    /** Whether the power was cut since the history began, rather than only the process killed. */
+    /** Whether the power has been cut since the history began; a process kill does not count. */
     boolean powerLost() {
         return powerLost;
     }
 
-    /** Returns the storage that this run left, with which the next run starts. */
+    /** Returns the storage that this run left for the next run. */
     CrashStorage left() {
         return left;
     }

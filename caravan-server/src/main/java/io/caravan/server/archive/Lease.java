@@ -6,10 +6,10 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The period during which an owner may write to its archive without reading the root again: {@link #LENGTH} after the
- * owner's last check. After a takeover, the new owner writes nothing for {@link #HAND_OVER}. By then, its predecessor
- * has read the new root, or will read it before its next write. Each server measures with its own monotonic clock, so
- * clocks need not be synchronized.
+ * The period during which an owner may write to its archive without reading the root again: it ends {@link #LENGTH}
+ * after the owner's last check. After a takeover, the new owner writes nothing for {@link #HAND_OVER}. By then, its
+ * predecessor has read the new root, or will read it before its next write. Each server measures with its own monotonic
+ * clock, so clocks need not be synchronized.
  *
  * <p>No condition of an object store spans two objects, so the check and the write are two requests. After a takeover,
  * two kinds of owner can still replace a manifest that their successor has not written yet:
@@ -28,7 +28,7 @@ public final class Lease {
      */
     public static final Duration LENGTH = Duration.ofSeconds(3);
 
-    /** The time that a new owner waits until its predecessor's check has expired, and earlier requests have ended. */
+    /** The time that a new owner waits until its predecessor's check has expired and earlier requests have ended. */
     public static final Duration HAND_OVER = Duration.ofSeconds(5);
 
     private final Clock clock;

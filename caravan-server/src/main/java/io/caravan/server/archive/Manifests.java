@@ -99,7 +99,7 @@ final class Manifests {
         return objects.deleteIf(ArchiveKeys.manifest(before.manifest().name()), before.tag());
     }
 
-    /** Passes the keys of manifests above {@code after} to an action, in ascending order. */
+    /** Passes the manifest keys above {@code after} to an action, in ascending order. */
     void keys(String after, Predicate<String> action) {
         objects.list(ArchiveKeys.MANIFESTS, after, listed -> action.test(listed.key()));
     }

@@ -119,8 +119,8 @@ public final class Pipeline<R> implements AutoCloseable {
     }
 
     /**
-     * Cancels waiting tasks and interrupts running ones, then waits up to a minute for the running ones: they may be
-     * deleting objects.
+     * Cancels waiting tasks and interrupts running ones, then waits up to a minute for the running ones, because they
+     * may be deleting objects.
      */
     @Override
     public void close() {

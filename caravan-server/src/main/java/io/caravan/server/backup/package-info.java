@@ -1,4 +1,4 @@
-/** Backups of the store: one copy at a time, in directories below the backup directory. */
+/** Backups of the store: one copy at a time, in subdirectories of the backup directory. */
 @NullMarked
 package io.caravan.server.backup;
 

@@ -69,7 +69,7 @@ public final class Quantities {
         }
     }
 
-    /** Converts a time, such as {@code 500ms}, {@code 30s}, {@code 5m} or {@code 1h}. */
+    /** Converts a time, such as {@code 500ms}, {@code 30s}, {@code 5m}, or {@code 1h}. */
     public static final class Time implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {
@@ -102,7 +102,7 @@ public final class Quantities {
         }
     }
 
-    /** Converts a number of bytes, such as {@code 65536}, {@code 64KiB} or {@code 1MiB}. */
+    /** Converts a number of bytes, such as {@code 65536}, {@code 64KiB}, or {@code 1MiB}. */
     public static final class Bytes implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {

@@ -13,7 +13,7 @@ public final class ArchiveException extends CaravanException {
     public enum Reason {
         /** An object's bytes are not those that were written, or their content is invalid. */
         CORRUPT,
-        /** An object is of a version that this release does not read. */
+        /** An object has a version that this release cannot read. */
         VERSION,
         /** There is no archive, or the archive lacks this document or generation. */
         NOT_FOUND,
@@ -21,7 +21,7 @@ public final class ArchiveException extends CaravanException {
         FOREIGN,
         /** Another server has taken over the archive, so this server must no longer write to it. */
         FENCED,
-        /** The archived state of the document is older than the local one, or does not continue it. */
+        /** The state to archive or restore is older than the state that it would replace, or does not continue it. */
         DIVERGED,
         /** A manifest has no space for another generation. */
         FULL,
@@ -53,7 +53,7 @@ public final class ArchiveException extends CaravanException {
         return new ArchiveException(Reason.CORRUPT, object + ": " + problem);
     }
 
-    /** Returns the exception for an object of a version that this release does not read. */
+    /** Returns the exception for an object that has a version that this release cannot read. */
     static ArchiveException version(String object, long version, int oldest, int newest) {
         return new ArchiveException(
                 Reason.VERSION,

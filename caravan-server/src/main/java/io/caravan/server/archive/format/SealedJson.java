@@ -63,7 +63,7 @@ final class SealedJson<T> {
     private final int version;
     private final int maxBytes;
 
-    /** Creates a codec for one version of a format that reads objects of up to {@code maxBytes}. */
+    /** Creates a codec for one version of a format; it reads objects of up to {@code maxBytes}. */
     SealedJson(Class<T> type, String format, int version, int maxBytes) {
         this.type = type;
         this.format = format;
@@ -148,7 +148,7 @@ final class SealedJson<T> {
         return store;
     }
 
-    /** Marks a 64-bit number that is 16 hexadecimal digits in JSON: not every JSON reader supports 64-bit integers. */
+    /** Marks a 64-bit number written as 16 hexadecimal digits, as some JSON readers do not support 64-bit integers. */
     @Retention(RetentionPolicy.RUNTIME)
     @JacksonAnnotationsInside
     @JsonSerialize(converter = ToHex.class)

@@ -159,11 +159,11 @@ public final class SnapshotWriter {
     }
 
     /**
-     * Compresses blocks if that saves at least a tenth. After each consecutive attempt that saves less, the next 1, 3,
-     * 7, then 15 blocks are stored uncompressed: incompressible data is seldom followed by compressible data.
+     * Compresses blocks if they shrink by at least a tenth. After each consecutive attempt that saves less, the next 1,
+     * 3, 7, then 15 blocks are stored uncompressed: incompressible data is seldom followed by compressible data.
      */
     private static final class Compressor {
-        /** The fastest usual compression level. Higher levels take several times as long to save another tenth. */
+        /** The fastest regular compression level. Higher levels take several times as long to save another tenth. */
         private static final int LEVEL = 1;
         /** Minimum size of a block that is worth compressing. */
         private static final int MIN_BYTES = 64;

@@ -45,8 +45,8 @@ public final class Digests {
     }
 
     /**
-     * Returns the MD5 of the first bytes, in Base64, for S3's {@code Content-MD5}: a server rejects a body that was
-     * changed in transit. Every server supports this oldest kind of checksum.
+     * Returns the MD5 of the first bytes, in Base64, for S3's {@code Content-MD5}, so that a server rejects a body that
+     * was changed in transit. Every server supports this oldest kind of checksum.
      */
     static String md5(byte[] content, int length) {
         MessageDigest digest = digest("MD5");

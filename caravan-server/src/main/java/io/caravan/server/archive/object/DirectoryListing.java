@@ -33,7 +33,7 @@ final class DirectoryListing {
     }
 
     /**
-     * Passes the files below a directory to the action.
+     * Passes the files under a directory to the action.
      *
      * @param directory empty, or parts of a key, each followed by a slash
      * @param after only keys above this one are passed

@@ -46,7 +46,7 @@ final class ObjectDirectories {
         }
     }
 
-    /** Makes a file's name and its directories' names durable: the directories may not have been fsynced yet. */
+    /** Makes a file's name and its directories' names durable, since the directories may not have been fsynced yet. */
     static void forceAbove(Path file, Path root) throws IOException {
         for (Path directory = above(file); !directory.equals(root); directory = above(directory)) {
             try {

@@ -8,7 +8,7 @@ public final class ObjectStoreException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
     public enum Kind {
-        /** There is no such object, bucket or directory. */
+        /** There is no such object, bucket, or directory. */
         NOT_FOUND,
         /** The object has changed since it was read. */
         CONFLICT,
@@ -34,8 +34,8 @@ public final class ObjectStoreException extends CaravanException {
     }
 
     /**
-     * Whether a put that ended with this error may have taken place: its response was lost, or a retry conflicted with
-     * the first attempt. The caller must then read the object. Any other kind of error is a rejection.
+     * Whether a put that ended with this error may have taken place, because its response was lost or a retry
+     * conflicted with the first attempt. The caller must then read the object. Any other kind of error is a rejection.
      */
     public boolean leavesOutcomeOpen() {
         return kind == Kind.CONFLICT || kind == Kind.UNAVAILABLE;

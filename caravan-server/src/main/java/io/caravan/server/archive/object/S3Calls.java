@@ -123,7 +123,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
             return attempt.plusMillis(bytes * 1000 / bytesPerSecond);
         }
 
-        /** Returns the limit for a call that sends this number of bytes, with all attempts and pauses between them. */
+        /** Returns the limit for a call that sends this number of bytes, including all attempts and pauses. */
         Duration call(long bytes) {
             return attempt(bytes).multipliedBy(attempts);
         }

@@ -80,8 +80,8 @@ final class S3Clients {
     }
 
     /**
-     * Returns the region, or null for the one that the SDK finds. With an endpoint, only the settings and the profile
-     * are searched; the default is {@code us-east-1}.
+     * Returns the region, or null to let the SDK find it. With an endpoint, only the settings and the profile are
+     * searched; the default is {@code us-east-1}.
      */
     private static @Nullable Region region(@Nullable String named, @Nullable URI endpoint) {
         if (named != null) {

@@ -24,7 +24,7 @@ import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
 /**
- * An object store in a bucket, below a prefix. The AWS SDK handles retries, timeouts and credentials. A tag is an S3
+ * An object store in a bucket, under a prefix. The AWS SDK handles retries, timeouts, and credentials. A tag is an S3
  * ETag, and conditions are S3's {@code If-Match} and {@code If-None-Match}.
  *
  * <p>If a process is killed during a large put, the parts that it has sent remain in the bucket, invisible, until the
@@ -168,7 +168,7 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * Checks that the server handles conditions correctly, with an object that no other process uses. Some servers
+     * Checks that the server handles conditions correctly, using an object that no other process uses. Some servers
      * ignore {@code If-Match} and {@code If-None-Match}: an archive there would not detect a second owner. Others
      * reject requests that meet their condition: an archive there could be claimed only once. The check precedes the
      * first conditional put, so if it fails, only its own object has been put.
@@ -242,7 +242,7 @@ public final class S3ObjectStore implements ObjectStore {
         }
     }
 
-    /** Throws if there was no response: the server's support for conditions is then unknown. */
+    /** Throws if there was no response, because the server's support for conditions is then unknown. */
     private static void requireResponse(ObjectStoreException problem) {
         if (problem.kind() == Kind.UNAVAILABLE) {
             throw problem;
@@ -269,7 +269,7 @@ public final class S3ObjectStore implements ObjectStore {
         return tag.equals(zeros) ? zeros.replace('0', '1') : zeros;
     }
 
-    /** Deletes an object and ignores errors: deletions need not be permitted, and a leftover object is harmless. */
+    /** Deletes an object and ignores errors, as deletions need not be permitted, and a leftover object is harmless. */
     private void removeIfPermitted(String key) {
         try {
             calls.delete(key, null);

@@ -179,7 +179,7 @@ final class S3Upload extends OutputStream {
 
     /**
      * Cancels parts in flight, and makes the server discard those that have arrived, even when the caller has been
-     * interrupted: no other code discards them.
+     * interrupted, because no other code discards them.
      */
     void abort() {
         for (Sent part : sent) {

@@ -297,8 +297,8 @@ final class ArchiveSchedule {
     }
 
     /**
-     * Waits for a job, which the caller must mark {@linkplain #done(Job) done}, {@linkplain #retry retry} or
-     * {@linkplain #drop drop}. Returns null if the schedule has ended.
+     * Waits for a job, for which the caller must then call {@link #done(Job)}, {@link #retry}, or {@link #drop}.
+     * Returns null if the schedule has ended.
      */
     @Nullable
     synchronized Job take() throws InterruptedException {
@@ -451,7 +451,7 @@ final class ArchiveSchedule {
         return !ended && waiting.size() <= capacity / 2;
     }
 
-    /** Waits for a time, or until {@link #nextWithSpace} finds a slot, or until {@link #wake} is called. */
+    /** Waits until this time has passed, {@link #nextWithSpace} finds a slot, or {@link #wake} is called. */
     synchronized void awaitSpace(long nanos) throws InterruptedException {
         await(nanos, () -> woken || hasSpace() && nextLackingSpace() >= 0);
         woken = false;

@@ -136,7 +136,7 @@ final class DirtyScanner implements Runnable {
         }
     }
 
-    /** Returns the longest duration of a round for which no change exceeds its maximum age. */
+    /** Returns the longest round duration that lets no change exceed its maximum age. */
     private long maxRoundNanos() {
         Duration shortest = documents.spaces().all().stream()
                 .map(space -> Duration.ofSeconds(space.settings().get(SpaceSetting.ARCHIVE_AFTER)))

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 final class DocumentUploader {
     /** Maximum number of attempts. Each conflict means that another process has just changed the manifest. */
     private static final int ATTEMPTS = 5;
-    /** Maximum size of a never archived document that is assumed to have no manifest. A wrong guess costs little. */
+    /** Maximum size of a never-archived document that is assumed to have no manifest. A wrong guess costs little. */
     private static final long GUESS_BYTES = 64 * 1024;
 
     private final DocumentService documents;

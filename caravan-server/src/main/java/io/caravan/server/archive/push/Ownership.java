@@ -42,7 +42,7 @@ final class Ownership implements Runnable, AutoCloseable {
     private final Semaphore suspicions = new Semaphore(0);
     private volatile ArchiveState state = ArchiveState.CLAIMING;
     private volatile @Nullable Archive archive;
-    /** Guards the next two fields: opening an object store may take long, and must not delay {@link #stop}. */
+    /** Guards the next two fields, so that opening an object store, which may be slow, does not delay {@link #stop}. */
     private final Object opening = new Object();
 
     private @Nullable ObjectStore objects;

@@ -88,7 +88,7 @@ final class Pruner implements AutoCloseable {
                 this::tryRun, Math.min(millis, LONGEST_FIRST.toMillis()), millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Runs a round and catches exceptions and errors: the executor does not repeat a task that throws. */
+    /** Runs a round and catches exceptions and errors, because the executor does not repeat a task that throws. */
     private void tryRun() {
         try {
             Archive owned = archive.get();

@@ -77,7 +77,7 @@ public final class Drills implements AutoCloseable {
         return failures;
     }
 
-    /** Runs a drill and catches exceptions and errors: the executor does not repeat a task that throws. */
+    /** Runs a drill and catches exceptions and errors, because the executor does not repeat a task that throws. */
     private void tryRun() {
         try {
             run();

@@ -68,7 +68,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private final AtomicLong hydrated = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
     private final Semaphore waitingReads;
-    /** The error when the archive last failed to respond; null if it has responded since. */
+    /** The error from the last time that the archive failed to respond; null if it has responded since. */
     private volatile @Nullable Problem outage;
 
     private record Problem(CaravanException cause, long sinceNanos) {

@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Appends the values of a generation that follow a document's end.
+ * Appends to a document those values of a generation that follow the document's end.
  *
  * <p>It reads the snapshot twice. First, it verifies the snapshot, and compares the values that both the document and
  * the snapshot have. If a value differs, the document has diverged, and nothing is appended. Then it appends the

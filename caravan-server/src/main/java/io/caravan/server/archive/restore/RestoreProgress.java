@@ -50,7 +50,7 @@ public class RestoreProgress {
     }
 
     /**
-     * A document of an archive that was not restored, or only from an older generation.
+     * An archived document that was not restored, or was restored only from an older generation.
      *
      * @param document the document's name, or null when the object that contains the name cannot be read
      * @param object key of the faulty object, or of the document's manifest

@@ -250,9 +250,9 @@ public final class WholeRestore {
     }
 
     /**
-     * Deletes an unchanged document of an earlier restore if appending to it cannot produce the generation. This is the
-     * case if the generation is of another incarnation, has no further values, or was trimmed beyond the end of the
-     * local document. Verifies the generation first.
+     * Deletes an unchanged document that an earlier restore created if appending to it cannot produce the generation.
+     * This is the case if the generation is of another incarnation, has no further values, or was trimmed beyond the
+     * end of the local document. Verifies the generation first.
      */
     private void dropStale(Manifest manifest, Generation generation) {
         DocumentInfo local = documents.peek(manifest.name());
@@ -268,7 +268,7 @@ public final class WholeRestore {
         }
     }
 
-    /** Returns the approximate number of bytes of a document that are in memory at a time. */
+    /** Returns the approximate number of bytes of a document that are in memory at one time. */
     private static long partBytes(Generation generation) {
         long count = Math.max(1, generation.count());
         long bytes = SnapshotParts.bytes(count, generation.valueBytes());
@@ -314,7 +314,7 @@ public final class WholeRestore {
         return () -> {};
     }
 
-    /** Returns the report of a document that was not restored, or only from an older generation. */
+    /** Returns the report on a document that was not restored, or was restored only from an older generation. */
     private Runnable fault(
             @Nullable DocumentName document, String object, RuntimeException problem, @Nullable Restored instead) {
         if (problem instanceof ObjectStoreException rejected

@@ -56,7 +56,7 @@ public final class HttpDocumentClient implements DocumentClient {
     private static final int OK = 200;
     private static final int UNAUTHORIZED = 401;
     private static final int NOT_FOUND = 404;
-    /** A JSON mapper whose limit on string lengths is above Jackson's default: the longest value in Base64 must fit. */
+    /** A JSON mapper with a string length limit above Jackson's default, so that the longest value in Base64 fits. */
     private static final ObjectMapper JSON = new ObjectMapper(JsonFactory.builder()
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxStringLength(MAX_RESPONSE_BYTES)

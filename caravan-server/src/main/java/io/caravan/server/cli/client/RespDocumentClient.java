@@ -20,7 +20,7 @@ public final class RespDocumentClient implements DocumentClient {
     /** The approximate number of value bytes in one reply, and therefore in memory. */
     private static final int PAGE_BYTES = 1024 * 1024;
 
-    /** The maximum number of values in a reply, even if their mean length is small: single values may be long. */
+    /** The maximum number of values in a reply, even if their mean length is small, as single values may be long. */
     private static final int MAX_PAGE_VALUES = 16;
 
     private static final int PAGES_AHEAD = 16;

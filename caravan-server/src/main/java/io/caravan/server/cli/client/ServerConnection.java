@@ -360,7 +360,7 @@ public final class ServerConnection implements AutoCloseable {
         });
     }
 
-    /** Receives a byte string, of which only the start is kept if it exceeds the maximum. */
+    /** Receives a byte string; keeps only its start if it is longer than the maximum. */
     public Bulk bulk(int maxBytes) {
         return exchange(() -> {
             char type = type();

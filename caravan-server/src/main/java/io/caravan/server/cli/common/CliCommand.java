@@ -100,7 +100,7 @@ public abstract class CliCommand implements Callable<Integer> {
         return exitCode;
     }
 
-    /** Sets the exit code for the case that {@link #run} does not throw an exception. */
+    /** Sets the exit code to use if {@link #run} does not throw an exception. */
     protected final void exitWith(int code) {
         exitCode = code;
     }

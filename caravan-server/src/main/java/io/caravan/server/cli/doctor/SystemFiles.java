@@ -7,7 +7,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Reads files below {@code /proc} and {@code /sys}, which the kernel generates on each read. */
+/** Reads files under {@code /proc} and {@code /sys}, which the kernel generates on each read. */
 public final class SystemFiles {
     private static final int MOST_BYTES = 1 << 20;
 

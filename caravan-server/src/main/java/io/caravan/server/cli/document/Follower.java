@@ -104,7 +104,7 @@ final class Follower {
         pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
     }
 
-    /** Follows over one connection; returns true when all values have been received. */
+    /** Follows the document over one connection; returns true when all values have been received. */
     private boolean follow(RespDocumentClient documents, Sink sink, Flushable output) throws IOException {
         Description document = documents.find(name);
         begin(document);

@@ -28,7 +28,7 @@ final class DocumentSync {
 
     private final RateLimitRetries retries;
     private final Map<DocumentName, Copy> copies = new HashMap<>();
-    /** Documents that are skipped because the target has other documents of the same names. */
+    /** Documents that are skipped because the target has other documents with the same names. */
     private final Set<DocumentName> skipped = new HashSet<>();
 
     private volatile long values;
@@ -44,7 +44,7 @@ final class DocumentSync {
     }
 
     /**
-     * A document that exists at both servers.
+     * A document that exists on both servers.
      *
      * @param source the document's description at the source when it was last copied
      * @param targetId the document's id at the target
@@ -68,7 +68,7 @@ final class DocumentSync {
         this.retries = retries;
     }
 
-    /** Adds a document that is identical at both servers. */
+    /** Adds a document that is identical on both servers. */
     void addCopy(DocumentName name, Description source, Description target) {
         copies.put(name, new Copy(source, target.id(), source.next()));
     }
@@ -86,7 +86,7 @@ final class DocumentSync {
                 new Copy(copy.source(), copy.targetId(), copy.source().first()));
     }
 
-    /** Whether this is the document that was copied before, and it has lost no values since. */
+    /** Whether this is the document that was copied before, and has lost no values since. */
     boolean isContinued(DocumentName name, @Nullable Description now) {
         Copy copy = copies.get(name);
         return copy == null

@@ -23,11 +23,11 @@ final class Importer implements DocumentReceiver {
     static final String NOT_THE_SAME =
             "is not what was sent: it was changed there, its space retains fewer values, or it is damaged";
 
-    /** The reason for rejecting a document whose name belongs to another document at the server. */
+    /** The reason for rejecting a document whose name belongs to another document on the server. */
     static final String NAME_TAKEN =
             "was not imported: there is another document of this name, which --existing replace replaces";
 
-    /** The handling of a document whose name already exists at the server. */
+    /** The handling of a document whose name already exists on the server. */
     enum Existing {
         REJECT,
         SKIP,
@@ -97,7 +97,7 @@ final class Importer implements DocumentReceiver {
     }
 
     /**
-     * Makes this import only compare documents with those of the server, without sending any. Each outcome is
+     * Makes this import only compare documents with those on the server, without sending any. Each outcome is
      * {@link Outcome#ALREADY} or {@link Outcome#DIFFERENT}.
      */
     Importer comparing() {
@@ -209,7 +209,7 @@ final class Importer implements DocumentReceiver {
         return again ? tooFast : List.of();
     }
 
-    /** Compares documents that were sent or rejected with those of the server, and reports the outcomes. */
+    /** Compares documents that were sent or rejected with those on the server, and reports the outcomes. */
     private void settle(List<Upload> documents) throws IOException {
         documents.forEach(document -> target.requestDescription(document.name()));
         documents.forEach(Upload::find);

@@ -58,7 +58,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
     private final LongObjectHashMap<Integer> known = new LongObjectHashMap<>();
 
     private final MessageDigest digest = Digests.sha256();
-    /** Lists that differ from the server's documents of the same names. */
+    /** Lists that differ from the server's documents with the same names. */
     private final List<byte[]> differing = new ArrayList<>();
     /** Keys found in this pass that are not lists, by type. */
     private final Map<String, Others> others = new TreeMap<>();

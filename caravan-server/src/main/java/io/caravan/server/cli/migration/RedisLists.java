@@ -28,7 +28,7 @@ final class RedisLists implements AutoCloseable {
     private static final byte[] START = {'0'};
     private static final byte[] NAMES_PER_SCAN = number(500);
     private static final int MAX_NAMES = 100_000;
-    /** The number of values from which a list is read in slices. */
+    /** The minimum number of values of a list that is read in slices. */
     private static final int LONG_VALUES = 256;
 
     private static final int MAX_SLICE_VALUES = 1_000;

@@ -35,7 +35,7 @@ interface ResponseValues {
         return new Messages(body, maxBytes);
     }
 
-    /** The elements of a JSON array, see {@link #messages}. */
+    /** The elements of a JSON array; see {@link #messages}. */
     final class Messages implements ResponseValues {
         /** The maximum amount of white space between two elements, to detect a response that never ends. */
         private static final int MAX_WHITE = 64 * 1024;

@@ -22,9 +22,9 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Imports streams of another server one after the other, with sequences from 0. A stream whose document already exists
- * is only compared with that document, unless the two differ and the document is to be replaced. Holds a few MiB of
- * values in memory. Not thread-safe, except {@link #progress}.
+ * Imports streams of another server one after the other; the sequences of each stream start at 0. A stream whose
+ * document already exists is only compared with that document, unless the two differ and the document is to be
+ * replaced. Holds a few MiB of values in memory. Not thread-safe, except {@link #progress}.
  */
 final class StreamImport implements AutoCloseable {
     /** The maximum number of attempts to read a stream that is closed during the read. */

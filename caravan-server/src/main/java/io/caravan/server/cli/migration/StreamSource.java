@@ -63,7 +63,7 @@ final class StreamSource {
     private record Page(String next, boolean upToDate, boolean closed, boolean empty) {}
 
     /**
-     * Creates a source for the streams below an address.
+     * Creates a source for the streams under an address.
      *
      * @param maxValueBytes the maximum length of a value
      */

@@ -35,7 +35,7 @@ final class Upload {
     private final DocumentChecksum sum;
     private final Chunk chunk = new Chunk();
     private Description document;
-    /** The document's id at the server if it is sent in chunks, otherwise -1. */
+    /** The document's id on the server if it is sent in chunks, otherwise -1. */
     private long id = -1;
 
     private boolean isLong;
@@ -83,7 +83,7 @@ final class Upload {
         return sum;
     }
 
-    /** Returns the description of the document at the server, if {@link #find} has found it. */
+    /** Returns the description of the document on the server, if {@link #find} has found it. */
     Description there() {
         return Objects.requireNonNull(there);
     }

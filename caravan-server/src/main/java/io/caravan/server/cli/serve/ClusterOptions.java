@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options for the cluster of which the server is a node. */
+/** Options for the cluster to which the server belongs. */
 final class ClusterOptions {
     @Option(
             names = "--cluster-file",

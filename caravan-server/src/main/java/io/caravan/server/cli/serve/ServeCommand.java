@@ -247,7 +247,7 @@ public final class ServeCommand extends SettingsCommand {
         log.info("the start takes long: the server {}", step);
     }
 
-    /** The steps of a server's start, which are logged only if the start takes long. Thread-safe. */
+    /** The steps of a server's start, which are logged only if the start takes a long time. Thread-safe. */
     static final class StartSteps {
         private final Consumer<String> logger;
         private @Nullable String current;

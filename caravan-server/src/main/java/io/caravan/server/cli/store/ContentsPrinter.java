@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Prints checkpoints, lists, and documents in addition to log records. */
 final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     private boolean moved;
-    /** The document that is printed before the next list, or null. */
+    /** The document whose entry is printed before the next list, or null. */
     private DocumentNames.@Nullable Entry announced;
 
     ContentsPrinter(Output output, boolean withValues) {
