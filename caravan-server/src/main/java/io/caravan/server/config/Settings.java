@@ -109,7 +109,7 @@ public final class Settings implements IDefaultValueProvider {
         }
     }
 
-    /** Returns the candidates of which the word may be a misspelling, the nearest first. */
+    /** Returns the candidates that the word may be a misspelling of, nearest first. */
     public static List<String> similar(String word, Collection<String> candidates) {
         int letters = word.replaceAll("^-+", "").length();
         int most = letters < 2 ? 0 : (letters + 2) / 3;
@@ -119,7 +119,7 @@ public final class Settings implements IDefaultValueProvider {
                 .toList();
     }
 
-    /** Returns the candidate with the fewest edits from the word. */
+    /** Returns the candidate that is the fewest edits away from the word. */
     private static String nearest(String word, Collection<String> candidates) {
         return Collections.min(candidates, Comparator.comparingInt(candidate -> edits(word, candidate)));
     }

@@ -29,8 +29,8 @@ final class Ages {
     }
 
     /**
-     * Returns the sequence before which, according to the marks, all values had arrived by this time. Returns 0 if no
-     * mark is that old.
+     * Returns the sequence such that, according to the marks, all values with lower sequences had arrived by this time.
+     * Returns 0 if no mark is that old.
      */
     long thereAt(long millis) {
         long sequence = 0;
@@ -51,8 +51,8 @@ final class Ages {
     }
 
     /**
-     * Returns a copy with a new mark for all current values, without the marks that are no longer needed. The new mark
-     * must be due. Keeps marks whose time is in the future, because the clock may have been set back only briefly.
+     * Returns a copy with a new mark for all current values, and without the marks that are no longer needed. The new
+     * mark must be due. Keeps marks whose time is in the future, because the clock may have been set back only briefly.
      */
     Ages with(long nextSequence, long nowMillis, long ageMillis) {
         int old = 0;

@@ -37,7 +37,7 @@ final class DeletionJournal {
     private final ReentrantLock list = new ReentrantLock();
     /** Durable deletions, oldest first, with their sequences in the list. Guarded by the monitor. */
     private final Map<DeletionRecord, Long> pending = new LinkedHashMap<>();
-    /** The number of unarchived deletions of each name, durable or not. Guarded by the monitor. */
+    /** The number of unarchived deletions for each name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
     /** The first sequence of the list. Guarded by the monitor. */
     private long firstSequence;

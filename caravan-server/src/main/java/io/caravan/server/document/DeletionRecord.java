@@ -4,7 +4,7 @@ import io.caravan.catalog.DocumentName;
 import java.nio.ByteBuffer;
 
 /**
- * The deletion of a document of which the archive may contain a copy.
+ * The deletion of a document that may have a copy in the archive.
  *
  * <p>Encoded as a version (1) in one byte, the numbers in this order in 8 bytes each, big-endian, and the name.
  *
@@ -24,7 +24,7 @@ public record DeletionRecord(long incarnation, long nextSequence, long deletedAt
                 .array();
     }
 
-    /** Decodes a deletion; throws {@link IllegalArgumentException} when the bytes are not in this version. */
+    /** Decodes a deletion; throws {@link IllegalArgumentException} if the bytes are not encoded in this version. */
     static DeletionRecord decode(ByteBuffer encoded) {
         ByteBuffer bytes = encoded.duplicate();
         if (bytes.remaining() <= NAME || bytes.get() != VERSION) {

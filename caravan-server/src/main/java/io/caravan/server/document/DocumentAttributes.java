@@ -211,7 +211,7 @@ public final class DocumentAttributes {
         return has(RESTORING);
     }
 
-    /** Whether a client imports the document in parts, and has not sent the last part. */
+    /** Whether a client is importing the document in parts, and has not sent the last part yet. */
     boolean importing() {
         return BY_A_CLIENT.equals(get(RESTORING));
     }
@@ -234,7 +234,7 @@ public final class DocumentAttributes {
     }
 
     /**
-     * Returns the document in another store of which this document is a copy; null if this document is not a copy or
+     * Returns the document in another store from which this document was copied; null if this document is not a copy or
      * its origin is unknown.
      */
     public @Nullable Origin origin() {
@@ -283,7 +283,7 @@ public final class DocumentAttributes {
         return portable;
     }
 
-    /** Returns a copy whose portable attributes are replaced by those of another store. */
+    /** Returns a copy whose portable attributes are replaced by those from another store. */
     public DocumentAttributes withPortable(Attributes other) {
         Attributes replaced = of(other).portable();
         for (Attribute<?> attribute : OF_THE_STORE) {
@@ -293,7 +293,7 @@ public final class DocumentAttributes {
         return of(replaced);
     }
 
-    /** Returns a hash of {@link #portable()}, to detect changes. */
+    /** Returns a hash of {@link #portable()}, for detecting changes. */
     public int portableHash() {
         CRC32C hash = new CRC32C();
         hash.update(portable().encoded());

@@ -88,12 +88,12 @@ public final class DocumentEdits {
         return migrates;
     }
 
-    /** Records that the write deletes a document of which the archive may contain a copy. */
+    /** Records that the write deletes a document that may have a copy in the archive. */
     void deleted(DocumentName name, ArchiveMark mark, long nextSequence) {
         deletions.add(new DeletionRecord(mark.incarnation(), nextSequence, writes.expiry.nowMillis(), name));
     }
 
-    /** Returns the deletions of documents of which the archive may contain copies. */
+    /** Returns the deletions of documents that may have copies in the archive. */
     List<DeletionRecord> deletions() {
         return deletions;
     }

@@ -18,7 +18,7 @@ public class DocumentException extends CaravanException {
         GONE,
         /** The document exists, but does not match the creation request. */
         EXISTS,
-        /** The document is closed: {@code actual} is its next sequence. */
+        /** The document is closed; {@code actual} is its next sequence. */
         CLOSED,
         /** The content type of the request does not match the document's content type. */
         CONTENT_TYPE_MISMATCH,

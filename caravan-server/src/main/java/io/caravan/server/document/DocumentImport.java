@@ -30,7 +30,7 @@ public final class DocumentImport {
         NOTHING,
         /** A redirect that was left when the document was moved to another server: the document is moved back. */
         REDIRECT,
-        /** Any document or redirect with the name; the write that imports the document deletes it. */
+        /** Any document or redirect with the name; the write that imports the new document deletes the existing one. */
         ANYTHING
     }
 

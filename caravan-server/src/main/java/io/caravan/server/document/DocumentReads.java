@@ -211,7 +211,7 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the accepted state of the documents of one stripe, in no particular order. Omits documents that are
+     * Returns the accepted state of the documents in one stripe, in no particular order. Omits documents that are
      * deleted, expired, or being restored. The state may not be durable yet.
      *
      * @param stripe from 0, below {@link DocumentService#STRIPES}

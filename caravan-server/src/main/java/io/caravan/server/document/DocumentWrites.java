@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * the change, passes it to the store as one batch, and notifies the caller and the change listeners.
  */
 abstract class DocumentWrites extends DocumentReads {
-    /** Maximum number of bytes that a replacement's name copies from the start of the document's name. */
+    /** Maximum number of bytes that are copied from the start of a document's name to the name of its replacement. */
     private static final int MAX_REPLACED_BYTES = DocumentName.MAX_BYTES - 64;
 
     /**
@@ -102,7 +102,7 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Restricts this store to the documents whose names match, in a cluster of several Raft groups; call this once,
+     * Restricts this store, in a cluster of several Raft groups, to the documents whose names match; call this once,
      * before any write. Writes to other documents are rejected with {@code CROSS_SLOT}.
      */
     public void keepTo(Predicate<DocumentName> names) {
@@ -201,7 +201,7 @@ abstract class DocumentWrites extends DocumentReads {
         }));
     }
 
-    /** Runs part of a write, and passes any exception to the outcome, because the current thread would lose it. */
+    /** Runs part of a write, and passes any exception to the outcome, because the exception would otherwise be lost. */
     private static void orFail(Outcome<?> outcome, Runnable part) {
         try {
             part.run();

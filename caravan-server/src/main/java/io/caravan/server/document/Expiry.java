@@ -16,7 +16,7 @@ final class Expiry {
     private final InstantSource clock;
     private final LongSupplier nanoTime;
     private final long startedNanos;
-    /** The time of the last use of documents with a sliding expiry, by id, in nanoseconds of {@code nanoTime}. */
+    /** The {@code nanoTime} at which each document with a sliding expiry was last used, by document id. */
     private final Map<Long, Long> lastUse = new ConcurrentHashMap<>();
 
     Expiry(InstantSource clock, LongSupplier nanoTime) {

@@ -62,7 +62,7 @@ final class ExpirySweeper implements AutoCloseable {
         return attributes.expires() && !attributes.deleted();
     }
 
-    /** Deletes expired documents with empty writes, because any write to an expired document deletes it. */
+    /** Deletes expired documents by means of empty writes, because any write to an expired document deletes it. */
     private void deleteExpired() {
         for (NamedDocument found : documents.catalog.list(stripe, raw -> expiring(DocumentAttributes.of(raw)))) {
             DocumentInfo info = DocumentInfo.of(found.state());

@@ -23,8 +23,8 @@ public final class JsonMessages {
     static final int MAX_DEPTH = 512;
 
     /**
-     * The number of parsed bytes after which a factory is replaced, because its parsers keep all names that they read
-     * in a shared table.
+     * The number of parsed bytes after which a factory is replaced, because its parsers keep, in a shared table, all
+     * names that they read.
      */
     private static final long FACTORY_BYTES = 4L * 1024 * 1024;
 

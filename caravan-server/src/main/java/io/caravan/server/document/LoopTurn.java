@@ -6,9 +6,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Groups the writes that an event loop makes in one turn, during which the loop reads from all connections with input.
- * The writes form a write group in each shard, and share an fsync, which the loop performs itself if no other thread is
- * writing. Used only on the loop's thread.
+ * Groups the writes that an event loop performs in one turn, during which the loop reads from all connections with
+ * input. The writes form a write group in each shard, and share an fsync, which the loop performs itself if no other
+ * thread is writing. Used only on the loop's thread.
  */
 final class LoopTurn {
     private final List<ListStore> groups;
@@ -30,7 +30,7 @@ final class LoopTurn {
         this.open = new ListStore.@Nullable WriteGroup[groups.size()];
     }
 
-    /** Opens a write group in a shard, unless one is open; call this before each write to documents of the shard. */
+    /** Opens a write group in a shard, unless one is open; call this before each write to documents in the shard. */
     void willWrite(int group) {
         if (open[group] == null) {
             if (opened == 0) {

@@ -235,7 +235,7 @@ final class SizeDelta {
         return cut.sequence;
     }
 
-    /** Finds the first value to keep: advances over the oldest values until no bytes are in excess. */
+    /** Finds the first value to keep: advances over the oldest values until no excess bytes remain. */
     private static final class Cut {
         private long sequence;
         private long excessBytes;

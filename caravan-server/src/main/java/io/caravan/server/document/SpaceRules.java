@@ -32,7 +32,7 @@ final class SpaceRules {
         this.clock = clock;
     }
 
-    /** Whether {@link #age} would change a document of the space. */
+    /** Whether {@link #age} would change a document in the space. */
     boolean ages(Space space, DocumentInfo info) {
         long ageMillis = ageMillis(space);
         if (ageMillis == 0 || info.count() == 0 || info.attributes().forks() > 0) {

@@ -77,7 +77,7 @@ public record Statistic<T>(
         return new Statistic<>(type, name, unit, text, label, values, factor, field);
     }
 
-    /** Adds a field of {@code INFO} that shows the value as an integer to administrators. */
+    /** Adds a field of {@code INFO} that shows administrators the value as an integer. */
     Statistic<T> field(String section, String fieldName) {
         return field(section, fieldName, Number::longValue);
     }

@@ -108,9 +108,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets the function that returns how many nanoseconds a request whose client chooses the waiting time, such as a
-     * blocking pop, has been waiting. Later requests of the connection wait for that request. The function is called on
-     * any thread, and returns 0 if no such request is waiting.
+     * Sets the function that returns the elapsed waiting time, in nanoseconds, of a request whose client chooses how
+     * long to wait, such as a blocking pop. Later requests of the connection wait for that request. The function is
+     * called on any thread, and returns 0 if no such request is waiting.
      */
     public void waitingFor(LongSupplier nanos) {
         waitingNanos = nanos;

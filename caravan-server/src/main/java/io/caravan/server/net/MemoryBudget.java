@@ -46,8 +46,8 @@ final class MemoryBudget {
     /** The maximum time for which a client may receive nothing while replies are at their limit. */
     static final Duration FULL_STALL_TIMEOUT = Duration.ofSeconds(5);
     /**
-     * The maximum number of request bytes of a connection that counts as holding little memory; lower if the limit is
-     * small.
+     * The maximum number of request bytes with which a connection still counts as holding little memory; lower if the
+     * limit is small.
      */
     private static final int LITTLE_BYTES = 16 * 1024;
     /** The ratio of the reply limit to the wait limit. */

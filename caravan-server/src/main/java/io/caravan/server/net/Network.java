@@ -40,7 +40,7 @@ public final class Network implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Network.class);
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(128 * 1024, 512 * 1024);
 
-    /** The time for which an event loop runs tasks before it polls its sockets again. */
+    /** The maximum time for which an event loop runs tasks before it polls its sockets again. */
     private static final long MAX_TASKS_MILLIS = 5;
 
     private static final int MAX_REJECTIONS = 64;

@@ -51,9 +51,9 @@ public class Authenticator {
     }
 
     /**
-     * Returns the principal of this user with this secret. Returns null if the secret is wrong, or was not checked
-     * because clients had presented too many wrong secrets from the same address. {@link #DEFAULT_USER} matches any
-     * user.
+     * Returns the principal to whom this user name and secret belong. Returns null if the secret is wrong, or was not
+     * checked because clients had presented too many wrong secrets from the same address. {@link #DEFAULT_USER} matches
+     * any user.
      */
     public final @Nullable Principal authenticate(SocketAddress peer, String user, byte[] secret) {
         Credentials valid = credentials;

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Authenticates with a file of secrets, which is reloaded when it changes. If the new contents are invalid, it logs the
- * problem, and the old secrets stay valid.
+ * Authenticates clients with the secrets in a file, which is reloaded when it changes. If the new contents are invalid,
+ * it logs the problem, and the old secrets stay valid.
  */
 public final class FileAuthenticator extends Authenticator implements FileWatch.Reloadable {
     private static final Logger LOG = LoggerFactory.getLogger(FileAuthenticator.class);

@@ -2,10 +2,10 @@ package io.caravan.server.security;
 
 /** The permissions of a principal. No permission includes another. */
 public enum Permission {
-    /** To read documents: their values, attributes, and names. */
+    /** Permission to read documents: their values, attributes, and names. */
     READ,
-    /** To create, change, and delete documents. */
+    /** Permission to create, change, and delete documents. */
     WRITE,
-    /** To inspect and control the server itself. */
+    /** Permission to inspect and control the server itself. */
     ADMIN
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class RateLimit {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** The time at which the bucket is full again, according to the clock of the callers. */
+    /** The time at which the bucket will be full again, according to the callers' clock. */
     private final AtomicLong fullNanos;
 
     RateLimit(long nowNanos) {

@@ -66,13 +66,13 @@ public final class Space {
         return settings;
     }
 
-    /** Returns the durability of an acknowledged write to a document of the space. */
+    /** Returns the durability of an acknowledged write to a document in the space. */
     public DocumentDurability durability() {
         return durability;
     }
 
     /**
-     * Returns the maximum time for which a write to a document of the space waits for other writes to share its flush;
+     * Returns the maximum time for which a write to a document in the space waits for other writes to share its flush;
      * null if the server's delay applies.
      */
     public @Nullable Duration flushDelay() {
@@ -96,7 +96,7 @@ public final class Space {
         return counts.bytes.get();
     }
 
-    /** Adds a document that existed when the space was created to the counts. */
+    /** Adds to the counts a document that existed when the space was created. */
     void countExisting(long documentBytes) {
         counts.documents.incrementAndGet();
         counts.bytes.addAndGet(documentBytes);

@@ -16,7 +16,7 @@ public enum SpaceSetting {
     VALUE_BYTES("max-value-bytes", Unit.BYTES),
     /** Maximum number of values in a document. */
     DOCUMENT_VALUES("max-values", Unit.COUNT),
-    /** Maximum total length of all values of a document, in bytes. */
+    /** Maximum total length of all values in a document, in bytes. */
     DOCUMENT_BYTES("max-bytes", Unit.BYTES),
     /** Number of values that a document retains, counted from the newest. */
     RETAINED_VALUES("retain-values", Unit.COUNT),

@@ -20,9 +20,7 @@ final class SpaceTable {
     static final SpaceTable EMPTY = new SpaceTable();
 
     private final Space[] spaces;
-    /**
-     * The number of stripes whose documents are counted. Updated under the lock of the stripe that was counted last.
-     */
+    /** The number of stripes counted so far. Updated under the lock of the stripe that was counted last. */
     private volatile int countedStripes;
 
     private SpaceTable() {
@@ -95,13 +93,13 @@ final class SpaceTable {
         return stripe < countedStripes;
     }
 
-    /** Whether all documents are counted. */
+    /** Whether all documents have been counted. */
     boolean counted() {
         return countedStripes == Catalog.STRIPES;
     }
 
     /**
-     * Records that the documents of a stripe are counted. Called for each stripe, in order, under the lock of the
+     * Records that the documents in a stripe have been counted. Called for each stripe, in order, under the lock of the
      * stripe.
      */
     void nowCounted(int stripe) {

@@ -48,7 +48,7 @@ public final class Spaces {
     private volatile SpaceTable table = SpaceTable.EMPTY;
 
     /**
-     * Reads the spaces and, if any exist, counts their documents, which takes time proportional to the number of all
+     * Reads the spaces and, if any exist, counts their documents, which takes time proportional to the total number of
      * documents.
      *
      * @param nanoTime a clock like {@link System#nanoTime()}, for rates
@@ -75,7 +75,7 @@ public final class Spaces {
         return table.find(name);
     }
 
-    /** Returns the durability of documents in no space, which is also the maximum durability in any space. */
+    /** Returns the durability of documents outside all spaces, which is also the maximum durability in any space. */
     public DocumentDurability server() {
         return server;
     }

@@ -89,7 +89,7 @@ public final class Origins {
         return host.equals(ANY) || NAME.matcher(host).matches();
     }
 
-    /** Throws {@link Problem} if a page that may not use the server could have sent the request. */
+    /** Throws {@link Problem} if the request could have come from a page that is not allowed to use the server. */
     public void check(HttpMethod method, HttpHeaders headers) {
         if (any) {
             return;

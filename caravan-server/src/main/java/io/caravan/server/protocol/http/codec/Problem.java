@@ -73,7 +73,7 @@ public final class Problem extends RuntimeException {
     }
 
     /**
-     * Translates an exception to a problem. Logs an exception that has no translation, and reports it as an internal
+     * Translates an exception into a problem. Logs an exception that has no translation, and reports it as an internal
      * error.
      */
     public static Problem of(Throwable thrown) {

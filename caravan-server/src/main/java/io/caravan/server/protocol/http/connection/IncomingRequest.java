@@ -71,7 +71,7 @@ public final class IncomingRequest {
         return principal;
     }
 
-    /** Returns the memory that head and body take now. The body counts twice, because its buffer may grow. */
+    /** Returns the memory that the head and body take now. The body counts twice, because its buffer may grow. */
     long heldBytes() {
         return headBytes + bytes + body.size();
     }

@@ -178,7 +178,7 @@ public final class ArchiveEndpoints {
         };
     }
 
-    /** Converts an error that the contents of the archive caused to a problem, and returns other errors unchanged. */
+    /** Converts an error caused by the contents of the archive into a problem, and returns other errors unchanged. */
     private static RuntimeException translated(RuntimeException problem) {
         if (problem instanceof ArchiveException rejected) {
             int status = switch (rejected.reason()) {

@@ -38,7 +38,7 @@ final class JsonBody {
      */
     private static final int MAX_NAME_CHARS = 128;
     /**
-     * The number of tokens of the longest valid body without values: a thousand elements, each with all of its fields.
+     * The number of tokens in the longest valid body, excluding values: a thousand elements with all of their fields.
      */
     private static final int MAX_TOKENS_BESIDES_VALUES = 20_000;
 

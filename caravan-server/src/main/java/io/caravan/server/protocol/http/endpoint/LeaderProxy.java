@@ -74,7 +74,7 @@ public final class LeaderProxy {
      * leader.
      */
     private static final Duration IDLE = Duration.ofSeconds(2);
-    /** Maximum number of idle connections that an event loop keeps to one node. */
+    /** Maximum number of idle connections that an event loop keeps open to one node. */
     private static final int MAX_IDLE = 32;
     /** Headers that concern only the connection between two nodes, or that this node sets itself. */
     private static final Set<String> OWN_HEADERS = Set.of(

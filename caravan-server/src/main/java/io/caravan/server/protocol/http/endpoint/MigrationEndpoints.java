@@ -22,7 +22,7 @@ import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The endpoints that copy and migrate documents between servers, with their sequences and attributes. */
+/** The endpoints that copy and migrate documents, with their sequences and attributes, between servers. */
 public final class MigrationEndpoints {
     private static final String NUMBER = "[0-9]{1,18}";
     private static final String HOLDER = "holder";

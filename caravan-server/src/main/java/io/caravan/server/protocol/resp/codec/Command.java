@@ -101,7 +101,7 @@ public final class Command implements RespRequest {
     }
 
     /**
-     * Returns the word as a decimal number of zero or more.
+     * Returns the word as a nonnegative decimal number.
      *
      * @throws CommandException if the word is not such a number
      */

@@ -70,7 +70,7 @@ public sealed interface Reply {
         putLineEnd(out);
     }
 
-    /** Writes a text and a line end. The text must not contain a line end. */
+    /** Writes the text and a line end. The text must not contain a line end. */
     private static void putLine(ByteBuf out, String text) {
         ByteBufUtil.writeUtf8(out, text);
         putLineEnd(out);
@@ -169,7 +169,7 @@ public sealed interface Reply {
         }
     }
 
-    /** A reply with a human-readable text; a byte string in RESP 2. */
+    /** A reply that contains human-readable text; a byte string in RESP 2. */
     record Verbatim(String text) implements Reply {
         private static final String FORMAT = "txt:";
 

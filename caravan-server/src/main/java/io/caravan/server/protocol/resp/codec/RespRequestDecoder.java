@@ -67,7 +67,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     private long requestBytes;
     /** The reason why the arriving request is dropped, or null if the request is not dropped. */
     private @Nullable String rejection;
-    /** The number of bytes of an unfinished line that were already searched for a line end. */
+    /** The number of bytes of an unfinished line that have already been searched for a line end. */
     private int lineScanned;
 
     /** Controls the decoding of requests. Called on the event loop. */

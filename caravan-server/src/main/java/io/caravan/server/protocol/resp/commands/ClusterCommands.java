@@ -196,7 +196,7 @@ public final class ClusterCommands {
         return Reply.Array.of("master", cluster.committed(), new Reply.Array(replicas));
     }
 
-    /** Counts the documents of a slot. Requires administrator permission, because the count scans all documents. */
+    /** Counts the documents in a slot. Requires administrator permission, because the count scans all documents. */
     private Reply countInSlot(Session session, Command command) {
         CommandGate.require(session.principal(), Permission.ADMIN, "cluster|countkeysinslot");
         if (!cluster.leads()) {
@@ -218,7 +218,7 @@ public final class ClusterCommands {
         return new Reply.Number(count);
     }
 
-    /** A change of the cluster's membership or leader. */
+    /** A change to the cluster's membership or leader. */
     private interface ClusterChange {
         Reply make(Command command) throws IOException;
     }

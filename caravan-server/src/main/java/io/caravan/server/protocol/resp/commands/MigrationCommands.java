@@ -31,7 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** The commands that copy and migrate documents between servers, with their sequences and attributes. */
+/** The commands that copy and migrate documents, with their sequences and attributes, between servers. */
 public final class MigrationCommands {
     private static final int STEP_WORD = 2;
     private static final int FIRST_NUMBER_WORD = 3;

@@ -51,7 +51,7 @@ final class PopQueues {
         return queue == null ? null : queue.iterator().next();
     }
 
-    /** Removes the waiter from the queues of these names, and wakes each waiter that becomes the first of a queue. */
+    /** Removes the waiter from the queues of these names, and wakes each waiter that becomes the first in a queue. */
     void leave(Collection<DocumentName> names, Runnable waiter) {
         Set<Runnable> next = new LinkedHashSet<>();
         synchronized (this) {

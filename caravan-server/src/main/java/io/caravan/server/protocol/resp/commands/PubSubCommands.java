@@ -56,7 +56,7 @@ public final class PubSubCommands {
      */
     private record Way(String prefix, Function<byte[], Topic> of, Function<Subscriber, Collection<Topic>> all) {
 
-        /** Subscribes to all topics of the command, or to none. */
+        /** Subscribes to all topics that the command names, or to none. */
         Reply subscribe(Session session, Command command) {
             Subscriber subscriber = session.subscriptions();
             List<Reply> replies = new ArrayList<>();

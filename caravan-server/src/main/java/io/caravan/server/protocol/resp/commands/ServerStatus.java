@@ -119,8 +119,8 @@ public final class ServerStatus {
     }
 
     /**
-     * Returns sections of named statistics, as in {@code INFO} of Redis. Only administrators see statistics about other
-     * users' documents and about the machine.
+     * Returns sections of named statistics, as {@code INFO} does in Redis. Only administrators see statistics about
+     * other users' documents and about the machine.
      */
     public Map<String, Map<String, Object>> sections(@Nullable Principal reader) {
         boolean all = reader != null && reader.may(Permission.ADMIN);

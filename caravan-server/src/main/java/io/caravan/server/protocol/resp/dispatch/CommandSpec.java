@@ -207,8 +207,8 @@ public record CommandSpec(
         }
 
         /**
-         * Completes the spec with the write of {@code EXEC}, which requires no permission by default. The permissions
-         * are checked when commands are queued.
+         * Completes the spec with the write that {@code EXEC} performs, which requires no permission by default. The
+         * permissions are checked when commands are queued.
          */
         public CommandSpec commit(Action.Write action) {
             return build(action);

@@ -30,7 +30,7 @@ public final class Subscriber {
      */
     static final long MAX_BEHIND_BYTES = 32 * 1024 * 1024;
 
-    /** Maximum number of patterns of a connection. */
+    /** Maximum number of patterns per connection. */
     static final int MAX_PATTERNS = 128;
     /** Maximum total length of a connection's patterns, which is a fraction of the maximum for all connections. */
     static final int MAX_PATTERNS_BYTES = Channels.MAX_PATTERN_BYTES / 4;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Adds advice to the error replies for Redis commands that Caravan lacks. */
 final class UnsupportedCommands {
-    /** Length of an error message, in characters, at which no more arguments are added, similar to Redis. */
+    /** Length of an error message, in characters, at which no more arguments are added; Redis has a similar limit. */
     private static final int MAX_CHARS = 256;
 
     private static final Map<String, String> ADVICE = new HashMap<>();

@@ -29,7 +29,7 @@ public final class ReplyQueue {
     private final BooleanSupplier inProgress;
     private final ConnectionMemory memory;
     private final Queue<PendingReply> pending = new ArrayDeque<>();
-    /** The replies that other threads, or other tasks of the loop, have completed and that are not processed yet. */
+    /** The replies completed by other threads, or by other tasks of the loop, that have not been processed yet. */
     private final Queue<PendingReply> completed = new ConcurrentLinkedQueue<>();
     /** Whether a task that will handle the completed replies is scheduled. */
     private final AtomicBoolean delivers = new AtomicBoolean();
