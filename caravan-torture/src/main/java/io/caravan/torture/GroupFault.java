@@ -24,7 +24,7 @@ enum GroupFault {
     PAUSE_FOLLOWER,
     /** The leader is suspended, and then another node is killed. */
     PAUSE_LEADER_AND_KILL,
-    /** A node is killed, started, and killed again while it is starting. */
+    /** A node is killed, restarted, and killed again while it is still starting. */
     KILL_STARTING,
     RESTART_ALL,
     /** The leader is cut off from the other nodes in both directions, but still serves the harness. */
@@ -43,14 +43,14 @@ enum GroupFault {
     DEAFEN_LEADER,
     MUTE_FOLLOWER,
     DEAFEN_FOLLOWER,
-    /** The leader is cut off, and another node is killed and started. */
+    /** The leader is cut off, and another node is killed and restarted. */
     CUT_OFF_LEADER_AND_KILL,
     SLOW_NETWORK,
     /** The leader's fsyncs take up to a second longer. */
     SLOW_DISK_LEADER,
     SLOW_DISK_FOLLOWER,
     SLOW_DISK_TWO,
-    /** The leader's writes and fsyncs fail, or only its fsyncs. */
+    /** Either the leader's writes and fsyncs fail, or only its fsyncs do. */
     FAILING_DISK_LEADER,
     FAILING_DISK_FOLLOWER,
     FAILING_DISK_TWO,

@@ -38,7 +38,7 @@ final class GroupNetwork implements AutoCloseable {
     /** The direction in which one node sends to another. */
     private record Way(String from, String to) {}
 
-    /** Lets bytes of one direction pass immediately, after a delay, or only after the network is healed. */
+    /** Lets bytes sent in one direction pass immediately, after a delay, or only after the network is healed. */
     private static final class Valve {
         private boolean shut;
         private long delayMillis;

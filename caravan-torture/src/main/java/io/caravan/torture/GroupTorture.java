@@ -256,7 +256,7 @@ final class GroupTorture {
         }
     }
 
-    /** Verifies a node's replica and returns its contents, read from a copy that opening may change. */
+    /** Verifies a node's replica and returns its contents, read from a copy, because opening a store may change it. */
     private StoreContents contents(String node) throws IOException {
         VerifyReport report = DurableListStore.verify(plan.store(node), VerifyReport.Progress.NONE);
         report.faults().forEach(fault -> summary.problem("the replica of node " + node + ": " + fault));

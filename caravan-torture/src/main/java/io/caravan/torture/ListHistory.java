@@ -21,7 +21,7 @@ final class ListHistory {
     static final long UNKNOWN = Long.MIN_VALUE;
 
     private static final int CALLS_SHOWN = 12;
-    /** The number of possible contents from which on the list receives no more changes in the current round. */
+    /** The number of possible contents at which the list receives no more changes in the current round. */
     private static final int MANY = 64;
 
     private final long id;

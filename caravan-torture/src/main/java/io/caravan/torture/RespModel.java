@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Predicts the results of the list commands of a server over RESP. A client sees positions, which always start at 0,
- * and no empty lists.
+ * Predicts the results of a server's RESP list commands. A client sees positions, which always start at 0, and no
+ * empty lists.
  */
 final class RespModel extends StoreModel {
     /** The result of a command to which the server replies OK. */

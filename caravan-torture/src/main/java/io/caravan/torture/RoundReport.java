@@ -10,7 +10,7 @@ import java.util.Locale;
 final class RoundReport {
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** The possible ways in which a working process ends. */
+    /** The ways in which a working process can end. */
     enum Fate {
         KILLED_AT_WORK,
         KILLED_AT_START,

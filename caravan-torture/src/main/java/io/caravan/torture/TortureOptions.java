@@ -29,7 +29,7 @@ record TortureOptions(
         return (volume == null ? directory : volume.directory()).resolve("store");
     }
 
-    /** Returns the directory for a copy of the store as a kill left it, made before another process opens it. */
+    /** Returns the directory for a copy of the store, made after a kill and before another process opens the store. */
     Path evidence() {
         return directory.resolve("as-the-kill-left-it");
     }

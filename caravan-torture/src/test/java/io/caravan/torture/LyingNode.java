@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Contains main classes of nodes of a Raft group that break a guarantee. */
+/** Contains main classes of Raft group nodes that each break a guarantee. */
 final class LyingNode {
     private LyingNode() {}
 

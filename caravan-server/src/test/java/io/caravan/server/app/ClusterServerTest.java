@@ -76,7 +76,7 @@ class ClusterServerTest {
         }
     }
 
-    /** The server must throw a store failure to its caller, which decides whether the node follows or leaves. */
+    /** The server must propagate a store failure to its caller, which decides whether the node follows or leaves. */
     @Test
     void reportsFailedStoreToMember() throws Exception {
         ClusterNode node = cluster.follower();

@@ -60,7 +60,7 @@ public final class DelayedStore extends ForwardingListStore {
         rejectsTry = true;
     }
 
-    /** Counts a write once: when the store accepts it or when its outcome arrives, whichever is first. */
+    /** Counts a write once: when the store accepts it or when its outcome arrives, whichever comes first. */
     private void count(AtomicBoolean counted) {
         if (counted.compareAndSet(false, true)) {
             synchronized (this) {

@@ -9,7 +9,7 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A client that sends until the server accepts no more bytes, which it detects without a timeout. */
+/** A client that sends until the server accepts no more bytes, and that detects this without a timeout. */
 public final class Flood implements AutoCloseable {
     private static final int TURNS = 10;
     /** The number of consecutive tasks after which an event loop must have checked its sockets. */

@@ -188,7 +188,7 @@ class LimitsTest {
         pushMuch(8, 16, forLargeOnes(12 * MIB));
     }
 
-    /** Returns the part of a global limit that is available to connections that already use much memory. */
+    /** Returns the part of a global limit that is available to connections that already use a lot of memory. */
     private static long forLargeOnes(long limit) {
         return limit * 3 / 4;
     }

@@ -49,7 +49,7 @@ class SpaceDurabilityTest {
                 .isEqualTo(durability);
     }
 
-    /** Returns the store's number of fsyncs. Makes a write first, so that the statistics include the previous flush. */
+    /** Returns the store's fsync count. Makes a write first, so that the statistics include the previous flush. */
     private long fsyncCount() {
         store.write(WriteBatch.create().durability(Durability.MEMORY)).join();
         return store.stats().fsyncs();

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests that S3 servers without the conditional requests by which two owners detect each other are rejected. */
+/** Tests that S3 servers are rejected if they lack the conditional requests that owners use to detect each other. */
 @LongTimeout
 class ArchiveConditionsTest {
     private static final UUID STORE = new UUID(1, 2);

@@ -119,7 +119,7 @@ final class ModelServer {
         attempts.put(name, new Attempt(clock.millis(), state, before, null));
     }
 
-    /** Returns the current time, which in one of ten cases is three days ahead. */
+    /** Returns the current time or, in one out of every ten cases, a time three days later. */
     private long takenAtMillis() {
         return clock.millis() + (random.nextInt(10) == 0 ? Duration.ofDays(3).toMillis() : 0);
     }

@@ -75,7 +75,7 @@ class PruneTest {
         assertThat(generations()).containsExactly(1L, 4L);
     }
 
-    /** A month of archive rounds every half hour must leave few generations if pruning runs every six hours. */
+    /** A month of half-hourly archive rounds must leave few generations if pruning runs every six hours. */
     @Test
     void keepsFewGenerationsForMonthOfChanges() {
         PrunePolicy policy = new PrunePolicy(4, Duration.ZERO, 14, Duration.ofDays(30));

@@ -14,7 +14,7 @@ import java.util.List;
 public final class AnyOutput extends CommandOutput<String, String, Object> {
     private final Deque<Open> open = new ArrayDeque<>();
 
-    /** A list of which some elements have not arrived yet. */
+    /** A list that is still missing some of its elements. */
     private record Open(List<Object> elements, int size) {}
 
     public AnyOutput() {

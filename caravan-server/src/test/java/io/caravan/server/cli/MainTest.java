@@ -195,7 +195,7 @@ class MainTest {
         assertOneLine("'no.such.host.invalid' is not known");
     }
 
-    /** The commands in the section must print the documented output. {@code …} stands for any output. */
+    /** The commands in the section on repairs must print the documented output. {@code …} stands for any output. */
     @Test
     void repairSectionPrintsDocumentedOutput() throws IOException {
         try (ListStore store = SmallFiles.open(directory.resolve("letters"))) {

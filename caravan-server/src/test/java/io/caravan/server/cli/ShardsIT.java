@@ -192,7 +192,7 @@ class ShardsIT {
         }
     }
 
-    /** A restore may use another number of shards, although each shard has a journal of its unarchived deletions. */
+    /** A restore may change the number of shards, although each shard has a journal of its unarchived deletions. */
     @Test
     void restoresArchiveToOtherNumberOfShards() throws Exception {
         String archive = "file:" + directory.resolve("archive");

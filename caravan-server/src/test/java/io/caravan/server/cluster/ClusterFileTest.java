@@ -108,7 +108,7 @@ class ClusterFileTest {
         return IntStream.range(0, count).mapToObj(number -> ("document-" + number).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The slots must be divided evenly, and among Raft groups in the same way as among the shards of a server. */
+    /** The slots must be divided evenly, and the division among Raft groups must match that among a server's shards. */
     @Test
     void dividesSlotsEvenly() {
         for (int groups = 1; groups <= 5; groups++) {

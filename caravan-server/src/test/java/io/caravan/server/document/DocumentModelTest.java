@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Compares random writes, and a crash after each batch of the store, with a model in which forks are copies. */
+/** Compares the results of random writes, and of a crash after each batch, with a model in which forks are copies. */
 class DocumentModelTest {
     private static final int STEPS = 300;
     private static final String NAME = "name";
@@ -183,7 +183,7 @@ class DocumentModelTest {
                 .toList();
     }
 
-    /** Makes a write and returns the reason of its rejection, or null. */
+    /** Makes a write and returns the reason for its rejection, or null. */
     private static <T> @Nullable Reason rejectionReason(Consumer<Outcome<T>> change) {
         try {
             BlockingOutcome.<T>to(change);

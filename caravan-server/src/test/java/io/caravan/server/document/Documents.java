@@ -170,7 +170,7 @@ final class Documents implements AutoCloseable {
         Eventually.await("swept to " + count, () -> service.documents() == count);
     }
 
-    /** Waits until the sweeper has checked all documents, that is, has deleted two expired documents in turn. */
+    /** Waits until the sweeper has checked all documents, that is, until it has deleted two expired ones in turn. */
     void awaitSweep() {
         long count = service.documents();
         for (int i = 0; i < 2; i++) {

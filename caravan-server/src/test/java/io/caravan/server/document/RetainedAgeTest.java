@@ -70,7 +70,7 @@ class RetainedAgeTest {
         assertThat(documents.found("a/d").attributes().ages().encode().length).isLessThan(40 * 2 * Long.BYTES);
     }
 
-    /** The sweeper must trim documents that get no more writes, including values older than the setting. */
+    /** The sweeper must trim documents that get no more writes, including values written before the age was set. */
     @Test
     void sweeperTrimsIdleDocuments() {
         documents.push("a/before", "0");

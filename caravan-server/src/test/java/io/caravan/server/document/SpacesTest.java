@@ -499,7 +499,7 @@ class SpacesTest {
         rejected(Reason.RATE_LIMITED, () -> together(pushAndDelete, "d/a"));
     }
 
-    /** An unknown setting must be rejected as written by a newer release. */
+    /** An unknown setting must be rejected, because only a newer release can have written it. */
     @Test
     void rejectsUnknownSettingAsNewerVersion() {
         byte[] settings =

@@ -25,7 +25,7 @@ class MemoryInterleavingsTest {
     @TempDir
     Path directory;
 
-    /** Edits of the source code that the interleavings must detect as faults. */
+    /** Edits to the source code that the interleavings must detect as faults. */
     enum Sabotage {
         WAIT_WITHOUT_WAKE_UP(
                 RequestInterleavings.class, "MemoryBudget", "        readers.put(connection, begun);\n", ""),

@@ -131,7 +131,7 @@ class NetworkTest {
         }
     }
 
-    /** A connection without a configured idle timeout must use that of its protocol, which is zero in other tests. */
+    /** A connection without a configured idle timeout must use its protocol's timeout, which is zero in other tests. */
     @Test
     void usesProtocolIdleTimeoutWhenUnconfigured() throws Exception {
         protocol.setup.countDown();

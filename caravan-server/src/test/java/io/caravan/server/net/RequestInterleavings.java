@@ -26,7 +26,7 @@ final class RequestInterleavings {
     private static final int MAX_READ = 100;
     private static final int MAX_PENDING = 2;
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
-    /** The bytes by which a connection may exceed a limit if it is admitted just before the limit is reached. */
+    /** The number of bytes by which a connection may exceed a limit if admitted just before the limit is reached. */
     private static final int PASSED_BY = 2 * MAX_READ + MAX_REQUEST;
 
     private final SplittableRandom random;

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the history of one document, change by change, by its only writer. Used by one thread at a time: first by the
- * writer, then by the checker.
+ * Records, change by change, the history of a document that has only one writer. Used by one thread at a time: first by
+ * the writer, then by the checker.
  */
 final class DocumentHistory {
     private static final int SHOWN_NAME_CHARS = 40;

@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Produces one fault after another between a server and the S3 server of its archive, with a proxy. During the last
+ * Uses a proxy to produce one fault after another between a server and the S3 server of its archive. During the last
  * fault, the S3 server is always down.
  */
 final class FaultCourse implements AutoCloseable {
@@ -62,7 +62,7 @@ final class FaultCourse implements AutoCloseable {
         proxy.close();
     }
 
-    /** A fault in the connections to S3, or of the S3 server. */
+    /** A fault in the connections to S3 or in the S3 server itself. */
     private enum Fault {
         ERRORS((proxy, s3) -> proxy.response(
                 Fault.ALL, CannedResponse.s3(500, "InternalError", "We encountered an internal error."))),

@@ -102,7 +102,7 @@ final class HostLossOptions {
         evidence.check(rate >= connections, "--rate must be at least as many as --connections");
     }
 
-    /** Returns the age, in nanoseconds, from which a change must be in the archive. */
+    /** Returns the age, in nanoseconds, by which a change must be in the archive. */
     long boundNanos() {
         return Duration.ofMillis((long) ((archiveAfter + allowance) * 1_000)).toNanos();
     }

@@ -26,7 +26,7 @@ enum Lie {
 
     /** Damages a bucket in one of these ways. */
     interface Liar {
-        /** Saves the state of the bucket that will be needed for the damage, while the server is archiving. */
+        /** Saves, while the server is archiving, the state of the bucket that will be needed for the damage. */
         void remember() throws IOException;
 
         /** Damages the bucket when the host is lost. */
@@ -92,7 +92,7 @@ enum Lie {
         }
     }
 
-    /** Returns the name of this kind of damage on the command line. */
+    /** Returns the command-line name of this kind of damage. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -9,7 +9,7 @@ import java.util.List;
  */
 interface Target extends AutoCloseable {
 
-    /** Receives the outcome of an append once, or not at all if {@link #kill()} has returned before. */
+    /** Receives the outcome of an append once, or not at all if {@link #kill()} returns first. */
     interface Acknowledgment {
         void durable();
 

@@ -76,7 +76,7 @@ class PlayerTest {
         }
     }
 
-    /** A target that keeps the entries in memory and, in a kill, loses the last few of them. */
+    /** A target that keeps the entries in memory and, when it is killed, loses the last few of them. */
     private static final class LossyTarget implements Target {
         private final int lostPerKill;
         private final List<byte[]> entries = new ArrayList<>();

@@ -8,8 +8,8 @@ import io.caravan.fuzz.MemoryUse;
 import java.util.List;
 
 /**
- * A fuzz target that reads any bytes as a manifest, as they are and with a corrected checksum. An accepted manifest
- * must survive encoding and decoding.
+ * A fuzz target that reads arbitrary bytes as a manifest, both unchanged and with a corrected checksum. An accepted
+ * manifest must survive encoding and decoding.
  */
 final class ManifestTarget implements FuzzTarget {
     /** The memory that the parser's buffers may use. */

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A fuzz target that reads any bytes as a snapshot, as they are and with corrected checksums. An accepted snapshot must
- * survive writing and reading.
+ * A fuzz target that reads arbitrary bytes as a snapshot, both unchanged and with corrected checksums. An accepted
+ * snapshot must survive writing and reading.
  */
 final class SnapshotTarget implements FuzzTarget {
-    /** The size of the buffers, including the initial buffer for a value of several blocks. */
+    /** The size of the buffers, including the initial buffer for a value that spans several blocks. */
     private static final long FIXED_BYTES = 4 << 20;
     /**
      * The maximum memory per input byte. A block of about 26 bytes can decompress to the maximum length. A value of

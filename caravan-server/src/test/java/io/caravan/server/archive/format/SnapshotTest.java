@@ -142,7 +142,7 @@ class SnapshotTest {
                 .withMessageContaining("sequences from 2 to before 1");
     }
 
-    /** A stream that fails after some bytes, like that of an object store. */
+    /** A stream that fails after some bytes, as the stream of an object store can. */
     private static final class FailingStream extends InputStream {
         private final byte[] bytes;
         private final IOException failure;

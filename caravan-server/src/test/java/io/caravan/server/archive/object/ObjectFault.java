@@ -13,7 +13,7 @@ public enum ObjectFault {
      * content again.
      */
     TRIED_TWICE,
-    /** A get returns no object although it exists. */
+    /** A get returns no object although the object exists. */
     NOT_THERE,
     /** The process dies before the call takes effect. */
     CRASH_BEFORE,

@@ -50,7 +50,7 @@ class S3FaultTest {
     private static final S3Timeouts SHORT = new S3Timeouts(CONNECT, PATIENT, PATIENT, 4 << 20, ATTEMPTS);
     /** Timeouts that detect a stalled transfer quickly. */
     private static final S3Timeouts HURRIED = new S3Timeouts(CONNECT, IDLE, PATIENT, 4 << 20, ATTEMPTS);
-    /** Timeouts for a single attempt that detect a failed connection quickly. */
+    /** Timeouts that allow a single attempt and detect a failed connection quickly. */
     private static final S3Timeouts ONCE = new S3Timeouts(IDLE, PATIENT, PATIENT, 4 << 20, 1);
     /** Timeouts for a single, short attempt. */
     private static final S3Timeouts IMPATIENT = new S3Timeouts(CONNECT, IDLE, Duration.ofMillis(500), 64 << 20, 1);

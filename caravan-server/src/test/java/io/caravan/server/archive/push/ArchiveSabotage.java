@@ -3,7 +3,7 @@ package io.caravan.server.archive.push;
 import io.caravan.testing.simulator.SourceEdit;
 import java.util.List;
 
-/** Edits of the source code that each break one guarantee of archiving or pruning. */
+/** Edits to the source code that each break one guarantee of archiving or pruning. */
 enum ArchiveSabotage {
     THE_MANIFEST_BEFORE_THE_SNAPSHOT(
             edit("push/DocumentUploader", "        archive.commit(before, with(name, before, put));\n", """

@@ -41,7 +41,7 @@ final class ArchivedDocuments implements AutoCloseable {
     MemoryObjects objects = new MemoryObjects(InstantSource.system());
     MemoryObjectStore client = objects.client();
     DocumentService documents;
-    /** A clock with which a change of the archive owner takes no real time. */
+    /** A clock that skips the waiting time when the archive changes owners. */
     Lease.Clock leaseClock = new Claims.SkippedTime();
     /** The maximum delay before the archiver retries after a failure. */
     Duration longestDelay = Duration.ofMillis(50);
@@ -73,7 +73,7 @@ final class ArchivedDocuments implements AutoCloseable {
         client = archive.client();
     }
 
-    /** Archives each change to memory after at most {@code after}. */
+    /** Archives to memory, each change within {@code after}. */
     Archiver archive(Duration after) {
         return archive(client, after);
     }

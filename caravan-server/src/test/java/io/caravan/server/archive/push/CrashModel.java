@@ -51,8 +51,8 @@ final class CrashModel {
     }
 
     /**
-     * Removes each document's states before the now certainly archived one: the last one when the history had this
-     * length.
+     * Removes the states that precede the state that is now certainly archived: each document's last state when its
+     * history had this length.
      */
     void archived(Map<String, Integer> lengths) {
         lengths.forEach((name, length) -> history(name).subList(0, length - 1).clear());

@@ -142,7 +142,7 @@ public final class CrashScenario {
         checkImages();
     }
 
-    /** Prunes as another process while the server is active. */
+    /** Prunes as another process would, while the server is active. */
     private void pruneConcurrently() {
         watch(false);
         CrashHost.prune(Archive.open(objects.client()), now.toEpochMilli());

@@ -103,7 +103,7 @@ class SpaceArchiveTest {
         server.awaitArchived("later/a");
     }
 
-    /** Changes that were left for a later short round must not wait for a long one when rounds get longer. */
+    /** Changes that were left for a later, short round must not wait for a long round if rounds become longer. */
     @Test
     void archivesDelayedChangesWhenRoundsGetLonger() {
         server.archiveAfter("soon/", 1);

@@ -175,7 +175,7 @@ class HydrationTest {
         assertThat(here.documents.pendingDeletions()).hasSize(2);
     }
 
-    /** A document must not count as missing if the archive rejects requests or is gone, like an unmounted disk. */
+    /** A document must not count as missing if the archive rejects requests or is gone, as when a disk is unmounted. */
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Tests restores of single documents into a store that has others and may already have the restored ones. */
+/** Tests restores of single documents into a store that has other documents and may already have the restored one. */
 class RestoreServiceTest {
     private static final int LONG_COUNT = 30_000;
 

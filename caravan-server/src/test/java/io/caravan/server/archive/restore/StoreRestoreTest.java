@@ -119,7 +119,7 @@ class StoreRestoreTest {
         requireFilled(100);
     }
 
-    /** A restore must run no sweeper, which would date all values to 1970, so that the next server would trim them. */
+    /** A restore must run no sweeper, which would date all values to 1970 and thus make the next server trim them. */
     @Test
     void runsNoSweeperDuringRestore() throws InterruptedException {
         fill(1);
@@ -372,7 +372,7 @@ class StoreRestoreTest {
         requireFilled(10);
     }
 
-    /** A restore must detect that the archive vanishes, like an unmounted disk, during the listing of documents. */
+    /** A restore must detect if the archive vanishes, as when a disk is unmounted, while documents are being listed. */
     @Test
     void vanishedArchiveLeavesStoreIncomplete() {
         fill(10);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the options by which commands find a server and authenticate, and the messages about failures. */
+/** Tests the options that commands use to find a server and to authenticate, and the messages about failures. */
 @Timeout(120)
 class ConnectionOptionsTest {
     private static final String SECRET = "correct-horse";

@@ -7,7 +7,7 @@ import java.io.IOException;
 public final class Migrations {
     private Migrations() {}
 
-    /** Returns a client of the documents on a server that requires no password. */
+    /** Returns a client for the documents on a server that requires no password. */
     public static DocumentClient carrier(String address) throws IOException {
         return new RespDocumentClient(() -> ServerConnection.open(
                 new ServerConnection.Endpoint(HostPort.parse(address), false, null, null, 0, null, 60_000)));

@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import redis.clients.jedis.Jedis;
 
-/** An in-memory store with a server that can be stopped and restarted at the same port. */
+/** An in-memory store with a server that can be stopped and restarted on the same port. */
 public final class ServedStore implements AutoCloseable {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;
     /** The timeout for replies, which is long enough for a busy machine. */
@@ -76,7 +76,7 @@ public final class ServedStore implements AutoCloseable {
         }
     }
 
-    /** Restarts the server with HTTP at this port. */
+    /** Restarts the server with HTTP on this port. */
     public void start(int httpPort) {
         start(config -> config.withHttp(http(httpPort)));
     }

@@ -190,7 +190,7 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1");
     }
 
-    /** A copy must not delete a document that its source lacks after a restore from an older backup. */
+    /** A copy must not delete documents that are missing because the source was restored from an older backup. */
     @ParameterizedTest
     @ValueSource(strings = {"reject", "replace"})
     void followDeletesNothingIfSourceIsOlderBackup(String existing) throws Exception {
@@ -355,9 +355,9 @@ class FollowTest {
     }
 
     /**
-     * The server that a document has left must reject writes, even if a client changes the returned document while a
-     * killed move back runs again. The change occurs after the run has compared both copies and before the run takes
-     * over the fence. If the run removed the fence, both servers would accept writes.
+     * The server that a document has left must reject writes, even if a client changes the returned document during
+     * the rerun of a move back that was killed. The change occurs after the run has compared both copies and before the
+     * run takes over the fence. If the run removed the fence, both servers would accept writes.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})

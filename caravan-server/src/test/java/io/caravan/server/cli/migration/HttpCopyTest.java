@@ -39,7 +39,7 @@ class HttpCopyTest {
         return CommandRun.of(from, CommandRun.words(List.of("copy", "--to", to.url()), options));
     }
 
-    /** Appends short, long, trimmed, and binary documents, a value of the maximum length, and all attributes. */
+    /** Creates short, long, trimmed, and binary documents, with all attributes and a value of the maximum length. */
     private void fill() throws Exception {
         try (Jedis client = from.jedis()) {
             for (int i = 0; i < 300; i++) {

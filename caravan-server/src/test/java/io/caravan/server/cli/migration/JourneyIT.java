@@ -78,7 +78,7 @@ class JourneyIT {
             assertThat(first.call("CARAVAN.INFO", NAME)).contains("$first, :0, ");
         }
 
-        /** Kills the server of a document in memory. Only the last appends may be lost, none before a surviving one. */
+        /** Kills the in-memory document's server. Only the last appends may be lost, none before a surviving one. */
         private void inMemory() throws IOException, InterruptedException {
             writer.mayLoseFrom(0);
             assertThat(first.call("CARAVAN.SPACE", "SET", SPACE, "durability", "memory"))

@@ -68,7 +68,7 @@ final class MigrationRound {
         target.clear(names);
     }
 
-    /** Creates a document in a random state at each of the servers. */
+    /** Creates a document in a random state on each of the servers. */
     private void make(String name) {
         int kind = random.nextInt(10);
         story.add(name + " of kind " + kind);

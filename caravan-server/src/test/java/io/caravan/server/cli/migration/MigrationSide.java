@@ -43,7 +43,7 @@ final class MigrationSide implements AutoCloseable {
         }
     }
 
-    /** Returns the values of a document, or none if the document is at another server or not visible. */
+    /** Returns the values of a document, or none if the document is on another server or is not visible. */
     List<String> values(String name) {
         try {
             return client.lrange(name, 0, -1);
@@ -52,7 +52,7 @@ final class MigrationSide implements AutoCloseable {
         }
     }
 
-    /** Trims {@code count} values of a document, and returns whether the server acknowledged it. */
+    /** Trims {@code count} values of a document, and returns whether the server acknowledged the trim. */
     boolean trim(String name, int count) {
         try {
             List<?> info = (List<?>) client.sendCommand(INFO, name);

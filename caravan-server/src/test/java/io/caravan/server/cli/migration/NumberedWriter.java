@@ -25,7 +25,7 @@ final class NumberedWriter extends Thread implements AutoCloseable {
     private volatile long mayLoseFrom = KEEP_ALL;
 
     /**
-     * Creates a writer for the server at this port that appends {@code perSecond} times per second, or unlimited if 0.
+     * Creates a writer for the server on this port that appends {@code perSecond} times per second, without limit if 0.
      */
     NumberedWriter(String name, int port, int perSecond) {
         super("writer");
@@ -40,7 +40,7 @@ final class NumberedWriter extends Thread implements AutoCloseable {
         return acknowledged.get();
     }
 
-    /** Returns the port of the server at which the document was last found. */
+    /** Returns the port of the server on which the document was last found. */
     int port() {
         return port;
     }

@@ -388,7 +388,7 @@ class RedisImportTest {
         }
     }
 
-    /** An import must report a server that stops responding or closes, without allocating the announced 512 MiB. */
+    /** An import must report a server that stops replying or disconnects, without allocating the announced 512 MiB. */
     @Test
     void reportsUnresponsiveOrClosedRedis() throws IOException {
         importing(claimingToBeRedis(false, COUNTED, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1")

@@ -53,7 +53,7 @@ class AddressTest {
         return path.substring(StreamName.PREFIX.length());
     }
 
-    /** Normalizes a path by the URL standard, as browsers do. Other clients, such as httpx and curl, do less. */
+    /** Normalizes a path as browsers and the URL standard do. Other clients, such as httpx and curl, do less. */
     private static String asBrowsersSend(String path) {
         List<String> kept = new ArrayList<>();
         String[] segments = path.substring(1).split("/", -1);

@@ -271,7 +271,7 @@ class ConnectionTest {
         }
     }
 
-    /** An HTTP/1.0 client must be able to detect an incomplete body, although a body may end with the connection. */
+    /** An HTTP/1.0 client must be able to detect an incomplete body, although a close may also end a complete one. */
     @Test
     void http10ClientDetectsIncompleteResponse() throws Exception {
         for (int i = 0; i < 300; i++) {

@@ -142,7 +142,7 @@ class ConsoleTest {
                 .toList();
     }
 
-    /** All URLs must be relative, so that the console works below any path and loads nothing from other servers. */
+    /** All URLs must be relative, so that the console works under any path and loads nothing from other servers. */
     @Test
     void allUrlsAreRelative() throws Exception {
         Pattern address =

@@ -48,7 +48,7 @@ final class HttpFixture implements AutoCloseable {
     static final long TOTAL_BYTES = 64 << 20;
 
     static final Duration LONG = Duration.ofSeconds(60);
-    /** The origin rules that let web pages of all origins read responses. */
+    /** The origin rules that let web pages from any origin read responses. */
     static final Origins ANY_ORIGIN = new Origins(
             HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, MAX_BODY_BYTES),
             true);

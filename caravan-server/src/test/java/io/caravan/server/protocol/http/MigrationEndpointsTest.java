@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the HTTP requests by which a document migrates from another server. */
+/** Tests the HTTP requests that migrate a document from another server. */
 class MigrationEndpointsTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String IMPORT = "/v1/import/a/b?step=";

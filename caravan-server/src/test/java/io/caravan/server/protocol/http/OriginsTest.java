@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests requests from web pages in a browser, which the server accepts or rejects by origin. */
+/** Tests requests from web pages in a browser, which the server accepts or rejects based on their origin. */
 class OriginsTest {
     private static final String PATH = "/v1/stream/a";
     private static final String FOREIGN = "https://example.com";

@@ -24,13 +24,13 @@ class RelayedRequestsTest {
         return new Cluster(ClusterFile.ofOneGroup(nodes), "a", null, false, InstantSource.system());
     }
 
-    /** Appends over a separate connection, like a request from another node. */
+    /** Sends an append over a separate connection, as another node would. */
     private static RawClient.Response append(HttpFixture fixture, String header) throws Exception {
         return fixture.ask("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\n" + header
                 + "Content-Type: application/octet-stream\r\nContent-Length: 3\r\n\r\none");
     }
 
-    /** A draining node must reject relayed requests like a non-leader, so that they wait for another leader. */
+    /** A draining node must reject relayed requests as a non-leader does, so that they wait for another leader. */
     @Test
     void drainingNodeRejectsRelayedRequestAsNonLeader() throws Exception {
         try (HttpFixture fixture = HttpFixture.leading(cluster())) {

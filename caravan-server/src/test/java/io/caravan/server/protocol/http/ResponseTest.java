@@ -165,7 +165,7 @@ class ResponseTest {
         }
     }
 
-    /** Pages of other origins must have access to all headers that the OpenAPI description names. */
+    /** Pages from other origins must have access to all headers that the OpenAPI description names. */
     @Test
     void crossOriginPagesCanUseAllHeaders() throws Exception {
         JsonNode description =

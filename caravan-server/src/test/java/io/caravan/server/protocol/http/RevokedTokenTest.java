@@ -54,7 +54,7 @@ class RevokedTokenTest {
         }
     }
 
-    /** A write must be rejected if its token is revoked after its head was authorized but before its body ends. */
+    /** A write must be rejected if the token is revoked after the head was authorized but before the body ends. */
     @ParameterizedTest
     @ValueSource(strings = {"POST", "PUT", "DELETE"})
     void rejectsWriteInProgress(String method) throws Exception {

@@ -181,7 +181,7 @@ class ColdDocumentsTest {
         client.await("[$2, $3]"::equals, "LRANGE", "a", "0", "-1");
     }
 
-    /** A write that waits for the archive must be dropped if its client disconnects: no limit counts it anymore. */
+    /** A write that waits for the archive must be dropped on a disconnect, because it then counts toward no limit. */
     @Test
     void dropsWaitingWritesWhenConnectionsClose() throws Exception {
         hangs = new CountDownLatch(1);

@@ -43,7 +43,7 @@ final class RespFixture implements AutoCloseable {
     final DocumentService documents;
     final Network network;
     final InetSocketAddress address;
-    /** The milliseconds by which the test has advanced the clock that is used for document expiry. */
+    /** The number of milliseconds by which the test has advanced the clock that is used for document expiry. */
     final AtomicLong aheadMillis = new AtomicLong();
 
     final ServerMetrics metrics = new ServerMetrics();

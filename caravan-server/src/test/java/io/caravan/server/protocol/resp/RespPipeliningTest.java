@@ -138,7 +138,7 @@ class RespPipeliningTest {
         return all.toByteArray();
     }
 
-    /** Writes that do not fit into the store must wait in order, but not on the event loop, which others use. */
+    /** Writes that do not fit into the store must wait in order, but not on the event loop, which other clients use. */
     @Test
     void writesThatDoNotFitWaitForSpaceInOrder() throws Exception {
         fixture.store.rejectNextTry();

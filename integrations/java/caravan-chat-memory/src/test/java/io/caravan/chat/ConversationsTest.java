@@ -295,7 +295,7 @@ class ConversationsTest {
         }
     }
 
-    /** A change must be in the files on return. A copy of the files is the state after a process crash. */
+    /** A change must be in the files when the call returns. A copy of the files is the state after a process crash. */
     @Test
     void replaceAndDeleteWriteFilesBeforeReturning() throws IOException {
         StoreConfig slow = StoreConfig.builder(work.resolve("slow"))

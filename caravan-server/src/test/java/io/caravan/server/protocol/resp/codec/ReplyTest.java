@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Tests the encoding of replies with a third-party decoder. */
+/** Uses a third-party decoder to test the encoding of replies. */
 class ReplyTest {
 
     private static String read(Reply reply) {

@@ -25,7 +25,7 @@ class ReplyInterleavingsTest {
     @TempDir
     Path directory;
 
-    /** Edits of the source code that the interleavings must detect as faults. */
+    /** Edits to the source code that the interleavings must detect as faults. */
     enum Sabotage {
         MISS_REPLIES_COMPLETED_DURING_DELIVERY("ReplyQueue", """
                         delivers.set(false);

@@ -18,7 +18,7 @@ public class CaravanHealthIndicator extends AbstractHealthIndicator {
         this.store = store;
     }
 
-    /** Checks health by a flush. The details are the store's name, number of lists, and bytes of live values. */
+    /** Checks health with a flush. The details are the store's name, number of lists, and bytes of live values. */
     @Override
     protected void doHealthCheck(Health.Builder builder) {
         StoreStats stats = store.stats();
