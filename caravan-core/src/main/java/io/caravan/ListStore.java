@@ -78,7 +78,7 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Opens a new store in the JVM heap. The store accepts the same values and batches as a durable store with default
-     * settings. A nearly empty store takes about 20 MiB of memory; see {@link #inMemory(StoreConfig)}.
+     * settings. A nearly empty in-memory store takes about 20 MiB; see {@link #inMemory(StoreConfig)}.
      */
     static ListStore inMemory() {
         return inMemory(StoreConfig.builder(Path.of("memory"))

@@ -20,8 +20,8 @@ public final class Region {
     public static final long ADDRESS_LIMIT = 1L << Long.SIZE - POSITION_SHIFT + UNIT_SHIFT;
 
     /**
-     * Maximum length of the log from the newest checkpoint's start. Regions distinguish LSNs within 1 TiB; half of this
-     * range is kept in reserve.
+     * Maximum length of the log, starting with the first segment that a checkpoint needs. Regions distinguish LSNs
+     * within 1 TiB; half of this range is kept in reserve.
      */
     public static final long MAX_LOG_BYTES = ADDRESS_LIMIT / 4;
 
