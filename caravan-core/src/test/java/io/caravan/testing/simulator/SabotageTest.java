@@ -27,7 +27,7 @@ class SabotageTest {
      * The first seeds for sabotages that would be detected only after many cuts if {@link #SEED} were the first seed.
      */
     private static final Map<Sabotage, Long> FIRST_SEEDS = Map.of(
-            Sabotage.LET_FRAMES_THAT_WERE_CUT_OFF_FOLLOW_NEW_ONES, 49L,
+            Sabotage.LET_FRAMES_THAT_WERE_CUT_OFF_FOLLOW_NEW_ONES, 415L,
             Sabotage.REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE, 5L,
             Sabotage.REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES, 5L,
             Sabotage.SWAP_REGIONS_THAT_MAY_HAVE_BEEN_FREED, 33L,
