@@ -41,7 +41,7 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
             long survivorBytes) {}
 
     /**
-     * The space use of one heap segment.
+     * Space usage of one heap segment.
      *
      * @param number number of its file, from 0
      * @param totalBytes bytes that entries can use

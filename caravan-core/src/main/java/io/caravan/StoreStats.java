@@ -21,7 +21,7 @@ package io.caravan;
  * @param recentAckNanos the same for the last five to ten seconds
  * @param lists number of lists, including those for bookkeeping
  * @param values number of values retained
- * @param heap space use of the heap
+ * @param heap space usage of the heap
  * @param logBytesSinceCheckpoint approximate number of log bytes that a recovery would replay
  * @param checkpoints checkpoints published
  * @param lastCheckpointNanos duration of the last checkpoint, in nanoseconds
@@ -67,7 +67,7 @@ public record StoreStats(
     }
 
     /**
-     * The space use of the heap, in bytes. Space reclaimed from trimmed or deleted entries is neither used nor free
+     * Space usage of the heap, in bytes. Space reclaimed from trimmed or deleted entries is neither used nor free
      * until the next checkpoint.
      *
      * @param totalBytes total size of the heap's files; their disk usage may be lower
@@ -77,7 +77,7 @@ public record StoreStats(
      * @param segmentBytes usable bytes of a segment, which is the maximum size of a hole
      */
     public record HeapUse(long totalBytes, long usedBytes, long freeBytes, long largestHoleBytes, long segmentBytes) {
-        /** The space use of an empty heap. */
+        /** Space usage of an empty heap. */
         public static final HeapUse EMPTY = new HeapUse(0, 0, 0, 0, 0);
 
         /**

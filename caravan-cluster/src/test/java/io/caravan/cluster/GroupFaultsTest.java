@@ -406,7 +406,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Makes a node's store fail when the node is deposed, as if a write were in progress, and damages a frame. */
+    /** Makes a node's store fail when the node is deposed, as a write in progress would, and then damages a frame. */
     private static AtomicBoolean damageWhenDeposed(Group group, String node) {
         AtomicBoolean damaged = new AtomicBoolean();
         group.whenDeposed((deposed, store) -> {

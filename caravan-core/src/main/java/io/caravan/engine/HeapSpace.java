@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * next checkpoint; see {@link PendingFrees}.
  */
 final class HeapSpace {
-    /** Number of regions freed at a time, with the lock held for well under a tenth of a millisecond. */
+    /** Number of regions freed at a time, small enough that the lock is held for well under 0.1 ms. */
     private static final int SLICE = 256;
 
     private final StoreState state;

@@ -62,7 +62,7 @@ public final class FileHeader {
 
     public record Fields(long storeId, long number, long segmentBytes) {}
 
-    /** Writes a header at the start of the buffer, with absolute access. */
+    /** Writes a header to the start of the buffer at absolute indexes. */
     public static void put(ByteBuffer buffer, Kind kind, Fields fields) {
         buffer.putLong(MAGIC, kind.magic());
         buffer.putInt(VERSION, NEWEST_VERSION);

@@ -20,7 +20,7 @@ public final class FsyncedLsnLayout {
 
     private FsyncedLsnLayout() {}
 
-    /** Writes the contents of the file, with absolute access. */
+    /** Writes the contents of the file to the buffer at absolute indexes. */
     public static void put(ByteBuffer buffer, long storeId, UUID bootId, long forcedLsn) {
         buffer.putLong(STORE_ID, storeId);
         buffer.putLong(BOOT_ID, bootId.getMostSignificantBits());

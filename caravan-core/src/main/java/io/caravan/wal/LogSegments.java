@@ -241,8 +241,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Erases the header of a frame that was cut off at a position where the next frame may be written. Otherwise, if
-     * some sectors of both frames are equal, a torn write of the next frame could complete the frame that was cut off.
+     * Erases the header of a frame that was cut off, because the next frame may be written at its position. If some
+     * sectors of both frames are equal, a torn write of the next frame could otherwise complete the old frame.
      */
     private void eraseHeader(LogFrames frames, long lsn) throws IOException {
         if (frames.begunAt(lsn)) {

@@ -29,7 +29,7 @@ sealed interface FaultRule {
     /** Responds in place of the server to requests with a matching head. */
     record Response(AtomicInteger times, Predicate<HttpHead> requests, CannedResponse response) implements FaultRule {}
 
-    /** Uses up one of the remaining times, and returns false if there are none left. */
+    /** Consumes one of the remaining uses of the rule; returns false if none are left. */
     static boolean take(AtomicInteger times) {
         return times.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
     }

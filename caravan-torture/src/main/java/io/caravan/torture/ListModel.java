@@ -77,7 +77,7 @@ public final class ListModel {
         return firstSequence;
     }
 
-    /** Sets the first sequence to 0, as seen by clients that see only the positions of values. */
+    /** Sets the first sequence to 0, because some clients see only the positions of values, which count from 0. */
     void countFromZero() {
         firstSequence = 0;
     }

@@ -145,7 +145,7 @@ public final class TortureMain implements Callable<Integer> {
         }
     }
 
-    /** The options for the length and the place of a torture run. */
+    /** The options that determine the length of a torture run. */
     private static final class Course {
         private static final int ROUNDS = 20;
         private static final long CUTS = 100_000;

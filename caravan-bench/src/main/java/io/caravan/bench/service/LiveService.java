@@ -155,8 +155,9 @@ final class LiveService implements Measure {
         }
         return new Table(
                 front.name() + ": each second of the median run",
-                "From each server's run with the median p98. Requests and replies count in the second in which they"
-                        + " were sent or received; the times are those of all appends that were due in a second.",
+                "For each server, the rows show the run with the median p98. Each request is counted in the second in"
+                        + " which it was sent, and each acknowledgment in the second in which it was received. The"
+                        + " latencies are those of all appends that were due in that second.",
                 each);
     }
 

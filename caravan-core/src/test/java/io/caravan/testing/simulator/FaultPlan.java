@@ -66,7 +66,7 @@ final class FaultPlan {
         spaceIsBack = true;
     }
 
-    /** Records that the store has noticed the free space, so that it must not reject further appends. */
+    /** Records that the store has noticed the free space, and must therefore no longer reject appends. */
     void spaceWasNoticed() {
         noticed = true;
     }

@@ -235,9 +235,9 @@ final class DocumentUploader {
     }
 
     /**
-     * Puts a tombstone, even if the archive has no generation of the document, or has a generation of another document
-     * of that name that no longer exists. An upload whose response was lost may still be in progress, and its commit
-     * must find a changed manifest.
+     * Puts a tombstone, even if the archive has no generation of the document, or only generations of an earlier,
+     * since-deleted document with the same name. An upload whose response was lost may still be in progress, and its
+     * commit must find a changed manifest.
      */
     private boolean putTombstone(DeletionRecord deletion) {
         KeptManifest before = archive.manifest(deletion.name());

@@ -48,12 +48,12 @@ final class SequenceHash implements DocumentSnapshotVisitor {
         }
     }
 
-    /** Returns the number of all values so far, inside and outside the range. */
+    /** Returns the total number of values so far, both inside and outside the range. */
     long count() {
         return count;
     }
 
-    /** Returns the total length of all values so far, inside and outside the range. */
+    /** Returns the total length of the values so far, both inside and outside the range. */
     long bytes() {
         return bytes;
     }

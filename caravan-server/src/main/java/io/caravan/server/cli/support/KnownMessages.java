@@ -50,7 +50,7 @@ final class KnownMessages {
             return new Message(List.copyOf(pieces), Pattern.compile(pattern.toString(), Pattern.DOTALL));
         }
 
-        /** Returns the template's words and the numbers of a matching message. */
+        /** Returns the template's words, with the numbers from a matching message. */
         String shown(Matcher match) {
             StringBuilder shown = new StringBuilder();
             int group = 0;

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Checks, after a crash, the archive by itself and then the restarted host. */
+/** After a crash, checks the archive by itself, and then the restarted host. */
 final class CrashCheck {
     private static final Instant LATER = Instant.parse("2026-03-01T00:00:00Z");
 

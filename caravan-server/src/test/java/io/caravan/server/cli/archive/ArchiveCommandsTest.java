@@ -203,7 +203,7 @@ class ArchiveCommandsTest {
         assertThat(files()).isEqualTo(before);
     }
 
-    /** A prune with some options must use a server's default values for the missing options. */
+    /** A prune with only some of the options must use the server's defaults for the others. */
     @Test
     void pruneKeepsDailyGenerationsByDefault() {
         try (ObjectStore objects = FileObjectStore.open(directory)) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import picocli.CommandLine;
 
-/** Compares the help texts and the documents with the commands and options that exist. */
+/** Compares the help texts with the commands and options that exist. */
 class HelpTest {
     static final List<String> COMMANDS = List.of(
             "append", "get", "tail", "trim", "rm", "ls", "stat", "check", "top", "support", "backup", "export",

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the content of the console files, their responses, and their independence from other servers. */
+/** Tests the console files and the responses that serve them, and that the files load nothing from other servers. */
 class ConsoleTest {
     private static final Path FILES =
             Path.of("src", "main", "resources", "io", "caravan", "server", "protocol", "http", "endpoint", "console");

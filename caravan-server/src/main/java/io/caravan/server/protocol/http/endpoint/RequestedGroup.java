@@ -14,8 +14,8 @@ final class RequestedGroup {
     private RequestedGroup() {}
 
     /**
-     * Returns the group of the first document that the request names, or the group in which a list continues. For other
-     * requests, returns the group of this node.
+     * Returns the group of the first document that the request names, or the group in which a listing of documents
+     * continues. For other requests, returns the group of this node.
      *
      * @throws io.caravan.server.protocol.http.codec.Problem if the name or the cursor is invalid
      */
