@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests backups to a real directory: a backup is complete under its final name, or it leaves no files. */
+/** Tests backups to a real directory: a backup either is complete under its final name or leaves no files. */
 class BackupTest {
     @TempDir
     Path work;

@@ -41,8 +41,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Damages a small store in every way that a file can be damaged, one way at a time, and opens it. The opened store
- * contains exactly the acknowledged data, or opening throws a {@link CaravanException} that names a file.
+ * Damages a small store in every way that a file can be damaged, one way at a time, and opens it each time. The opened
+ * store contains exactly the acknowledged data, or opening throws a {@link CaravanException} that names a file.
  * {@code verify} reports damage in all data that the store needs.
  *
  * <p>One kind of damage is indistinguishable from a crash: damage to the last frame of the log, if no data follows the

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Checks the links and the language of the documents, and the language of comments in Java; see CONTRIBUTING.md. */
+/** Checks the links and the language of the documentation, and the language of Java comments; see CONTRIBUTING.md. */
 final class DocumentsTest {
     private static final int MAX_SENTENCE_WORDS = 35;
     private static final int MAX_PARAGRAPH_WORDS = 75;
@@ -37,7 +37,7 @@ final class DocumentsTest {
     private static final Pattern BAD_SUMMARY =
             Pattern.compile("(?:What|How|Where|When|Who|Whose|Which|Up to|By|As|So|From|Of|If)\\b.*", Pattern.DOTALL);
 
-    /** Maps the words to avoid to their replacements. Plurals and other forms are separate entries. */
+    /** Maps the avoided words to their replacements. Plurals and other forms are separate entries. */
     private static final Map<Pattern, String> AVOIDED = avoided(Map.ofEntries(
             Map.entry("whoever|whatever", "name the thing: a caller, the values"),
             Map.entry("nobody|somebody", "no client, an operator"),
@@ -122,7 +122,7 @@ final class DocumentsTest {
         assertThat(findings).isEmpty();
     }
 
-    /** Returns the link anchors of the headings of a page. */
+    /** Returns the link anchors of the headings on a page. */
     private static Set<String> anchors(String markdown) {
         return HEADING.matcher(FENCE.matcher(markdown).replaceAll(""))
                 .results()
@@ -238,7 +238,7 @@ final class DocumentsTest {
         return Files.isDirectory(here.resolve("docs")) ? here : here.getParent();
     }
 
-    /** Returns the documents except the benchmark results, most of which are generated. */
+    /** Returns the documentation pages except the benchmark results, most of which are generated. */
     private static List<Path> pages(Path root) throws IOException {
         try (Stream<Path> files = Stream.of(
                         Files.list(root), Files.walk(root.resolve("docs")), Files.list(root.resolve("examples")))

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Tests the store contract on a disk, with buffers and segments so small that every test uses many of them. */
+/** Tests the contract of a store on disk, with buffers and segments so small that every test uses many of them. */
 @Execution(ExecutionMode.CONCURRENT)
 class DurableListStoreTest extends ListStoreContract {
     private static final int KIB = 1024;
@@ -59,7 +59,7 @@ class DurableListStoreTest extends ListStoreContract {
         return MAX_VALUE_BYTES;
     }
 
-    /** Checks that the heap segments of a deleted list stay while the log for the older checkpoint refers to them. */
+    /** Checks that a deleted list's heap segments are kept while the log for the older checkpoint refers to them. */
     @Test
     void keepsHeapSegmentsReferencedByRetainedLog() {
         for (int round = 0; round < 10; round++) {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the basic function and the limits of the in-memory store, which is the durable store on a storage in memory.
+ * Tests the basic functions and the limits of the in-memory store, which is the durable store with in-memory storage.
  */
 class InMemoryListStoreTest {
 

@@ -119,7 +119,7 @@ final class ReplicaTest {
         });
     }
 
-    /** Checks that an fsync request loses no frame if the flusher processes it while a frame waits for its segment. */
+    /** Checks that no frame is lost if the flusher processes an fsync request while a frame waits for its segment. */
     @Test
     void fsyncDuringSegmentWaitLosesNoFrame() throws InterruptedException {
         try (Replica leader = leader();
@@ -417,7 +417,7 @@ final class ReplicaTest {
         }
     }
 
-    /** Checks that a follower replays large frames even if the leader's buffers, but not log segments, are larger. */
+    /** Checks that a follower replays large frames if the leader has larger buffers, but no larger log segments. */
     @Test
     void followerReplaysFramesLargerThanItsBuffers() {
         StoreConfig smaller = heapSegments("follower", 64).build();

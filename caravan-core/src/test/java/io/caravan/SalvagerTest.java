@@ -61,8 +61,8 @@ class SalvagerTest {
     private record Entry(long id, Value value) {}
 
     /**
-     * The result of a salvage: the share of values that kept their sequences, the share of all recovered values, and
-     * the number of reported losses.
+     * The result of a salvage: the share of values recovered with their original sequences, the share recovered at all,
+     * and the number of reported losses.
      */
     private record Back(double placed, double values, long losses) {}
 

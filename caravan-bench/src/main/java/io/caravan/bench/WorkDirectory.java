@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A working directory that is deleted with its contents when it is closed, or when a signal ends this JVM. */
+/** A working directory that is deleted, with its contents, when it is closed or a signal terminates this JVM. */
 public final class WorkDirectory implements AutoCloseable {
     private static final int ATTEMPTS = 100;
-    /** Exit status of a process ended by SIGTERM. */
+    /** Exit status of a process terminated by SIGTERM. */
     private static final int SIGTERM = 128 + 15;
 
     private final Path path;

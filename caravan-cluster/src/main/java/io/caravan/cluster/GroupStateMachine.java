@@ -170,7 +170,7 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Applies an entry, if necessary after a role change, and returns whether it was applied. Entries that are not
+     * Applies an entry (after a role change if necessary), and returns whether it was applied. Entries that are not
      * applied because this node is leaving or closing are replayed from the Raft log at the next start.
      */
     private boolean apply(TermIndex place, ByteBuffer bytes) {
@@ -352,7 +352,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Returns the progress of the snapshot that a node receives, as far as this node knows; null if there is none. */
+    /** Returns the progress of a node's incoming snapshot, as far as this node knows; null if there is none. */
     GroupMember.@Nullable FileProgress files(String node) {
         return (node.equals(config.self()) ? receiver.progress() : sender.progress(node)).orElse(null);
     }
@@ -368,7 +368,7 @@ final class GroupStateMachine extends BaseStateMachine {
         getLifeCycle().transition(LifeCycle.State.PAUSED);
     }
 
-    /** Resumes the application of entries after a received snapshot. Called on the thread that applies entries. */
+    /** Resumes the application of entries after a snapshot was received. Called on the thread that applies entries. */
     @Override
     public synchronized void reinitialize() {
         resumeAfter(Objects.requireNonNull(initialized(mark).durable()));
@@ -435,8 +435,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Ends the current term if its store waits for this proposal, which failed or has an unknown outcome. A late
-     * failure has no effect: the frame has been committed, or the term is over.
+     * Ends the current term if the store is waiting for this proposal, which has failed or has an unknown outcome. A
+     * late failure has no effect: the frame has been committed, or the term is over.
      */
     void proposalFailed(Proposal proposal, Throwable problem) {
         RaftFrameReplicator term = leading;
@@ -606,7 +606,7 @@ final class GroupStateMachine extends BaseStateMachine {
         closing = true;
     }
 
-    /** Waits until a node that has left on its own is closed; fails if that takes longer than a minute. */
+    /** Waits until a node that has left its group by itself is closed; fails if that takes longer than a minute. */
     void awaitLeft() throws IOException {
         Thread thread = leaver.get();
         if (thread == null) {

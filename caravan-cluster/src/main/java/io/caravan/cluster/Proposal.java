@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** A proposed frame, for whose outcome the leader's flusher waits. */
+/** A proposed frame whose outcome the leader's flusher awaits. */
 final class Proposal {
     private final long lsn;
     private final int checksum;

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The limit on the Raft log kept for nodes that lag: the newest finished segments, up to a number of bytes. */
+/** The limit on the Raft log kept for nodes that lag behind: the newest finished segments, up to a given total size. */
 final class RaftLogRetention {
     /** The approximate number of segments into which the limit is divided. */
     private static final int SEGMENTS = 8;

@@ -21,7 +21,7 @@ import org.apache.ratis.thirdparty.io.grpc.Status;
 import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
 
 /**
- * Corrects three faults of Ratis (3.3.0) in the RPCs between nodes.
+ * Corrects three faults that Ratis (3.3.0) has in the RPCs between nodes.
  *
  * <ul>
  *   <li><b>Durable votes.</b> Ratis fsyncs the file with the term and the vote, and renames it, but does not fsync its

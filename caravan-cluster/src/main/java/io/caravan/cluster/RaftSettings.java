@@ -114,7 +114,7 @@ final class RaftSettings {
         return client(properties(config), config.group(), config.tls(), node, timeout);
     }
 
-    /** Creates a client for a node of any group, for requests with short responses, without retries. */
+    /** Creates a client that sends requests with short responses to a node of any group, without retries. */
     static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration timeout) {
         return client(new RaftProperties(), group, tls, node, timeout);
     }

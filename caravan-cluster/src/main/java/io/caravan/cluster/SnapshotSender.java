@@ -157,7 +157,7 @@ final class SnapshotSender {
     }
 
     /**
-     * Discards failed copies, and copies for whose receivers the Raft log need no longer be kept. This is the case once
+     * Discards each copy that failed, or for whose receiver the Raft log need no longer be kept. This is the case once
      * the receiver is unreachable, or has every entry that this node had at the first check after the copy ended.
      *
      * @param last the entry up to which this node is complete now

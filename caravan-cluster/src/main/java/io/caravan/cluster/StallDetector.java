@@ -113,7 +113,7 @@ final class StallDetector {
         return lagging;
     }
 
-    /** Returns the numbers whose change counts as progress. The first is the applied index. */
+    /** Returns the numbers in which any change counts as progress. The first is the applied index. */
     private List<Long> numbers(Progress now) {
         if (seen.isEmpty() || now.applied() != seen.get(0)) {
             target = now.last();

@@ -40,7 +40,7 @@ final class StoreDirectories {
         }
     }
 
-    /** Returns the directory for an incoming snapshot, which does not exist yet. */
+    /** Returns the directory for an incoming snapshot; the directory does not exist yet. */
     Path beginIncoming() throws IOException {
         forget();
         return incoming;

@@ -191,8 +191,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests a node whose store lacks a frame: it would reject all later frames, and could become the leader although it
-     * lacks acknowledged writes.
+     * Tests a node whose store lacks a frame: if it stayed in the group, it would reject all later frames, and could
+     * become the leader although it lacks acknowledged writes.
      */
     @Test
     void nodeWithMissingFrameLeavesGroup() throws Exception {
@@ -254,8 +254,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests a Raft log that ends before the store: the node was killed before Raft dropped the log for a snapshot, or
-     * the last log entries were not fsynced.
+     * Tests a Raft log that ends before the store's log does, because the node was killed before Raft dropped the log
+     * for a snapshot, or because the last log entries were not fsynced.
      */
     @Test
     void nodeCatchesUpIfRaftLogEndsBeforeStore() throws Exception {
@@ -543,8 +543,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests that a node leaves its group if its listener cannot serve. Otherwise, Raft would consider the node the
-     * leader for as long as the node participates.
+     * Tests that a node leaves its group if its listener fails when the node becomes the leader. Otherwise, Raft would
+     * consider the node the leader for as long as the node participates.
      */
     @Test
     void nodeLeavesGroupIfListenerCannotServe() throws Exception {
@@ -564,8 +564,8 @@ final class GroupFaultsTest {
     }
 
     /**
-     * Tests that a node leaves its group if its listener cannot end its term. Otherwise, the thread that applies
-     * entries would wait forever for the end of the term.
+     * Tests that a node leaves its group if its listener fails when the node's term ends. Otherwise, the thread that
+     * applies entries would wait forever for the end of the term.
      */
     @Test
     void nodeLeavesGroupIfListenerCannotFollow() throws Exception {

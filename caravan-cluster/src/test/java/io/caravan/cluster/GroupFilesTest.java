@@ -23,7 +23,7 @@ final class GroupFilesTest {
     @TempDir
     Path directory;
 
-    /** Stops a node until the entries that it lacks are purged, and returns its id. */
+    /** Stops a node, waits until the entries that it lacks are purged, and returns the node's id. */
     private static String stopUntilLogIsPurged(Group group) throws IOException {
         String away = group.follower();
         group.stop(away);

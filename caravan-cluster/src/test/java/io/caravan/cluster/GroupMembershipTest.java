@@ -289,7 +289,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /** Tests that a group is not created twice: a start script may pass --cluster-create if the directory is empty. */
+    /** Tests that a group is not created twice even if a script passes --cluster-create for an empty directory. */
     @Test
     void nodeWithLostFilesCannotRecreateGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -323,7 +323,7 @@ final class GroupMembershipTest {
         assertThat(group.raftDirectory(loses)).doesNotExist();
     }
 
-    /** Tests that a new group's node may start after a leader is elected, because the node has acknowledged nothing. */
+    /** Tests that a node of a new group may start after an election, because the node has acknowledged nothing. */
     @Test
     void newGroupAcceptsLateNode() throws Exception {
         try (Group group = new Group(directory)) {

@@ -184,8 +184,8 @@ final class GroupReplicaTest {
     }
 
     /**
-     * Replays all frames on the follower, whose applied index stays at value 10. Returns a copy of the open store's
-     * files.
+     * Replays all frames on the follower, but leaves its applied index at the frame of value 10. Returns a copy of the
+     * open store's files.
      */
     private DirectoryImage markedUpToTheTenth() throws IOException {
         for (int i = 0; i < frames.size(); i++) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Tests of queries that a process outside of a group sends to the nodes of the group. */
+/** Tests of queries that a process outside a group sends to the nodes of the group. */
 @LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class LeaderLookupTest {

@@ -179,7 +179,7 @@ final class RaftMetadataRepairTest {
         }
     }
 
-    /** Tests that the copy follows Raft's report if an entry replaces an uncommitted one whose index is higher. */
+    /** Tests that the copy follows Raft's report if an entry replaces an uncommitted one that has a higher index. */
     @Test
     void copyFollowsReportsOfRaft() throws Exception {
         LogEntryProto nodes = LogEntryProto.newBuilder()

@@ -320,7 +320,7 @@ final class SimulatedNode {
             }
         }
 
-        /** Proposes a frame on the flusher, which waits while the simulation continues. */
+        /** Proposes a frame from the flusher, which waits while the simulation continues. */
         private void propose(byte[] frame, Proposal proposal) {
             committing = true;
             waiting = true;

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Tests of how a leader reacts to a group that makes no progress. */
+/** Tests how a leader reacts to a group that makes no progress. */
 final class StallDetectorTest {
     private static final int CHECKS_UNTIL_STEP_DOWN = 4;
 

@@ -64,8 +64,8 @@ final class StoreDirectoriesTest {
     }
 
     /**
-     * Tests crashes at each step after the received directory is first renamed. From then on, the received directory is
-     * the store, even if files of the old store remain.
+     * Tests crashes at each step after the first renaming of the received directory. From then on, the received
+     * directory is the store, even if files of the old store remain.
      */
     @Test
     void completesInstallationAfterCrashAtAnyStep() throws IOException {

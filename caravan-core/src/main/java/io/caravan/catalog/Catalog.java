@@ -111,7 +111,7 @@ public final class Catalog {
         return logs.length;
     }
 
-    /** Returns the number of the shard to which a name belongs, from 0. */
+    /** Returns the number of the shard to which a name belongs, counted from 0. */
     public int shardOf(DocumentName name) {
         return logs.length == 1 ? 0 : sharding.applyAsInt(name);
     }
@@ -198,7 +198,7 @@ public final class Catalog {
         }
     }
 
-    /** Returns the number of a name's stripe, from 0, below {@link #STRIPES}. */
+    /** Returns the number of a name's stripe, which is at least 0 and less than {@link #STRIPES}. */
     public static int stripeOf(DocumentName name) {
         return name.hashCode() & STRIPES - 1;
     }
@@ -245,8 +245,8 @@ public final class Catalog {
     }
 
     /**
-     * Adds documents of a stripe to a page until it is full. Returns the cursor of the next page; 0 if the stripe is
-     * done.
+     * Adds documents of a stripe to a page until the page is full. Returns the cursor of the next page; 0 if the stripe
+     * is done.
      */
     private long addPage(int stripe, int place, int tie, int limit, List<NamedDocument> page) {
         DocumentTable table = stripes[stripe];

@@ -43,7 +43,7 @@ public final class DocumentName {
         return new DocumentName(bytes);
     }
 
-    /** Returns the name whose bytes are this string in UTF-8. */
+    /** Returns the name whose bytes are the UTF-8 encoding of this string. */
     public static DocumentName of(String text) {
         return of(text.getBytes(StandardCharsets.UTF_8));
     }

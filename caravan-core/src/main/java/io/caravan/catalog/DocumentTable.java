@@ -19,7 +19,7 @@ final class DocumentTable {
     static final int PLACE_BITS = Integer.SIZE - Catalog.STRIPE_BITS;
 
     final ReentrantLock lock = new ReentrantLock();
-    /** Number of accepted batches with catalog entries for this stripe that are not durable yet. */
+    /** Number of accepted batches that contain catalog entries for this stripe and are not durable yet. */
     final AtomicInteger changesInFlight = new AtomicInteger();
 
     private @Nullable CatalogDocument[] buckets = new @Nullable CatalogDocument[FIRST_BUCKETS];

@@ -40,7 +40,7 @@ public final class CheckpointSections {
     private long offset;
 
     /**
-     * Creates a walk through a file, up to the file's current end.
+     * Prepares to visit the sections of a file, up to the file's current end.
      *
      * @param partitions the expected number of partitions
      */

@@ -136,7 +136,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return entries;
     }
 
-    /** Returns the size, in bytes, that the file has once all sections added so far are written. */
+    /** Returns the size, in bytes, that the file will have once all sections added so far are written. */
     public long bytes() {
         return written + buffer.position();
     }

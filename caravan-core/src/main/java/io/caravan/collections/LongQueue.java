@@ -64,7 +64,7 @@ public final class LongQueue {
         last.longs[tail - 1] = value;
     }
 
-    /** Removes the first {@code count} elements, which must be an entire group. */
+    /** Removes the first {@code count} elements, which must be an entire group of elements that were added together. */
     public void remove(int count) {
         head += count;
         removed += count;

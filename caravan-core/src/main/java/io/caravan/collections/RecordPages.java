@@ -49,8 +49,8 @@ public final class RecordPages {
     }
 
     /**
-     * Returns the maximum number of records of this many longs. The number of pages and the maximum slot of a {@link
-     * SlotTable} limit it.
+     * Returns the maximum number of records if each record has this many longs. The number of pages and the maximum
+     * slot of a {@link SlotTable} limit it.
      */
     public static int maxRecords(int recordLongs) {
         int perPage = recordsPerPage(recordLongs);

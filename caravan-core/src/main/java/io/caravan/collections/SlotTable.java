@@ -95,7 +95,7 @@ public final class SlotTable {
         frozenRoot = null;
     }
 
-    /** Returns a child of a node that the caller may change. Copies the child first if the frozen tree shares it. */
+    /** Returns a node's child for modification by the caller. Copies the child first if the frozen tree shares it. */
     private static @Nullable Object childToChange(@Nullable Object[] node, @Nullable Object frozen, int at) {
         Object child = node[at];
         if (child != null && child == childOf(frozen, at)) {

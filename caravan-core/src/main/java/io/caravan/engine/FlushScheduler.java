@@ -173,7 +173,7 @@ final class FlushScheduler {
         return stage == Stage.FORCE || !active.isEmpty() && !gathering();
     }
 
-    /** Returns the remaining time for which the active commit waits for groups; 0 if the clock has gone back. */
+    /** Returns the remaining time for which the active commit waits for groups; 0 if the clock has gone backward. */
     private long groupWaitNanos() {
         long waitedNanos = state.nowNanos() - active.firstNanos();
         return waitedNanos < 0 ? 0 : GROUP_WAIT_NANOS - waitedNanos;

@@ -156,7 +156,7 @@ final class Flusher {
         }
     }
 
-    /** Whether a writer's thread may flush, because the flush would end soon. Called under the lock. */
+    /** Whether a writer's thread may flush, which is allowed only if the flush ends soon. Called under the lock. */
     private boolean flushesHere() {
         return !queue.flushing()
                 && (durability != Durability.SYNC || queue.tail() - state.forced.position() <= MAX_UNFORCED_HERE_BYTES)
@@ -195,7 +195,7 @@ final class Flusher {
         return state.locked(() -> demand.restNanos(queue.flushing()));
     }
 
-    /** Returns the remaining delay of the active commit; 0 if the clock has gone back to before its first write. */
+    /** Returns the remaining delay of the active commit; 0 if the clock is now behind the commit's first write. */
     private long delayNanos() {
         return state.locked(() -> {
             if (demand.urgent() || queue.flushing() || queue.active().count() == 0) {
@@ -271,8 +271,8 @@ final class Flusher {
     }
 
     /**
-     * Marks committed data that could not be fsynced as lost, so that later reads of this data fail. Such data exists
-     * only at levels weaker than {@code SYNC}.
+     * Marks as lost the committed data that could not be fsynced, so that later reads of this data fail. Such data
+     * exists only at levels weaker than {@code SYNC}.
      */
     private void takeBackLost() {
         if (writer.forceHasFailed()) {

@@ -35,9 +35,9 @@ final class HeapSpace {
 
     private final PendingFrees freed;
     private int segments;
-    /** The number of bytes at the start of each segment for which disk space is allocated. */
+    /** The number of bytes that have disk space, counted from the start of each segment. */
     private int[] filled;
-    /** Number of bytes of the segments in use that have no disk space yet. */
+    /** Number of bytes that have no disk space yet, in all segments that are in use. */
     private long unfilledBytes;
     /** Number of heap bytes that are allocated for entries that are still in the log. */
     private long survivorBytes;

@@ -18,7 +18,7 @@ final class ListChanges {
         this.space = space;
     }
 
-    /** Returns the list of a document. Creates it at this record's LSN if it does not exist. */
+    /** Returns the list with this id. Creates it at this record's LSN if it does not exist. */
     int findOrCreate(long id, long lsn) {
         int found = state.index.find(id);
         return found == ListIndex.NONE ? state.index.create(id, lsn, 0) : found;

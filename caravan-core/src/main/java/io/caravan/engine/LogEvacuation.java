@@ -128,7 +128,7 @@ final class LogEvacuation {
         }
     }
 
-    /** A run of {@code count} consecutive entries of a list, which starts at index {@code at} of the batch. */
+    /** A run of {@code count} consecutive entries of a list; the run starts at index {@code at} of the batch. */
     private record Run(Young young, long id, long creationLsn, long from, int at, int count) {}
 
     /**
@@ -349,7 +349,7 @@ final class LogEvacuation {
         }
     }
 
-    /** Allocates a region, after growing the heap if allowed and necessary. */
+    /** Allocates a region; grows the heap first if that is allowed and necessary. */
     private long allocate(long bytes, boolean mayGrow) throws IOException {
         long address = state.locked(() -> space.allocate(bytes));
         return address == IndexedHeap.NONE && mayGrow ? grow(bytes) : address;

@@ -5,9 +5,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A log position that never falls, such as the committed position. Threads can wait until the position reaches an LSN.
- */
+/** A log position that only advances, such as the committed position. Threads can wait until it reaches an LSN. */
 final class LsnWatermark {
     private final ReentrantLock lock;
     private final Condition moved;

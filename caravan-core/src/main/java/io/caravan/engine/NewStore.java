@@ -67,7 +67,7 @@ public final class NewStore implements AutoCloseable {
         }
     }
 
-    /** Returns a random id, which no other store has. */
+    /** Returns a random id, so that no two stores have the same id. */
     public static long newStoreId() {
         return new SecureRandom().nextLong();
     }
@@ -110,7 +110,7 @@ public final class NewStore implements AutoCloseable {
         checkpoint.regions(regions, 0, count);
     }
 
-    /** Completes the store, which is durable when this returns. */
+    /** Completes the store, which is durable when this method returns. */
     public void publish() throws IOException {
         heapFile.force();
         long start = logGeometry.firstFrame(0);

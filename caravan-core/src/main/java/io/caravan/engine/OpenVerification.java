@@ -63,7 +63,7 @@ final class OpenVerification {
         }
     }
 
-    /** Runs a task that reads files, and records its failure as a fault. */
+    /** Runs a task that reads files, and records any failure as a fault. */
     private void attempt(Engine.FileTask reading) {
         try {
             reading.run();
@@ -131,7 +131,7 @@ final class OpenVerification {
         }
     }
 
-    /** Reads a list until its end or a fault. Returns the sequence at which to resume. */
+    /** Reads a list until it ends or a fault occurs. Returns the sequence at which to resume. */
     private long readListFrom(long id, long from) {
         try {
             EntryStream counting = (sequence, value) -> {

@@ -5,9 +5,9 @@ import io.caravan.format.Region;
 import java.util.function.LongConsumer;
 
 /**
- * Heap places that trims and deletions have freed, and that must not be reused yet because the newest checkpoint still
- * refers to them. If the log loses the frame that freed such a place, for example because it is the last frame and is
- * damaged, recovery restores the entry, so the bytes must be unchanged. A place is therefore reused only after a
+ * Places in the heap that trims and deletions have freed, but that must not be reused yet because the newest checkpoint
+ * still refers to them. If the log loses the frame that freed such a place, for example because it is the last frame
+ * and is damaged, recovery restores the entry, so the bytes must be unchanged. A place is therefore reused only after a
  * checkpoint is published that no longer refers to it.
  *
  * <p>A place takes one long. Adjacent places that are freed one after the other share one long, and the entries of a

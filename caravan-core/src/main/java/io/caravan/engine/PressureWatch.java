@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the heap use, and notifies a {@link HeapPressureListener}. Used by the threads that flush or reclaim. */
+/** Checks heap usage, and notifies a {@link HeapPressureListener}. Used by the threads that flush or reclaim. */
 final class PressureWatch {
     private static final double RELIEF = 0.9;
     /** The threshold that disables a check: it counts as never reached, and never delays the report of relief. */
@@ -34,8 +34,8 @@ final class PressureWatch {
     }
 
     /**
-     * Checks the heap use. Only one thread checks at a time, so that the listener is notified of every crossing in
-     * order. If another thread is already checking, that thread repeats the check.
+     * Checks heap usage. Only one thread checks at a time, so that the listener is notified of every crossing in order.
+     * If another thread is already checking, that thread repeats the check.
      */
     void check(Supplier<HeapUse> use) {
         if (requested.getAndIncrement() > 0) {

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates log segments ahead of need, and removes segments that no checkpoint needs any longer. No other component adds
- * or removes segments. If the disk has no space, the provisioner reports this ({@link #isLogOutOfSpace()}) and retries
- * until space is available.
+ * Creates log segments before they are needed, and removes segments that no checkpoint needs any longer. No other
+ * component adds or removes segments. If the disk has no space, the provisioner reports this ({@link
+ * #isLogOutOfSpace()}) and retries until space is available.
  */
 final class Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(Provisioner.class);
@@ -28,7 +28,7 @@ final class Provisioner {
     private final HeapSpace space;
     private final LogSegments log;
     private final DiskReserve reserve;
-    /** The leases that backups have on files. Guarded by this list. */
+    /** The leases that backups hold on files. Guarded by this list. */
     private final List<Lease> leases = new ArrayList<>();
 
     private volatile long enteredSegment;
@@ -226,7 +226,7 @@ final class Provisioner {
         });
     }
 
-    /** Wakes writers that wait for space, and the flusher, which runs the actions that wait for writability. */
+    /** Wakes writers that are waiting for space, and the flusher, which runs the actions that await writability. */
     private void signalChange() {
         state.locked(() -> state.signalChange());
         state.wakes.flusher().run();

@@ -28,7 +28,7 @@ final class ReadPath {
     /** Number of regions copied each time the lock is held. */
     private static final int SLICE = 512;
 
-    /** Number of value lengths to collect in the first slice: most callers need only a few. */
+    /** Number of value lengths to collect in the first slice, because most callers need only a few. */
     private static final int FIRST_LENGTHS = 8;
 
     /** The value of {@code fromSequence} that stands for the first retained sequence. */
@@ -111,7 +111,7 @@ final class ReadPath {
         return true;
     }
 
-    /** Streams the retained entries of a list before a sequence, newest first. */
+    /** Streams a list's retained entries before {@code beforeSequence}, newest first. */
     void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
         read(
                 id,
@@ -247,7 +247,7 @@ final class ReadPath {
     }
 
     /**
-     * Returns the total size of the entries that had been trimmed but not freed at the time of the pin. This method
+     * Returns the total size of the entries that had been trimmed but not freed when the list was pinned. This method
      * counts them so that a trim need not. These entries are not pinned and may be freed in the meantime; the pin
      * counts the freed bytes.
      */
@@ -330,8 +330,8 @@ final class ReadPath {
     }
 
     /**
-     * Visits the lists whose creation is committed, after waiting for all writes accepted before the call. Collects ids
-     * step by step under the lock, and passes them on without the lock.
+     * Waits until all writes accepted before the call are committed, and then visits the lists whose creation is
+     * committed. Collects ids step by step under the lock, and passes them on without the lock.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");

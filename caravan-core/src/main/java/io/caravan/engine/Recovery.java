@@ -32,7 +32,7 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a store's files and determines the state of the store, according to the table of {@link RecoveryCase}. It
+ * Reads a store's files and determines the state of the store, according to the table in {@link RecoveryCase}. It
  * writes nothing. {@code StoreOpening} then removes the files that are not needed.
  */
 public final class Recovery {

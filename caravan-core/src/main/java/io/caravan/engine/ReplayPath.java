@@ -105,7 +105,7 @@ final class ReplayPath {
         }
     }
 
-    /** Checks that a heap segment would have space for the appended value if it survives until a checkpoint. */
+    /** Checks that the appended value fits in a heap segment, to which it moves if it survives until a checkpoint. */
     private void requireFits(
             long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
         if (EntryLayout.entryBytes(length) > state.heapFile.geometry().usableBytes()) {

@@ -7,9 +7,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * Creates the workers and the store ids of an engine, and performs its waits. With {@link #THREADS}, the workers are
- * threads. A simulator runs one worker at a time, and a seed determines which worker is next. The simulator may switch
- * to another worker whenever a worker waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that
+ * Creates an engine's workers and store ids, and implements its waits. With {@link #THREADS}, the workers are threads.
+ * A simulator runs one worker at a time, and a seed determines which worker is next. The simulator may switch to
+ * another worker whenever a worker waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that
  * another worker has published.
  */
 public interface Scheduler {
@@ -65,7 +65,7 @@ public interface Scheduler {
     }
 
     /**
-     * Creates a worker, which is not started yet.
+     * Creates a worker without starting it.
      *
      * @param crashed is called with any exception that a step throws; the worker then waits to be woken
      */

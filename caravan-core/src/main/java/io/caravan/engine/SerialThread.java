@@ -6,7 +6,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Runs tasks one after the other on its own daemon thread, which the first task starts. The queue is unbounded. */
+/** Runs tasks sequentially on its own daemon thread, which is created for the first task. The queue is unbounded. */
 public final class SerialThread implements Executor, AutoCloseable {
     private final ExecutorService executor;
     private volatile @Nullable Thread thread;

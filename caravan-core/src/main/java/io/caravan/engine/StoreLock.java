@@ -55,7 +55,7 @@ final class StoreLock {
         lock.unlock();
     }
 
-    /** Records that the holder is about to wait, which releases the lock: this hold is not measured. */
+    /** Excludes this hold from the measurements, because the holder is about to wait, which releases the lock. */
     void beforeWait() {
         measuring = false;
     }

@@ -15,7 +15,7 @@ final class WorkerThread implements Worker {
         }
     }
 
-    /** Set for a thread that is not a store thread, while this thread does the work of a store thread. */
+    /** Set while a thread that is not a store thread does the work of a store thread. */
     private static final ThreadLocal<Boolean> LENT = new ThreadLocal<>();
 
     private final Step step;

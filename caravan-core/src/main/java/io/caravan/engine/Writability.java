@@ -3,7 +3,7 @@ package io.caravan.engine;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Determines whether writes would have to wait, and runs the waiting actions once they would not. */
+/** Determines whether a write would have to wait, and runs the waiting actions once a write would not. */
 final class Writability {
     private final StoreState state;
     private final CommitQueue queue;
@@ -49,8 +49,8 @@ final class Writability {
     }
 
     /**
-     * Requests the flush or fsync for which the actions wait, if any. Without this request, the store might never
-     * become writable.
+     * Requests a flush or fsync if the actions are waiting for one. Without this request, the store might never become
+     * writable.
      */
     private void requestSpace() {
         if (!queue.active().roomy()) {

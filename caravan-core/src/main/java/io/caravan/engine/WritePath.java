@@ -101,8 +101,8 @@ final class WritePath {
     }
 
     /**
-     * Waits until the active commit has space for records of this size, and the heap for their entries. Returns the
-     * commit.
+     * Waits until the active commit has space for records of this size, and the heap has space for their entries.
+     * Returns the commit.
      */
     private Commit makeRoom(int recordBytes, long entryBytes, boolean mayWait) {
         Commit commit = queue.makeRoom(recordBytes, entryBytes == 0, mayWait);

@@ -46,7 +46,7 @@ public final class CheckpointLayout {
 
     public static final int MAX_PARTITIONS = 1024;
     /**
-     * Exclusive upper limit of all positions, sequences, and file numbers, so that arithmetic with them cannot
+     * Exclusive upper limit on all positions, sequences, and file numbers, so that arithmetic with them cannot
      * overflow.
      */
     public static final long NUMBER_LIMIT = 1L << 62;

@@ -15,8 +15,8 @@ public final class Checksums {
     }
 
     /**
-     * Returns the checksum of {@code length} bytes from an absolute index. The buffer's position and limit do not
-     * change.
+     * Returns the checksum of the {@code length} bytes that start at an absolute index. The buffer's position and limit
+     * do not change.
      */
     public static int crc32c(ByteBuffer buffer, int index, int length) {
         CRC32C crc = new CRC32C();

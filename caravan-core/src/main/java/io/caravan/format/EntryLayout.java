@@ -3,8 +3,8 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * The layout of an entry, as described in docs/internals/file-format.md: a value in a log record. An entry has the same
- * bytes after it has moved to the heap.
+ * The layout of an entry (a value in a log record), as described in docs/internals/file-format.md. An entry has the
+ * same bytes after it has moved to the heap.
  *
  * <p>The checksum combines the value's CRC-32C, which a writer computes before it takes any lock, with a hash of the
  * list id, the creation LSN of the list, the sequence, and the length. Readers therefore reject a stale or misplaced

@@ -16,7 +16,7 @@ public enum FileNames {
     /** The file with the number of shards, in the directory of a sharded store; see {@link FileHeader.Kind#SHARDS}. */
     public static final String SHARDS = "caravan.shards";
 
-    /** The file with the position up to which the log was fsynced; see {@link FsyncedLsnLayout}. */
+    /** The file that records the position up to which the log was fsynced; see {@link FsyncedLsnLayout}. */
     public static final String FORCED_LSN = "log.forced";
 
     /** The ending of files that are being written and are not valid yet. */

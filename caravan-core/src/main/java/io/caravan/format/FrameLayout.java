@@ -150,8 +150,8 @@ public final class FrameLayout {
     }
 
     /**
-     * Returns the number of header fields at this index, up to four, that match an expected frame. Ignores the
-     * checksum.
+     * Returns the number of header fields at this index, up to four, that match those of the expected frame. Ignores
+     * the checksum.
      */
     public static int fieldsRight(ByteBuffer segment, int at, long storeId, long lsn, long previousLsn) {
         if (segment.limit() - at < HEADER_BYTES) {

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.UUID;
 
 /**
- * The layout of the file with the position up to which the log was fsynced, as described in
+ * The layout of the file that records the position up to which the log was fsynced, as described in
  * docs/internals/file-format.md.
  *
  * <p>The operating system generates the boot id when it starts. A different boot id means that the system has

@@ -3,9 +3,9 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * The layout of the records of a frame, as described in docs/internals/file-format.md: one for each operation, in
- * order, each starting at a multiple of 8 bytes. A record's LSN is its byte position in the log. A record contains the
- * operation, but no location in the heap, so a frame has the same meaning on every node.
+ * The layout of the records of a frame, as described in docs/internals/file-format.md: one record for each operation,
+ * in order, each starting at a multiple of 8 bytes. A record's LSN is its byte position in the log. A record contains
+ * the operation, but no location in the heap, so a frame has the same meaning on every node.
  */
 public final class RecordLayout {
     public static final int TYPE = 0;

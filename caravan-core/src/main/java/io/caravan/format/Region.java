@@ -1,9 +1,9 @@
 package io.caravan.format;
 
 /**
- * The place of a value, in one long, as described in docs/internals/file-format.md. The index and each checkpoint
- * contain one region for each entry. A region consists of 38 bits for the position divided by 8, one bit that states
- * whether the position is in the heap or the log, and 25 bits for the length of the value.
+ * The location and length of a value, packed into one long, as described in docs/internals/file-format.md. The index
+ * and each checkpoint contain one region for each entry. A region consists of 38 bits for the position divided by 8,
+ * one bit that states whether the position is in the heap or the log, and 25 bits for the length of the value.
  *
  * <p>The address space of the heap is therefore 2 TiB, the retained log must be shorter than 1 TiB, and a value must be
  * shorter than 32 MiB.
@@ -20,7 +20,7 @@ public final class Region {
     public static final long ADDRESS_LIMIT = 1L << Long.SIZE - POSITION_SHIFT + UNIT_SHIFT;
 
     /**
-     * Maximum length of the log, starting with the first segment that a checkpoint needs. Regions distinguish LSNs
+     * Maximum length of the log, measured from the first segment that a checkpoint needs. Regions distinguish LSNs
      * within 1 TiB; half of this range is kept in reserve.
      */
     public static final long MAX_LOG_BYTES = ADDRESS_LIMIT / 4;

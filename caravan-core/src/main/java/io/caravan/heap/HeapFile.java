@@ -148,8 +148,8 @@ public final class HeapFile implements AutoCloseable {
     }
 
     /**
-     * Drops the segments from this number on: deletes their files and unmaps them. They must have no live or pinned
-     * entries. If a file cannot be deleted, the other files are still deleted.
+     * Deletes the files of the segments from this number on, and unmaps these segments. They must have no live or
+     * pinned entries. If a file cannot be deleted, the other files are still deleted.
      */
     public void dropFrom(int count) throws IOException {
         Segment[] before = segments;

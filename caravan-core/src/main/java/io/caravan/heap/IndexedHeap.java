@@ -52,7 +52,7 @@ public final class IndexedHeap {
     /** The minimum size of a hole that becomes the frontier when it is split: 4 KiB. */
     private static final long FRONTIER_UNITS = 512;
 
-    /** Number of holes to try in the bin of the requested size before a hole of a larger bin is split. */
+    /** Number of holes to try in the bin of the requested size before a hole from a larger bin is split. */
     private static final int FIT_TRIES = 16;
 
     /**
@@ -137,7 +137,7 @@ public final class IndexedHeap {
         }
     }
 
-    /** Shortens a hole from its start. The hole's end, and therefore its place in the index by end, does not change. */
+    /** Shortens a hole at its start. The hole's end, and therefore its place in the index by end, does not change. */
     private void takeFront(int slot, long units) {
         long left = holeUnits(slot) - units;
         boolean sameBin = SizeBins.binOf(left) == SizeBins.binOf(holeUnits(slot));
@@ -269,7 +269,7 @@ public final class IndexedHeap {
         totalUnits += units(bytes);
     }
 
-    /** Adds a hole in used space, which must have no adjacent hole. */
+    /** Adds a hole in used space; no other hole may be adjacent to it. */
     void addFree(long address, long bytes) {
         addIfRoom(address >>> UNIT_SHIFT, units(bytes));
     }

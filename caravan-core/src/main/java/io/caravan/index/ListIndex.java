@@ -156,8 +156,8 @@ public final class ListIndex {
     }
 
     /**
-     * Removes and returns the next list of the queue of lists that may have entries in the log; {@link #putYoung} puts
-     * it back. Returns {@link #NONE} if the list was removed from the index.
+     * Removes and returns the next list from the queue of lists that may have entries in the log; {@link #putYoung}
+     * puts it back. Returns {@link #NONE} if the list was removed from the index.
      */
     public int takeYoung() {
         int list = find(young.first(0));
@@ -348,7 +348,7 @@ public final class ListIndex {
         return next(list) - records.young(list);
     }
 
-    /** Returns the sequence of the first entry that a checkpoint must keep: retained, or pinned by a reader. */
+    /** Returns the sequence of the first entry that is retained or pinned, so that a checkpoint must keep it. */
     public long firstKept(int list) {
         return Math.min(first(list), Math.max(firstStored(list), pins.first(list)));
     }
@@ -446,8 +446,8 @@ public final class ListIndex {
     }
 
     /**
-     * Calls the action with the regions of all retained entries in the heap, partition by partition, in the order of a
-     * checkpoint.
+     * Calls the action with the regions of all retained entries in the heap, partition by partition, in the same order
+     * as a checkpoint.
      */
     public void forEachInHeap(LongConsumer action) {
         ListCursor cursor = new ListCursor();
@@ -512,7 +512,7 @@ public final class ListIndex {
         return entries;
     }
 
-    /** Returns the number of retained entries of all lists except those for bookkeeping. */
+    /** Returns the number of retained entries of all lists except bookkeeping lists. */
     public long valueCount() {
         return entries - internalEntries;
     }

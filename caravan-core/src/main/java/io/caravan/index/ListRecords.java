@@ -68,9 +68,7 @@ final class ListRecords {
         this.records = records;
     }
 
-    /**
-     * Returns a frozen view of the current records, which can be read until {@link #thaw} while this object changes.
-     */
+    /** Returns a frozen view of the current records, readable until {@link #thaw}, even while this object changes. */
     ListRecords freeze() {
         return new ListRecords(records.freeze());
     }

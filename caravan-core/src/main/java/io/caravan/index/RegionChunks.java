@@ -54,7 +54,7 @@ final class RegionChunks {
         this.words = words;
     }
 
-    /** Returns a frozen view of the current chunks, which can be read until {@link #thaw} while this object changes. */
+    /** Returns a frozen view of the current chunks, readable until {@link #thaw}, even while this object changes. */
     RegionChunks freeze() {
         return new RegionChunks(words.freeze());
     }

@@ -156,8 +156,8 @@ public final class ContentsReader {
     }
 
     /**
-     * Visits the state of one list, and each value that the list had at the time of the call and still has when it is
-     * read.
+     * Visits the state of one list, and each value that the list had at the time of the call and still has when the
+     * value is read.
      *
      * @return false if the list does not exist
      * @throws StoreIoException if the store changes faster than it can be read

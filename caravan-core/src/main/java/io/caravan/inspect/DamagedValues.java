@@ -11,7 +11,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads values of a damaged store. Any part of the store's files may be missing. */
+/** Reads values from a damaged store. Any part of the store's files may be missing. */
 final class DamagedValues implements AutoCloseable {
     /** Determines where a region's entry is stored; see {@link SalvageIdentity#place}. */
     @FunctionalInterface
@@ -44,7 +44,7 @@ final class DamagedValues implements AutoCloseable {
     }
 
     /**
-     * Returns the value of an entry, or null if its bytes are missing or not those that were written.
+     * Returns the value of an entry, or null if its bytes are missing or differ from those that were written.
      *
      * @param creationLsn the creation LSN of the list, or {@link SalvagedList#UNKNOWN} for an entry of a frame whose
      *     checksum was correct

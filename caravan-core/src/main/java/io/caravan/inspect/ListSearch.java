@@ -16,7 +16,7 @@ import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds one list of a store that may be open or damaged. It takes the list from the newest checkpoint in which the
+ * Finds one list in a store that may be open or damaged. It takes the list from the newest checkpoint in which the
  * list's partition is intact, and applies the later log. If another checkpoint has been published in the meantime, and
  * the required part of the log no longer exists, it searches again.
  */

@@ -76,7 +76,7 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Skips to the start of the oldest intact checkpoint if this start is in this segment and no frame precedes it. A
+     * Skips to the start LSN of the oldest intact checkpoint if that LSN is in this segment and no frame precedes it. A
      * backup has zeros in place of the earlier frames.
      */
     private void skipToCheckpoint() throws IOException {
@@ -152,7 +152,7 @@ public final class LogReader implements AutoCloseable {
                 "LSN " + position + ": no valid frame, " + though);
     }
 
-    /** Whether an incomplete frame starts at the position: a process is writing it, or a crash has cut it off. */
+    /** Whether an incomplete frame starts at the position, because it is being written or a crash has cut it off. */
     public boolean torn() throws IOException {
         return frames.begunAt(position) && !frames.validAt(position);
     }

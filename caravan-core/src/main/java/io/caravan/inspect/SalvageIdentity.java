@@ -86,7 +86,7 @@ record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) 
                 : new ValueLocation(false, FileNames.HEAP.of(heap.segmentOf(at)), heap.offsetOf(at), length);
     }
 
-    /** Returns a file's header; null if the header is damaged or unreadable, or an open store has removed the file. */
+    /** Returns a file's header; null if the header is damaged or unreadable, or if an open store removed the file. */
     static FileHeader.@Nullable Fields fields(Storage storage, String name, FileHeader.Kind kind) {
         ByteBuffer bytes = ByteBuffer.allocate(CheckpointLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         try (StoreFile file = storage.open(name)) {

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The known entries of one list of a damaged store, and their places. A run of missing entries takes constant memory,
+ * The known entries of one list in a damaged store, and their places. A run of missing entries takes constant memory,
  * regardless of its length.
  */
 final class SalvagedList {

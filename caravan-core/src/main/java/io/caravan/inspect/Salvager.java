@@ -24,7 +24,7 @@ import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies all intact data of a damaged store to a new store, without writing to the damaged store.
+ * Copies all intact data from a damaged store to a new store, without writing to the damaged store.
  *
  * <p>To rebuild the index, it takes each partition from the newest checkpoint in which the partition is intact, and
  * replays every valid frame of the log. Then it copies each entry whose checksum is correct.

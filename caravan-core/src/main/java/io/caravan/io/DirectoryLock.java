@@ -20,9 +20,9 @@ final class DirectoryLock {
     static final String FILE_NAME = "caravan.lock";
     private static final int OWNER_BYTES = 64;
     /**
-     * The prefix of the registry's system properties; the rest of each name is a directory. System properties are the
-     * only state that all copies of this class share, regardless of their class loaders. The registry is checked before
-     * the lock file is opened, because a close of the file would release this process's lock.
+     * The prefix of the registry's system properties; the rest of each name is a directory path. System properties are
+     * the only state that all copies of this class share, regardless of their class loaders. The registry is checked
+     * before the lock file is opened, because a close of the file would release this process's lock.
      */
     private static final String HELD_HERE = "io.caravan.lock.";
 
@@ -35,7 +35,7 @@ final class DirectoryLock {
     }
 
     /**
-     * Takes the lock of a directory.
+     * Acquires the lock on a directory.
      *
      * @param shared whether several readers may share the lock; the lock file must then exist, and is not written
      */

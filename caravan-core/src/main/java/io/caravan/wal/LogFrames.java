@@ -26,7 +26,7 @@ public final class LogFrames {
      */
     public static final int READ_AHEAD_BYTES = 256 << 10;
 
-    /** No read-ahead, for a log that is being written: each request reads the file again. */
+    /** No read-ahead, for a log that is being written, so that each request reads the file again. */
     public static final int NO_READ_AHEAD = 0;
 
     private static final int MEBIBYTE_SHIFT = 20;

@@ -50,8 +50,8 @@ public record LogGeometry(int segmentBytes) {
     }
 
     /**
-     * Returns the position of the frame that follows a frame with this end: the next block, or the next segment if this
-     * one is full.
+     * Returns the position of the frame after one that ends at this position: the next block, or the next segment if
+     * this segment is full.
      */
     public long positionAfter(long end) {
         long block = Blocks.roundUp(end);

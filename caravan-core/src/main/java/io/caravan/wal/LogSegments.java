@@ -378,10 +378,10 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * The file with the position up to which the log was fsynced when the process ended. The position is written after
-     * each fsync and before any write is acknowledged, but the file is never fsynced: the page cache outlives the
-     * process. If the page cache is lost, all readable bytes of the log come from the disk. {@link FsyncedLsnLayout}
-     * distinguishes the two cases.
+     * The file that records the position up to which the log was fsynced when the process ended. The position is
+     * written after each fsync and before any write is acknowledged, but the file is never fsynced: the page cache
+     * outlives the process. If the page cache is lost, all readable bytes of the log come from the disk. {@link
+     * FsyncedLsnLayout} distinguishes the two cases.
      */
     private static final class FsyncedLsn implements AutoCloseable {
         private final StoreFile file;

@@ -21,7 +21,7 @@ public final class LogWriter {
     private int term;
 
     private Link last;
-    /** Position after the frame written last. */
+    /** Position after the last frame written. */
     private long position;
     /** The oldest segment with frames that are not fsynced. Earlier segments may be recycled at any time. */
     private long firstUnforcedSegment = NONE;
@@ -40,7 +40,7 @@ public final class LogWriter {
     }
 
     /**
-     * Completes a frame that follows the frame written last. Returns the completed frame's bytes, up to the end of the
+     * Completes a frame that follows the last frame written. Returns the completed frame's bytes, up to the end of the
      * last block.
      *
      * @param alone whether no other node has the frames; if so, the frame records whether all earlier frames are
@@ -101,7 +101,7 @@ public final class LogWriter {
         forceFailure = failure;
     }
 
-    /** Throws the error with which an fsync of the log has failed, if any. May be called on any thread. */
+    /** Throws the recorded error if an fsync of the log has failed. May be called on any thread. */
     public void requireForcesWork() throws IOException {
         IOException failure = forceFailure;
         if (failure != null) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the work that a close completes, the work that it waits for, and calls in progress when it ends. */
+/** Tests the work that a close completes, the work that it waits for, and calls that are in progress when it ends. */
 @LongTimeout
 class ClosingTest {
     private final AtomicLong nanos = new AtomicLong();
@@ -130,7 +130,7 @@ class ClosingTest {
         awaitTimedWaitingOrEnded(closer);
     }
 
-    /** Waits until the close has ended or is in a timed wait, which it uses only for readers and futures. */
+    /** Waits until the close has ended or is in a timed wait, which a close uses only for readers and futures. */
     private static void awaitTimedWaitingOrEnded(Thread closer) {
         Eventually.await(closer + " waits with a timeout or ends", () -> switch (closer.getState()) {
             case TIMED_WAITING, TERMINATED -> true;

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests how long the store delays flushes, and how precisely it keeps this delay. */
+/** Tests how long the store delays flushes, and how precisely it keeps to this delay. */
 @LongTimeout
 class FlushTimingTest {
     private static final long MILLI = 1_000_000;

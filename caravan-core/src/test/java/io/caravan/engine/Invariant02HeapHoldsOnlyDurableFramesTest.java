@@ -72,7 +72,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** Checks that damage to unfsynced heap bytes does no harm, because their values are also in the log. */
+    /** Checks that damage to unfsynced heap bytes does no harm, because the values are also in the log. */
     @Test
     void noRegionReferencesHeapBytesBeforeFsync() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
@@ -224,7 +224,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
     }
 
     /**
-     * Checks that trimmed values reappear intact if the frame of the trim is damaged, which looks like a torn tail. A
+     * Checks that trimmed values reappear intact if damage to the trim's frame makes it look like a torn tail. A
      * checkpoint that was interrupted before its publication must not have reused the regions of these values.
      */
     @Test

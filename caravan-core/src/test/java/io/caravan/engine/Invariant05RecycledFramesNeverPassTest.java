@@ -88,7 +88,7 @@ class Invariant05RecycledFramesNeverPassTest {
         }
     }
 
-    /** Checks that old frames of every kind are not replayed, by cutting the power repeatedly between writes. */
+    /** Cuts the power repeatedly between writes, and checks that no old frames of any kind are replayed. */
     @Test
     void neverReplaysOldFramesAfterEndOfLog() {
         Predicate<Call> recycling = on(Kind.RENAME, LOG)

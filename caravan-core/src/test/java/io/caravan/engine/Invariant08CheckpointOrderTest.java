@@ -39,9 +39,7 @@ class Invariant08CheckpointOrderTest {
     private static final Predicate<Call> RECYCLING =
             on(Kind.RENAME, LOG).and(call -> call.file().matches(LOG));
 
-    /**
-     * Opens a store with three checkpoints, and with enough log for the next publication to delete and recycle files.
-     */
+    /** Opens a store with three checkpoints and so much log that the next publication deletes and recycles files. */
     private static FaultyStore withThreeCheckpoints() {
         FaultyStore store = FaultyStore.open();
         for (int i = 0; i < 3; i++) {

@@ -111,7 +111,7 @@ class Invariant11OneProcessOpensAStoreTest {
         assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.OPENED);
     }
 
-    /** Checks that an open that is rejected in another class loader of the process does not release the lock. */
+    /** Checks that a rejected open from another class loader in the same process does not release the lock. */
     @Test
     void rejectedClassLoaderDoesNotReleaseLock() throws Exception {
         try (DurableListStore store = LockProbe.open(directory())) {

@@ -168,7 +168,7 @@ class Invariant12InterruptsCloseNothingTest {
                 .isEmpty();
     }
 
-    /** Checks, by the names of the threads, that only threads of the store access file bytes while it is open. */
+    /** Checks, based on thread names, that only the store's threads access file bytes while the store is open. */
     @Test
     void onlyStoreThreadsAccessFiles() throws Exception {
         Set<String> threads = ConcurrentHashMap.newKeySet();

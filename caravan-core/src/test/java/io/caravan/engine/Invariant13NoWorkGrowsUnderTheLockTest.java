@@ -55,7 +55,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     private static final class Space {
         final StoreState state;
         final HeapSpace space;
-        /** The LSN of all changes: the first position that has not been fsynced. */
+        /** The LSN that is used for all changes: the first position that has not been fsynced. */
         final long lsn;
 
         Space() throws IOException {

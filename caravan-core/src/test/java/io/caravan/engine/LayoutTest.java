@@ -45,7 +45,7 @@ class LayoutTest {
         }
     }
 
-    /** Checks that checkpoints keep the log within {@code Region.MAX_LOG_BYTES}, the limit of positions in regions. */
+    /** Checks that checkpoints keep the log within {@code Region.MAX_LOG_BYTES}, the limit on positions in regions. */
     @Test
     void checkpointThresholdIsBoundedForAnyFloor() throws Exception {
         try (FaultyStore store = FaultyStore.open(

@@ -243,7 +243,7 @@ class RecoveryTableTest {
         }
     }
 
-    /** Checks that a damaged frame is rejected before a frame whose magic states that all earlier ones were fsynced. */
+    /** Checks that a damaged frame is rejected if a later frame's magic states that all earlier ones were fsynced. */
     @Test
     void badFrameWithValidOnesAfterIsRejectedAmongWeakerWrites() throws Exception {
         DirectoryImage full = killedAfter(filling -> {

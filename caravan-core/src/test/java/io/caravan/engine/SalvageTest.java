@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SalvageTest {
     private final List<String> losses = new ArrayList<>();
 
-    /** Checks that only the records of a damaged frame that the checkpoint lacks are lost, and reported as lost. */
+    /** Checks that, of a damaged frame, only the records that the checkpoint lacks are lost, and reported as lost. */
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
     void reportsRecordsOfDamagedFrameThatCheckpointLacks(boolean theHeaderIsRight, boolean frameFollows)

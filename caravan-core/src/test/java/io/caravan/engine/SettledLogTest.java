@@ -129,8 +129,8 @@ class SettledLogTest {
     }
 
     /**
-     * Checks that a partly destroyed frame stays cut off after opening, even if its lost bytes are restored. A torn
-     * write of a new frame can restore bytes that are equal in both frames.
+     * Checks that a partly destroyed frame stays cut off after opening, even if its lost bytes reappear. A torn write
+     * of a new frame can restore bytes that are equal in both frames.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

@@ -137,7 +137,7 @@ class StatsTest {
         }
     }
 
-    /** Checks how long the lock was held, with a clock that advances by one microsecond whenever it is read. */
+    /** Checks the reported lock times, using a clock that advances by one microsecond whenever it is read. */
     @Test
     void lockTimesEverySliceAndSamplesOtherHolds() {
         AtomicLong ticks = new AtomicLong();

@@ -159,7 +159,7 @@ class WriteGroupTest {
         }
     }
 
-    /** Appends to list 1 in a group and flushes it. {@code callbackThreads} may be read after the return. */
+    /** Appends to list 1 in a group and flushes the group. {@code callbackThreads} may be read after the return. */
     private static void appendAndFlush(FaultyStore store, List<Thread> callbackThreads) {
         WriteGroup group = store.engine.group();
         store.engine.append(1, bytes("value"), onSuccess(() -> callbackThreads.add(Thread.currentThread())));
@@ -279,7 +279,7 @@ class WriteGroupTest {
         }
     }
 
-    /** Checks that the flusher frees the regions left by a writer's flush, which frees only a bounded number. */
+    /** Checks that the flusher frees regions that a writer's flush left because it frees only a bounded number. */
     @Test
     void flusherFreesWhatWriterFlushLeaves() throws Exception {
         try (FaultyStore store = open()) {
@@ -328,7 +328,7 @@ class WriteGroupTest {
         }
     }
 
-    /** Checks that a failed store's close waits for the flush in progress, and that no other begins before that. */
+    /** Checks that a failed store's close waits for the flush in progress, and that no other begins in the meantime. */
     @Test
     void closeOfFailedStoreWaitsForFlushInProgress() throws Exception {
         FaultyStore store = open();

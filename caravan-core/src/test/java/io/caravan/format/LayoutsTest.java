@@ -219,7 +219,7 @@ class LayoutsTest {
                 .isFalse();
     }
 
-    /** Checks that a frame follows a frame of an earlier version by LSN, because checkpoints lack its checksum. */
+    /** Checks that the LSN suffices to link to a frame of an earlier version, because checkpoints lack its checksum. */
     @Test
     void frameFollowsOldVersionFrameByLsn() {
         ByteBuffer segment = segmentWithFrame(16);
@@ -365,7 +365,7 @@ class LayoutsTest {
 
     // Region
 
-    /** Checks that regions in a log of any length yield their LSN, for reference positions before and after it. */
+    /** Checks that, in a log of any length, a region yields its LSN for reference positions on either side of it. */
     @Test
     void logRegionRoundTrips() {
         long window = 1L << 40;

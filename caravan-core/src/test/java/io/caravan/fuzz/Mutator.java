@@ -6,7 +6,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-/** Makes random inputs from intact ones: changes bytes, inserts extreme numbers, and moves, cuts, or doubles ranges. */
+/** Makes random inputs from intact ones: changes bytes, inserts extreme numbers, and moves, cuts, or repeats ranges. */
 public final class Mutator {
     private static final int MAX_STEPS = 6;
     private static final int MAX_RUN_BYTES = 64;

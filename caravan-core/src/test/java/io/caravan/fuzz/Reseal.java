@@ -8,8 +8,8 @@ import io.caravan.format.FrameLayout;
 import java.nio.ByteBuffer;
 
 /**
- * Recomputes the checksums of changed data, as long as the data is complete. With correct checksums, a fuzzer gets past
- * the checks, as an attacker would.
+ * Recomputes the checksums of changed data, provided that the data is complete. With correct checksums, a fuzzer gets
+ * past the checks, as an attacker would.
  */
 public final class Reseal {
 

@@ -152,7 +152,7 @@ class HeapFileTest {
         }
     }
 
-    /** Checks that a file is closed without an fsync, because a dropped segment would otherwise keep its space. */
+    /** Checks that a file is closed without an fsync, because a dropped segment would otherwise keep its disk space. */
     @Test
     void closesFileOfFailedWriteWhenSegmentIsDroppedOrHeapCloses() throws Exception {
         FaultStorage storage = new FaultStorage(new MemoryStorage());
@@ -191,8 +191,8 @@ class HeapFileTest {
     }
 
     /**
-     * Checks reads from a heap of just over 4 GiB, in which address arithmetic in ints would fail. Skipped if the disk
-     * has too little free space.
+     * Checks reads from a heap of just over 4 GiB, in which address arithmetic with ints would overflow. Skipped if the
+     * disk has too little free space.
      */
     @Test
     @Tag("thorough")

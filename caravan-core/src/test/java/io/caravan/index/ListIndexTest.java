@@ -301,7 +301,7 @@ class ListIndexTest {
         index.unqueued(list);
     }
 
-    /** Checks that entries that no reader can see are freed if each reader begins before the previous one ends. */
+    /** Checks that entries that no reader can see are freed even if each reader begins before the previous one ends. */
     @Test
     void overlappingPinsFreeEntriesBeforeFirstPin() {
         ListIndex index = new ListIndex();

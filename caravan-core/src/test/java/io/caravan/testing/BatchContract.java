@@ -17,7 +17,7 @@ import io.caravan.WriteCallback;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Tests that batches are atomic, in order, and accepted only if their expectations hold. */
+/** Tests that batches are atomic, are applied in order, and are accepted only if their expectations hold. */
 public interface BatchContract extends ContractFixture {
 
     private long write(WriteBatch batch) {

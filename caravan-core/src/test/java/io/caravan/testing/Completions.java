@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Records the calls of callbacks, in order. */
+/** Records the calls to callbacks, in order. */
 public final class Completions {
 
     /**

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Tests on which calls a director decides, and the effects of its decisions. */
+/** Tests which calls a director decides on, and the effects of its decisions. */
 class CrashStorageFaultsTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int SEEDS = 300;

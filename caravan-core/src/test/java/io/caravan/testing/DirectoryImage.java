@@ -76,7 +76,7 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return of(directory);
     }
 
-    /** Writes the files to a directory and creates it if it does not exist. */
+    /** Creates the directory if it does not exist, and writes the files to it. */
     public Path writeTo(Path directory) throws IOException {
         Files.createDirectories(directory);
         for (String name : files.keySet()) {

@@ -64,7 +64,7 @@ final class FaultConnection {
         }
     }
 
-    /** Forwards the bytes of one direction of the connection. */
+    /** Forwards the bytes in one direction of the connection. */
     private final class Forwarding {
         private final Way way;
         private final Socket from;

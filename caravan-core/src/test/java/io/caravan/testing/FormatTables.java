@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Compares the tables in a page of {@code docs/internals} with the public numeric constants of classes. Each table
+ * Compares the tables on a page of {@code docs/internals} with the public numeric constants of classes. Each table
  * follows a comment with its marker.
  */
 public final class FormatTables {
@@ -65,7 +65,7 @@ public final class FormatTables {
         return document;
     }
 
-    /** Returns the fields of a layout according to the document. */
+    /** Returns the fields of a layout according to the page. */
     public Map<String, Long> documentedOffsets(Layout layout) {
         Map<String, Long> offsets = new TreeMap<>();
         fields(layout).forEach(row -> offsets.put(row.get(0), Long.parseLong(row.get(1))));
@@ -88,7 +88,7 @@ public final class FormatTables {
                 : layout.hasPrefixOf(constant);
     }
 
-    /** Checks that each field in the document starts where the previous one ends. */
+    /** Checks that each field on the page starts where the previous one ends. */
     public void checkOrder(Layout layout) {
         List<List<String>> rows = fields(layout);
         for (int i = 0; i + 1 < rows.size(); i++) {
@@ -107,7 +107,7 @@ public final class FormatTables {
         return values;
     }
 
-    /** Returns all constants of the classes that are not fields in the document. */
+    /** Returns all constants of the classes, except those that the page documents as fields. */
     public Map<String, Long> constants() {
         Map<String, Long> inCode = new TreeMap<>();
         for (Class<?> owner : classes) {

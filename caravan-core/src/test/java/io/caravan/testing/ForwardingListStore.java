@@ -12,7 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 
-/** Passes every call to another store. Tests override the calls that must fail. */
+/** Passes every call on to another store. Tests override the calls that must fail. */
 public class ForwardingListStore implements ListStore {
     private final ListStore store;
 

@@ -15,7 +15,7 @@ import java.util.function.Supplier;
 public final class RandomOperations {
 
     /**
-     * The range of ids and the sizes of values from which operations are chosen.
+     * The limits on the list ids and the value sizes of the operations.
      *
      * @param lists the number of lists among which operations are distributed
      * @param maxValueBytes the maximum value length of the store

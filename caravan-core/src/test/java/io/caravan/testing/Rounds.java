@@ -30,7 +30,7 @@ public final class Rounds {
         return THOROUGH ? thorough : quick;
     }
 
-    /** Returns one in {@code share} of the cases, depending on the seed. In the profile, returns all of them. */
+    /** Returns one in {@code share} of the cases, selected by the seed. In the profile, returns all of them. */
     public static <T> List<T> oneIn(int share, List<T> cases, long seed) {
         int step = THOROUGH ? 1 : share;
         int first = Math.floorMod(seed, step);

@@ -24,7 +24,7 @@ import java.util.TreeMap;
 import java.util.function.IntConsumer;
 
 /**
- * The places of all checkpoints, frames, and entries in the files of an intact store, found by its own readers.
+ * The places of all checkpoints, frames, and entries in an intact store's files, found by the store's own readers.
  *
  * @param checkpoints the headers of the checkpoints, oldest first
  * @param frames the frames of the log, from the first one that the oldest checkpoint needs

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/** Short forms of frequent calls to a store. Every wait fails after {@link #TIMEOUT_SECONDS}. */
+/** Shortcuts for frequent calls to a store. Every wait fails after {@link #TIMEOUT_SECONDS}. */
 public final class StoreCalls {
 
     /** The timeout of every wait: far longer than any call takes, even on a busy machine. */

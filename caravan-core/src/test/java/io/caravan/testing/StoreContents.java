@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Everything that an idle store reports about its lists, for comparison with another moment or with the model. */
+/** Everything that an idle store reports about its lists, for comparison with another report or with the model. */
 public record StoreContents(SortedMap<Long, ListContents> lists) {
 
     /** The contents of one list. */

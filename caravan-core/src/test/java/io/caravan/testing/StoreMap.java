@@ -45,9 +45,7 @@ public final class StoreMap {
             this(start, end, kind, null);
         }
 
-        /**
-         * Whether a problem reports damage to this area: the file, an offset in the area and, for a value, its entry.
-         */
+        /** Whether a damage report names this area: its file, an offset in the area, and, for a value, its entry. */
         public boolean isNamedBy(CaravanException problem, String file) {
             return problem instanceof CorruptStoreException at
                     && at.file().endsWith(file)

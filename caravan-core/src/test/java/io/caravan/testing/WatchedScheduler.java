@@ -27,8 +27,8 @@ public class WatchedScheduler implements Scheduler {
     }
 
     /**
-     * Creates a scheduler that divides the waiting times of workers, such as the second before a failed checkpoint is
-     * retried, by this factor.
+     * Creates a scheduler that divides the waiting times of workers, such as the pause of one second before a failed
+     * checkpoint is retried, by this factor.
      */
     public WatchedScheduler(int haste) {
         this.haste = haste;

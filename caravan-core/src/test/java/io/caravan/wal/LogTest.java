@@ -126,7 +126,7 @@ class LogTest {
     }
 
     /**
-     * Checks a torn last frame in the same segment as the frame before it, and in the next segment. Any part of the
+     * Tests a torn last frame, both in the same segment as the frame before it and in the next segment. Any part of the
      * torn frame may have been written.
      */
     @Test
@@ -259,7 +259,7 @@ class LogTest {
                 .hasMessageContainingAll("the log ends here", FileNames.LOG.of(0));
     }
 
-    /** Checks that a valid frame of another log history is rejected, as it does not refer to the frame before it. */
+    /** Checks that a valid frame of another log history is rejected because it does not refer to the previous frame. */
     @Test
     void rejectsValidFrameWithWrongLink() throws IOException {
         write(1);

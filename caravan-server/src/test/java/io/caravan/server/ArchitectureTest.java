@@ -10,7 +10,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the server's packages have no cycles and only the allowed dependencies. */
+/** Tests that the dependencies between the server's packages are acyclic and allowed. */
 @Tag("slow")
 class ArchitectureTest {
     private static final String ROOT = "io.caravan.server";

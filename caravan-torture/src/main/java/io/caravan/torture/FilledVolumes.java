@@ -115,8 +115,8 @@ final class FilledVolumes {
     }
 
     /**
-     * Appends to all documents in turn, and makes a checkpoint when an append is rejected, until an append is rejected
-     * even after a checkpoint. Returns the number of accepted appends.
+     * Appends to all documents in turn, and requests a checkpoint when an append is rejected, until an append is
+     * rejected even after a checkpoint. Returns the number of accepted appends.
      */
     private static long fill(DurableListStore store, int valueBytes) {
         long accepted = 0;

@@ -24,7 +24,7 @@ final class GroupDisks {
 
     /** A fault of a simulated disk. The library identifies each fault by its ordinal. */
     enum Ailment {
-        /** No failure, though the disk may be slow. */
+        /** No fault, although the disk may be slow. */
         NONE,
         FAILS,
         /** Fsyncs fail; writes to the page cache succeed. */

@@ -191,7 +191,7 @@ final class GroupNetwork implements AutoCloseable {
                 .toList();
     }
 
-    /** Delays all bytes by this time from now on. */
+    /** Delays all bytes sent from now on by {@code millis}. */
     void slow(long millis) {
         valves.values().forEach(valve -> valve.set(false, millis));
     }

@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Makes linearizable reads of lists while other threads write to them. Half of the reads go to the node that replied
+ * Performs linearizable reads of lists while other threads write to them. Half of the reads go to the node that replied
  * last. The other half go to any node, because a former leader must not reply, even if it has not detected that it was
  * replaced.
  */

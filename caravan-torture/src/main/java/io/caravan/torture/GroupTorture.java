@@ -73,7 +73,7 @@ final class GroupTorture {
     }
 
     /**
-     * Runs rounds until a problem is found, or the limit of rounds or time is reached.
+     * Runs rounds until a problem is found, or the limit on rounds or time is reached.
      *
      * @param mainClass the main class of a node's process
      * @param faults faults to choose from; a fault may be listed several times to be chosen more often

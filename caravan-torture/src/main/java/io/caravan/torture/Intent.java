@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A change that a worker is about to request with one call, which is therefore atomic.
+ * A change that a worker is about to request with one call, and that is therefore atomic.
  *
  * @param number number composed of round, worker, and count: unique over all rounds and workers, and increasing within
  *     a worker

@@ -21,7 +21,7 @@ final class ListHistory {
     static final long UNKNOWN = Long.MIN_VALUE;
 
     private static final int CALLS_SHOWN = 12;
-    /** The number of possible contents at which the list receives no more changes in the current round. */
+    /** The number of possible contents at which the writer stops changing the list for the rest of the round. */
     private static final int MANY = 64;
 
     private final long id;
@@ -142,8 +142,8 @@ final class ListHistory {
     }
 
     /**
-     * Returns the sequence {@code behindFirst} values after the start of the last known list, or the end of a shorter
-     * list.
+     * Returns the sequence {@code behindFirst} values after the first one in the last known contents, or the next
+     * sequence if there are fewer values.
      */
     long sequence(int behindFirst) {
         return last().map(list -> list.firstSequence() + Math.min(behindFirst, list.count()))

@@ -18,7 +18,7 @@ record NodeCall(Kind kind, long list, long number, int length) {
         READ,
         /** Requests all values of a list, to be returned once the node has confirmed its leadership. */
         STRICT_READ,
-        /** Requests whether the node leads, and the number of the group's entries that it has applied. */
+        /** Requests the node's state: whether it leads, and the number of the group's entries that it has applied. */
         STATE
     }
 

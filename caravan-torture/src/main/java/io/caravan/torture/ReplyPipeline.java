@@ -29,7 +29,7 @@ public final class ReplyPipeline<R> {
     public interface Receiver<R> {
         void reply(R reply);
 
-        /** Reports that the connection has closed before the reply arrived. */
+        /** Reports that the connection was closed before the reply arrived. */
         void lost(String why);
     }
 

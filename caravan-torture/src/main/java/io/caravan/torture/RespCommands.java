@@ -17,8 +17,8 @@ final class RespCommands {
     }
 
     /**
-     * Returns the key of a list: readable for small ids, and containing a line break for other ids. All keys of a
-     * worker have the same hash tag, so that its lists are in one shard of the server's store.
+     * Returns the key of a list, which is readable for small ids, and contains a line break for other ids. All keys of
+     * a worker have the same hash tag, so that its lists are in one shard of the server's store.
      */
     private byte[] key(long id) {
         String tag = "{" + lists.owner(id) + "}";

@@ -125,7 +125,7 @@ final class SmallVolume implements AutoCloseable {
         return directory;
     }
 
-    /** Fills all remaining space of the volume. */
+    /** Fills all remaining space on the volume. */
     void fill() throws IOException {
         try (OutputStream out = Files.newOutputStream(filler, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
             for (int left = MEGABYTES << 20; left > 0; left -= CHUNK.length) {

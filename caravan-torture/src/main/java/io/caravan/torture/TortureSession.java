@@ -68,7 +68,7 @@ abstract class TortureSession implements AutoCloseable {
     /** Makes the process close the store and exit, reads its remaining messages, and checks its exit status. */
     abstract void stop() throws IOException, InterruptedException;
 
-    /** Kills the process if it is still running; if it should have exited before, dumps its threads first. */
+    /** Kills the process if it is still running; if it should already have exited, dumps its threads first. */
     @Override
     public abstract void close();
 }

@@ -2,7 +2,7 @@ package io.caravan.torture;
 
 import java.io.IOException;
 
-/** The system under test: starts processes on the store, and provides a model of the contract that they must keep. */
+/** The system under test: starts processes that use the store, and models the contract that they must fulfill. */
 interface TortureSubject extends AutoCloseable {
 
     /** Returns a model of a new, empty store. */
@@ -18,7 +18,7 @@ interface TortureSubject extends AutoCloseable {
     /** Starts a process that reports the contents of the store. */
     TortureSession readOut(Shift shift) throws IOException;
 
-    /** Opens the store a second time while a session works on it, and returns the error message. */
+    /** Tries to open the store a second time while a session works on it, and returns the error message. */
     String intrude(Shift shift) throws IOException, InterruptedException;
 
     @Override

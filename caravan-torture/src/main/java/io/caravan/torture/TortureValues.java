@@ -79,7 +79,7 @@ final class TortureValues {
         return value.slice().order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Mixes the bits of a number, with the finalizer of SplitMix64. */
+    /** Mixes the bits of a number, using the finalizer of SplitMix64. */
     private static long mix(long z) {
         z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
         z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;

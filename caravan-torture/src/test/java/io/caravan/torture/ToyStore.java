@@ -60,7 +60,7 @@ final class ToyStore extends ForwardingListStore {
     private final Lie lie;
     private final Map<Long, ToyList> lists = new HashMap<>();
     private final OutputStream file;
-    /** An open stream of the lock file, which holds its lock while the store is open. */
+    /** The stream that keeps the lock file locked while the store is open. */
     private final OutputStream lock;
 
     private final ByteArrayOutputStream late = new ByteArrayOutputStream();

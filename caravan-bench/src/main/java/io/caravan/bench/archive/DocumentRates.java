@@ -131,7 +131,7 @@ final class DocumentRates implements Measure {
             CompletableFuture<?> put(int number);
         }
 
-        /** Puts the objects of one document after another until no documents are left. */
+        /** Puts the objects of the remaining documents, one document after another, until none are left. */
         private CompletableFuture<Void> lane(AtomicInteger next, OneDocument document) {
             int number = next.getAndIncrement();
             return number >= documents

@@ -40,7 +40,7 @@ record ClusterContestant(
 
     private static final Duration QUICK_WARM_UP = Duration.ofMillis(200);
 
-    /** Starts a new instance of the system, with its files in a directory on the disk to measure. */
+    /** Starts a new instance of the system, whose files are in a directory on the disk being measured. */
     @FunctionalInterface
     interface Starter {
         RunningSystem start(Path work) throws IOException, InterruptedException;

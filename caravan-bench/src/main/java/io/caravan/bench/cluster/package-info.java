@@ -1,5 +1,5 @@
 /**
- * Measures a cluster of three nodes, each in its own process on this machine, and for comparison a single server and
+ * Measures a cluster of three nodes, each in its own process on this machine, and, for comparison, a single server and
  * Redis with two replicas: {@link io.caravan.bench.cluster.ClusterBenchCommand}.
  */
 @NullMarked

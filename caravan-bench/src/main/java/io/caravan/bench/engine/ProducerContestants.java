@@ -87,8 +87,8 @@ final class ProducerContestants {
     }
 
     /**
-     * Returns a contestant that writes by hand, in batches of the same size, the bytes that the last run on a fresh
-     * store with fsyncs wrote.
+     * Returns a contestant that, without a store, writes the same bytes in batches of the same size as the last run on
+     * a fresh store with fsyncs did.
      */
     Contestant byHand() {
         return new Contestant(Contestant.BY_HAND, "fsynced", directory -> {
@@ -107,9 +107,9 @@ final class ProducerContestants {
     }
 
     /**
-     * Writes the same bytes as a store, but without a store and on one thread. Assembles each batch in a buffer, writes
-     * and fsyncs the batch with two calls, and copies its values into a mapped file. The batches have the mean size of
-     * the store's batches. The files are prepared before the clock starts.
+     * Writes the bytes that a store would write, but on one thread and without a store. Assembles each batch in a
+     * buffer, writes and fsyncs the batch with two calls, and copies its values into a mapped file. The batches have
+     * the mean size of the store's batches. The files are prepared before the clock starts.
      */
     private static final class ByHand implements AutoCloseable {
         private final Workload workload;
@@ -179,7 +179,7 @@ final class ProducerContestants {
         }
 
         /**
-         * The batches in which a store wrote its log.
+         * Totals that describe the batches in which a store wrote its log.
          *
          * @param appends total number of appends
          * @param fsyncs number of fsyncs of the log

@@ -12,9 +12,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Measures the bytes written to the log and the heap for each byte appended to documents that get a snapshot and a trim
- * every hundred changes. The ratio is close to that of the log alone, because values trimmed before a checkpoint never
- * move to the heap.
+ * Measures the bytes written to the log and the heap for each byte appended to documents that receive a snapshot and
+ * are trimmed every hundred changes. The ratio is close to that of the log alone, because values trimmed before a
+ * checkpoint never move to the heap.
  */
 final class WrittenBytesProbe implements Probe {
     private static final int DOCUMENTS = 20;

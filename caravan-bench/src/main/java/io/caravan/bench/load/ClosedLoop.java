@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /**
- * Appends to random documents over connections that each keep a number of appends outstanding, and send another append
+ * Appends to random documents over connections that each keep a fixed number of appends outstanding, sending another
  * after each reply. Uses one thread, because on a small machine every client thread takes a core from the server.
  *
  * @param depth number of outstanding appends on each connection

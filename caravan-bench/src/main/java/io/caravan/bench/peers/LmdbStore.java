@@ -13,7 +13,7 @@ import org.lmdbjava.GetOp;
 import org.lmdbjava.Txn;
 
 /**
- * LMDB with a key for each entry, written through its memory map ({@code MDB_WRITEMAP}), which is its fastest mode.
+ * LMDB with a key for each entry, in its fastest mode: writes go through the memory map ({@code MDB_WRITEMAP}).
  *
  * <p>A batch is one write transaction. When synced, its commit waits for the disk; otherwise {@code MDB_NOSYNC} is set.
  * The map is 8 GiB in size, but its file occupies disk space only for the pages in use. A reader keeps one read

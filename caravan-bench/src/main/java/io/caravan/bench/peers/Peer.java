@@ -36,7 +36,7 @@ public enum Peer {
         return title;
     }
 
-    /** Returns the name and version of the library, from the name of its file. */
+    /** Returns the name and version of the library, taken from the name of its file. */
     public String version() {
         CodeSource source = library.getProtectionDomain().getCodeSource();
         String file = source == null ? library.getName() : source.getLocation().getPath();

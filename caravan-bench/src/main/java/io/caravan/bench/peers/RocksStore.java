@@ -117,7 +117,7 @@ final class RocksStore implements PeerStore {
             this.database = database;
         }
 
-        /** Reads each list with its own iterator, which stops at the list's end, so no key has to be fetched. */
+        /** Reads each list with its own iterator, which stops at the list's end, so that no key has to be checked. */
         @Override
         public void read(long id, Sink sink) throws IOException {
             first.putLong(0, EntryKeys.first(id));

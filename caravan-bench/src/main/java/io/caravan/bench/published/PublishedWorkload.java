@@ -80,8 +80,8 @@ interface PublishedWorkload {
     }
 
     /**
-     * Writes documents in batches, from a file that has one document on each line, and waits for each batch. Returns
-     * the time in seconds, excluding the creation of the file.
+     * Reads documents from a file that has one document on each line, writes them in batches, and waits for each batch.
+     * Returns the time in seconds, excluding the creation of the file.
      */
     private static double fill(ListStore store, Path directory, int documents)
             throws IOException, InterruptedException, ExecutionException {

@@ -22,7 +22,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
  * Ito, which is safe for color-blind readers.
  */
 public final class Charts {
-    /** The start of the name of each hardware limit. In line charts, such limits are drawn as dashed lines. */
+    /** The prefix of the names of all hardware limits. In line charts, such limits are drawn as dashed lines. */
     public static final String MACHINE = "the machine";
 
     private static final int WIDTH = 1000;

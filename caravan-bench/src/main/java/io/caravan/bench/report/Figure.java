@@ -37,7 +37,7 @@ public record Figure(String title, String format) {
     public static final Figure FSYNCS = new Figure("fsyncs", "%,.0f");
     public static final Figure BYTES_PER_FSYNC = new Figure("bytes a fsync", "%,.0f");
 
-    /** Formats a value for people. */
+    /** Formats a value for display. */
     public String text(double value) {
         return String.format(Locale.ROOT, format, value);
     }

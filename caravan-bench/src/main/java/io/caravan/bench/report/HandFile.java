@@ -7,7 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A file whose blocks are allocated before use: it is filled with zeros and fsynced, like recycled log segments. */
+/** A file that, like recycled log segments, is allocated before use: it is filled with zeros and fsynced. */
 public final class HandFile implements AutoCloseable {
     private static final int CHUNK_BYTES = 1 << 20;
 

@@ -38,7 +38,7 @@ public final class Results {
         add(new Row(workload, system, durability), measurement);
     }
 
-    /** Adds a row without numbers, with the reason for their absence in place of the durability. */
+    /** Adds a row without numbers, which shows the reason for their absence in place of the durability. */
     public void absent(String workload, String system, String why) {
         rows.putIfAbsent(new Row(workload, system, "not measured: " + why), new ArrayList<>());
     }

@@ -18,7 +18,7 @@ public final class S3Account {
 
     private S3Account() {}
 
-    /** Returns the environment variables in which the SDK's credentials chain finds the account. */
+    /** Returns the environment variables from which the SDK reads the account's credentials and region. */
     public static Map<String, String> environment() {
         return Map.of("AWS_ACCESS_KEY_ID", ACCESS_KEY, "AWS_SECRET_ACCESS_KEY", SECRET_KEY, "AWS_REGION", REGION);
     }

@@ -34,6 +34,6 @@ public interface S3Program {
         return true;
     }
 
-    /** Removes files that a killed server has left behind and would list as objects. */
+    /** Removes files that a killed server has left behind and would otherwise list as objects after a restart. */
     default void tidy(Path data) throws IOException {}
 }

@@ -10,7 +10,7 @@ public interface MeasuredServer {
     /** Returns the name of the server in tables. */
     String name();
 
-    /** Returns the guarantee that a write has when its reply arrives. */
+    /** Returns the durability guarantee that applies to a write when its reply arrives. */
     String durability();
 
     /**

@@ -1,6 +1,6 @@
 /**
- * Compares Caravan, running in its own process with the options that users get, with its peers, as measured from the
- * client side.
+ * Compares Caravan, running in its own process with the options that users get by default, with its peers, as measured
+ * from the client side.
  *
  * <p>{@link io.caravan.bench.server.ServerCommand} runs the parts that {@link
  * io.caravan.bench.server.ServerCommand.Part} names, each several times. A part starts the systems to compare ({@link

@@ -186,7 +186,7 @@ final class LiveService implements Measure {
 
         private ServiceQuantities() {}
 
-        /** Returns the quantities from the given second on, counted from 0, including replies after the last second. */
+        /** Returns the quantities from this second (counted from 0) on, including replies after the last second. */
         static Measurement from(int second, Outcome outcome) {
             List<Second> all = outcome.timeline().seconds();
             List<Second> seconds = Stream.concat(

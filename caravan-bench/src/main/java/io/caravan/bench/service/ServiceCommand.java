@@ -11,8 +11,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * {@code scripts/bench service}: measures a live service as its clients experience it, from the first second of a fresh
- * server.
+ * {@code scripts/bench service}: measures a live service as its clients experience it, starting with the first second
+ * of a fresh server.
  */
 @Command(
         name = "service",

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Runs the engine suite with tiny counts. */
 @Tag("slow")
 class EngineCommandTest {
-    /** The exit status of a process that SIGTERM ends. */
+    /** The exit status of a process terminated by SIGTERM. */
     private static final int SIGTERM = 128 + 15;
 
     private static final List<String> RATES = List.of("appends/s", "p50, us", "ns an entry", "GB/s", "log MB/s");

@@ -69,7 +69,7 @@ class GateTest {
         }
     }
 
-    /** Checks that each slowdown exceeds its ceiling; times exceed it tenfold, so that machine load does not matter. */
+    /** Checks that each slowdown raises a ratio above its ceiling; times exceed it tenfold, so load does not matter. */
     @ParameterizedTest
     @EnumSource(Slowdown.class)
     void slowedBuildExceedsCeiling(Slowdown slowdown) throws Exception {

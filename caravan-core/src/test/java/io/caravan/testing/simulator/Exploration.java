@@ -31,7 +31,7 @@ public final class Exploration {
         explore.setAccessible(true);
     }
 
-    /** Explores one interleaving for each of {@code seeds} seeds, or only for the seed to reproduce. */
+    /** Explores one interleaving for each of {@code seeds} seeds, or only for the seed that is to be reproduced. */
     public void run(int seeds) {
         Seeds.forEach(seeds, this::explore);
     }

@@ -56,7 +56,7 @@ final class FaultPlan {
         return broke;
     }
 
-    /** Prevents further changes between a full disk and one with space. */
+    /** Stops the disk from switching between full and not full. */
     void freezeSpace() {
         frozen = true;
     }

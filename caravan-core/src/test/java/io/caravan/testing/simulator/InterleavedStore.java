@@ -58,7 +58,7 @@ final class InterleavedStore {
         engine = Engine.open(CONFIG, disk, clock, scheduler);
     }
 
-    /** A thread that uses the store, performing one task after the other. */
+    /** A thread that uses the store, performing one task after another. */
     private final class User {
         private final Worker worker;
         private Interleaver.@Nullable Task task;
@@ -149,7 +149,7 @@ final class InterleavedStore {
         };
     }
 
-    /** Records that the store rejected a write, so that its callback must not be called. */
+    /** Records that the store rejected a write, whose callback must therefore not be called. */
     void rejected() {
         accepted--;
     }

@@ -96,7 +96,7 @@ public final class Interleaver implements AutoCloseable {
         switchesOnceIn = 1 << random.nextInt(MOST_SELDOM);
     }
 
-    /** Returns the random number generator, initialized from the seed, for all other random decisions. */
+    /** Returns the random number generator, initialized from the seed, for all random decisions outside this class. */
     public SplittableRandom random() {
         return random;
     }
@@ -177,7 +177,7 @@ public final class Interleaver implements AutoCloseable {
         strand.awaited = null;
     }
 
-    /** Evaluates a condition of a waiting thread without switching threads. */
+    /** Evaluates the condition for which a thread waits, without switching threads. */
     private boolean holds(BooleanSupplier condition) {
         boolean before = choosing;
         choosing = true;

@@ -90,7 +90,7 @@ enum Interleavings {
         }
     },
 
-    /** Writers that must not wait, and one that may, with more data than the log buffer holds. */
+    /** Writers that must not wait, and one that may; together, they write more data than the log buffer holds. */
     TRIES(15) {
         @Override
         void round(InterleavedStore store, int round) {

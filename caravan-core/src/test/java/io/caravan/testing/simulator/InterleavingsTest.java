@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Explores interleavings of a few threads on one store; a hundred thousand in the profile {@code thorough}. */
 class InterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(75, 20_000);
-    /** The maximum number of seeds, far more than necessary: about one in a hundred detects the rarest sabotage. */
+    /** The maximum number of seeds, far more than needed: about one in a hundred detects even the subtlest sabotage. */
     private static final int SEEDS = 3_000;
 
     @TempDir

@@ -95,8 +95,8 @@ final class Reopening implements CrashStorage.Director {
     }
 
     /**
-     * Checks that exactly as many bytes of the heap are used as its live entries take. Opening has checked that regions
-     * do not overlap.
+     * Checks that the number of bytes in use in the heap equals the total size of the heap's live entries. Opening has
+     * checked that regions do not overlap.
      */
     private static void checkHeap(StoreStats stats, StoreContents found) {
         long live = 0;

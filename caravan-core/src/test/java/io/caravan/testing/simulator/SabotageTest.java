@@ -71,7 +71,7 @@ class SabotageTest {
                 + problem.getMessage().lines().findFirst().orElse("") + ")");
     }
 
-    /** Checks that the simulator reports no failure of an unmodified build that is compiled like the sabotaged ones. */
+    /** Checks that the simulator reports no failure for an unmodified build compiled like the sabotaged ones. */
     @Test
     @Tag("thorough")
     void unmodifiedBuildReportsNoFailure() throws Exception {

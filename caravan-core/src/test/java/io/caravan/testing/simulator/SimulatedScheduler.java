@@ -92,8 +92,8 @@ public final class SimulatedScheduler implements Scheduler {
     }
 
     /**
-     * Whether the worker and the other workers never wait for each other's steps, so that it may run within an I/O
-     * call.
+     * Whether the worker and the other workers never wait for each other's steps, in which case this worker may run
+     * within an I/O call.
      */
     private static boolean neverWaits(String worker) {
         return !worker.contains("checkpointer");
@@ -153,7 +153,7 @@ public final class SimulatedScheduler implements Scheduler {
             return rest == null ? woken || dueNanos <= clock.nanos() : awaited == null || awaited.getAsBoolean();
         }
 
-        /** Begins a step or continues a stopped one, until the step ends or stops. */
+        /** Runs a new step or continues a stopped one, until the step ends or stops. */
         void run() {
             running = true;
             if (rest == null) {
@@ -344,7 +344,7 @@ public final class SimulatedScheduler implements Scheduler {
         return done.join();
     }
 
-    /** Lets other threads continue until the condition holds, or returns spuriously before that. */
+    /** Lets other threads continue until the condition holds, but may return spuriously earlier. */
     private void waitUntil(BooleanSupplier condition) {
         if (ending) {
             throw new Abandoned();
@@ -380,7 +380,7 @@ public final class SimulatedScheduler implements Scheduler {
         return step(false);
     }
 
-    /** Runs a step of any worker that has work, within an I/O call of another worker or of an opening. */
+    /** Runs a step of any worker that has work, within an I/O call by another worker or by the opening of a store. */
     public boolean stepInside() {
         return step(true);
     }
@@ -411,7 +411,7 @@ public final class SimulatedScheduler implements Scheduler {
         clock.advanceTo(next);
     }
 
-    /** Advances the time by this duration, so that all shorter waits are over. */
+    /** Advances the time by this duration, so that all shorter waits end. */
     public void letTimePass(long nanos) {
         clock.advanceTo(clock.nanos() + nanos);
     }
@@ -426,7 +426,7 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Runs an action within another call, where a wait is not allowed and throws. */
+    /** Runs an action within another call, in which a wait is not allowed and throws an exception. */
     public void asGuest(Runnable action) {
         Running guest = current;
         guest.guests++;

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
-/** Simulates several successive runs of one store, all of which a seed determines. */
+/** Simulates several successive runs of one store, all determined by one seed. */
 final class Simulation {
     private static final int KIB = 1024;
     private static final int RUNS = 6;
@@ -117,7 +117,7 @@ final class Simulation {
         return mixesLevels;
     }
 
-    /** Whether clients request the flush of some of their writes. */
+    /** Whether clients request that some of their writes be flushed. */
     boolean clientsFlush() {
         return clientsFlush;
     }

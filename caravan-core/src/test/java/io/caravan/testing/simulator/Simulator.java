@@ -65,7 +65,7 @@ public final class Simulator {
     }
 
     /**
-     * Runs simulations until there have been this many cuts, the time is over, or a simulation fails.
+     * Runs simulations until there have been this many cuts, the time is up, or a simulation fails.
      *
      * @param progress receives the number of cuts so far, on any of the threads
      */

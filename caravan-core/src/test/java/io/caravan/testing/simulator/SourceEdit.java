@@ -1,7 +1,7 @@
 package io.caravan.testing.simulator;
 
 /**
- * An edit to one source file, which sabotages the product under test.
+ * An edit that sabotages the product under test by changing one source file.
  *
  * @param file the file below {@code io/caravan}, without its extension
  * @param from the text to replace, which must occur exactly once

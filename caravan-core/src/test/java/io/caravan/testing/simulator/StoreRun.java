@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * One run of the simulated store: it starts with opening the files that the previous run left, and ends with a cut, a
+ * One run of the simulated store: it begins by opening the files that the previous run left, and ends with a cut, a
  * kill, a failure, or a clean close. At each I/O call, other clients and workers may run, faults are injected, and a
  * {@link Reopening} may check what a cut at that moment would leave.
  */
@@ -23,15 +23,15 @@ final class StoreRun implements CrashStorage.Director {
     private static final int MAX_OPERATIONS = 400;
     private static final int MAX_INSIDE = 2;
     private static final int LAST_OPERATIONS = 5;
-    /** A number of operations that do not fit in the log without a new segment. */
+    /** A number of operations so large that they do not fit in the log without a new segment. */
     private static final int OPERATIONS_WITH_SPACE = 40;
-    /** The maximum number of steps until all workers must be idle: far more than any run requires. */
+    /** The number of steps after which all workers must be idle: far more than any run requires. */
     private static final int STEPS_TO_REST = 100_000;
 
     private static final int LOOPS = 3;
     /** The factor by which runs are longer and checks of cuts are rarer if threads also switch at locks. */
     private static final int INTERLEAVED = 8;
-    /** The time after which every part of a store has checked for free space again. */
+    /** The time after which every component of a store has checked for free space again. */
     private static final long RECOVERY_NANOS = 2_000_000_000;
 
     private final Simulation simulation;

@@ -31,7 +31,7 @@ final class Story {
         depth--;
     }
 
-    /** Returns the recorded lines, or only the last 100,000 of them. */
+    /** Returns the recorded lines, but at most the last 100,000. */
     List<String> lines() {
         return List.copyOf(lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
     }

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Adds to a class the points at which an {@link Interleaver} may switch threads: before each use of a volatile field, a
- * concurrent collection, an atomic, a queue, or another class of {@code io.caravan}. The interleaver also takes over
- * the monitors of the class and its waits for futures.
+ * concurrent collection, an atomic variable, a queue, or another class of {@code io.caravan}. The interleaver also
+ * takes over the monitors of the class and its waits for futures.
  */
 final class SwitchPoints {
     private static final int API = Opcodes.ASM9;

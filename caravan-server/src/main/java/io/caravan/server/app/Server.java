@@ -67,8 +67,8 @@ public final class Server implements AutoCloseable {
     private @Nullable InetSocketAddress respAddress;
 
     /**
-     * Creates a server, which starts to listen for HTTP, if configured. Until {@link #serve}, HTTP responses report
-     * that no documents are available yet. Throws {@link IOException} if it cannot listen on the address.
+     * Creates a server, and starts to listen on its HTTP address if it has one. Until {@link #serve}, HTTP responses
+     * report that no documents are available yet. Throws {@link IOException} if it cannot listen on the address.
      */
     public Server(ServerConfig config) throws IOException {
         this(config, List.of(), null);
@@ -289,7 +289,7 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Accepts no more requests, replies to those already accepted, and closes the connections. Connections of slow
+     * Stops accepting requests, replies to those already accepted, and closes the connections. Connections of slow
      * clients are closed when the time limit expires. Abandons a backup in progress. Then archives changed documents,
      * if configured.
      *

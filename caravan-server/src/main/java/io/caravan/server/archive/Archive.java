@@ -127,9 +127,9 @@ public final class Archive {
     }
 
     /**
-     * Waits until this owner may write: the previous owner's lease has expired, and this owner has checked the root
-     * within {@link Lease#LENGTH}. All writes call this method. To avoid wasted work, call it before you read the state
-     * that a write depends on.
+     * Waits until this owner may write, that is, until the previous owner's lease has expired and this owner has
+     * checked the root within the last {@link Lease#LENGTH}. All writes call this method. To avoid wasted work, call it
+     * before you read the state that a write depends on.
      *
      * @throws ArchiveException as {@link #checkOwner}
      */
@@ -341,9 +341,9 @@ public final class Archive {
         @FunctionalInterface
         interface Target {
             /**
-             * Begins the snapshot; called once in each {@link SnapshotSource#writeTo}. The header and the values that
-             * follow it describe the document at the same moment. Sequences, attributes and time may have advanced
-             * since the put was requested; name, incarnation, generation and epoch must be the same.
+             * Begins the snapshot; called once in each call of {@link SnapshotSource#writeTo}. The header and the
+             * values that follow it describe the document at the same moment. Sequences, attributes and time may have
+             * advanced since the put was requested; name, incarnation, generation and epoch must be the same.
              *
              * @throws IllegalArgumentException when the header describes another document, or an earlier state
              */

@@ -167,7 +167,7 @@ final class ArchiveWalk {
             enqueue(Optional.empty());
         }
 
-        /** Queues a listed object, or the mark of the end. Returns false when the listing is closed. */
+        /** Queues a listed object, or the end mark. Returns false when the listing is closed. */
         private boolean enqueue(Optional<Listed> next) {
             try {
                 if (!closed) {

@@ -20,7 +20,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prunes the archived document of one name, even while a server is archiving it. The order of the steps is:
+ * Prunes the archived document with a given name, even while a server is archiving it. The order of the steps is:
  *
  * <ol>
  *   <li>Remove generations from the manifest, if it has not changed.
@@ -74,7 +74,7 @@ final class DocumentPruner {
     }
 
     /**
-     * Prunes the archived document of the name.
+     * Prunes the archived document with this name.
      *
      * @param settledMillis objects put before this time are settled
      * @return this

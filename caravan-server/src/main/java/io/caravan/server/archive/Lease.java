@@ -28,7 +28,7 @@ public final class Lease {
      */
     public static final Duration LENGTH = Duration.ofSeconds(3);
 
-    /** The time that a new owner waits until its predecessor's check has expired and earlier requests have ended. */
+    /** The time that a new owner waits, so that its predecessor's check expires and earlier requests end. */
     public static final Duration HAND_OVER = Duration.ofSeconds(5);
 
     private final Clock clock;

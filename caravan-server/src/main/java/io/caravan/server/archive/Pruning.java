@@ -116,7 +116,7 @@ public final class Pruning {
         /** Called when a document cannot be pruned; the message names it and its object. Pruning continues. */
         void problem(String message);
 
-        /** Called after each document name that the run has finished. */
+        /** Called each time that the run has finished with a document name. */
         default void done() {}
     }
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * reads the root after an error can therefore determine whether its own put took place.
  */
 final class Roots {
-    /** Maximum number of attempts to claim. Each conflict means that another server has just claimed the archive. */
+    /** Maximum number of attempts to claim an archive. Each conflict means that another server has just claimed it. */
     private static final int CLAIMS = 16;
 
     private final ObjectStore objects;

@@ -63,8 +63,8 @@ public final class Verification {
     }
 
     /**
-     * Checks the latest generations of a random sample of documents, or of all if there are fewer, one after the other
-     * on the calling thread. Deleted documents in the sample are not checked. Ends soon after the thread is
+     * Checks the latest generations of a random sample of documents, or of all documents if there are fewer, one after
+     * another on the calling thread. Deleted documents in the sample are not checked. Ends soon after the thread is
      * interrupted.
      *
      * @param faultListener receives the faults, except those that an interrupt may have caused

@@ -48,7 +48,7 @@ final class BackupDirectories {
         return Files.exists(of(name), LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Returns the complete or incomplete backup of this name, or null if there is none. */
+    /** Returns the complete or incomplete backup with this name, or null if there is none. */
     @Nullable
     BackupInfo find(String name) {
         try {

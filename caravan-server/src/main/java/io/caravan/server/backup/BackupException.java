@@ -10,11 +10,11 @@ public final class BackupException extends CaravanException {
     public enum Reason {
         /** The server has no directory for backups. */
         NO_BACKUPS,
-        /** No backup of this name exists or is being made. */
+        /** No backup with this name exists or is being made. */
         NO_BACKUP,
         /** Another backup is being made. */
         BACKUP_IN_PROGRESS,
-        /** A backup of this name already exists. */
+        /** A backup with this name already exists. */
         BACKUP_EXISTS
     }
 

@@ -227,7 +227,7 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * Returns the backup of this name.
+     * Returns the backup with this name.
      *
      * @throws IllegalArgumentException when the name is not allowed for a backup
      * @throws BackupException {@code NO_BACKUPS}, {@code NO_BACKUP}

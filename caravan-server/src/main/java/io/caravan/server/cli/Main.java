@@ -65,7 +65,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = VersionProvider.class)
 public final class Main {
 
-    /** Options with which other programs set an address or a part of an address. */
+    /** Options that set an address, or a part of an address, in other programs. */
     private static final Set<String> PARTS_OF_ADDRESSES =
             Set.of("--port", "-p", "--host", "--address", "--listen", "--bind", "--url");
 

@@ -92,7 +92,7 @@ public final class GroupView {
     }
 
     /**
-     * Returns the approximate time of the last change of {@link #leader()}. A change is detected when this method is
+     * Returns the approximate time at which {@link #leader()} last changed. A change is detected when this method is
      * called.
      */
     public synchronized Instant since() {
@@ -103,7 +103,7 @@ public final class GroupView {
         return seen.since();
     }
 
-    /** Returns the time since the last change of {@link #leader()}. */
+    /** Returns the time since {@link #leader()} last changed. */
     public Duration unchangedFor() {
         return Duration.between(since(), clock.instant());
     }

@@ -1,8 +1,8 @@
 package io.caravan.server.cluster;
 
 /**
- * The hash slots into which Redis clients divide names. All names with the same text between the first <code>{</code>
- * and the next <code>}</code> are in one slot.
+ * The hash slots to which Redis clients map names. All names with the same text between the first <code>{</code> and
+ * the next <code>}</code> are in one slot.
  *
  * @see <a href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">Redis cluster
  *     specification, key distribution model</a>

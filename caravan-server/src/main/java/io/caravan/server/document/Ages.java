@@ -40,7 +40,7 @@ final class Ages {
         return sequence;
     }
 
-    /** Whether a new mark is due: none exists, or the last mark is old enough and values have arrived since then. */
+    /** Whether a new mark is due: either none exists, or the last one is old enough and values have arrived since. */
     boolean lacks(long nextSequence, long nowMillis, long ageMillis) {
         if (marks.length == 0) {
             return true;

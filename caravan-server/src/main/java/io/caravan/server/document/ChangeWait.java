@@ -37,7 +37,7 @@ public final class ChangeWait {
 
     private enum Stage {
         WAITING,
-        /** The wait has expired and released its resources, but the last check has not started yet. */
+        /** The wait has expired and released its resources, but the final check has not started yet. */
         EXPIRED,
         OVER
     }
@@ -47,7 +47,7 @@ public final class ChangeWait {
      *
      * @param most maximum number of documents in one check; the following checks include the remaining documents
      * @param observe subscribes to a document, like {@link DocumentService#onChange}
-     * @param check starts a check of these documents or, if there are none, the last check; calls {@link #checked} or
+     * @param check starts a check of these documents or, if there are none, the final check; calls {@link #checked} or
      *     {@link #close} when done
      * @param release releases the resources that the client holds while it waits; runs once, when the wait expires or
      *     is closed
@@ -102,7 +102,7 @@ public final class ChangeWait {
         }
     }
 
-    /** Ends the wait with a last check, which starts after the check in progress, if any. */
+    /** Ends the wait with a final check, which starts after the check in progress, if any. */
     public void expire() {
         if (stage == Stage.WAITING) {
             stage = Stage.EXPIRED;

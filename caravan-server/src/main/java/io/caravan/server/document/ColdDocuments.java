@@ -9,8 +9,8 @@ import io.caravan.catalog.DocumentName;
 public interface ColdDocuments {
 
     /**
-     * Whether the archive may contain a document of this name that the store lacks. Fast; may be called on any thread.
-     * False for a document that was deleted from the store, even if the deletion is not archived yet.
+     * Whether the archive may contain a document with this name that the store lacks. Fast; may be called on any
+     * thread. False for a document that was deleted from the store, even if the deletion is not archived yet.
      */
     boolean mayHave(DocumentName name);
 

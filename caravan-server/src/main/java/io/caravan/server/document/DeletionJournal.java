@@ -139,7 +139,7 @@ final class DeletionJournal {
         return new ArrayList<>(pending.keySet());
     }
 
-    /** Whether a document of this name was deleted and the deletion might not be archived yet. */
+    /** Whether a document with this name was deleted and the deletion might not be archived yet. */
     synchronized boolean isPending(DocumentName name) {
         return names.containsKey(name);
     }

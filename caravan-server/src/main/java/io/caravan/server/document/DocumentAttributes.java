@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A document's attributes: a typed view of the catalog's {@link Attributes}, which are written in the same batch as the
- * values they belong to. Immutable; every {@code with} method returns a copy. A value is decoded only when it is used,
+ * document's values. Immutable; every {@code with} method returns a copy. A value is decoded only when it is used,
  * because most operations need few of the attributes.
  */
 public final class DocumentAttributes {
@@ -47,7 +47,7 @@ public final class DocumentAttributes {
     static final Attribute<Long> FORKS = Attribute.number("forks");
     /** An attribute that is present if the document is deleted, but kept for its forks. */
     static final Attribute<String> DELETED = Attribute.text("deleted");
-    /** The sequence of the list's first value, if the document was restored from an archive or imported. */
+    /** The document's first sequence when it was restored from an archive or imported. */
     static final Attribute<Long> START = Attribute.number("start");
     /**
      * An attribute that is present while the document is invisible because it is being restored. The value is {@link
@@ -62,11 +62,11 @@ public final class DocumentAttributes {
     static final Attribute<Ages> AGES =
             new Attribute<>("ages", Ages::encode, bytes -> new Ages(Attribute.numbers(bytes)));
 
-    /** The ranges of values that are stored with their arrival time. */
+    /** The ranges of values that are stored with their arrival times. */
     static final Attribute<Timestamps> TIMESTAMPS =
             new Attribute<>("timestamps", Timestamps::encode, bytes -> new Timestamps(Attribute.numbers(bytes)));
 
-    /** The document of another store from which this document was imported. */
+    /** The document in another store from which this document was imported. */
     static final Attribute<Origin> ORIGIN = new Attribute<>(
             "origin", origin -> encode(origin.identity(), origin.copiedTo()), DocumentAttributes::decodeOrigin);
 
@@ -85,7 +85,7 @@ public final class DocumentAttributes {
 
     /** The value of an attribute that carries no information beyond its presence. */
     static final String PRESENT = "";
-    /** The value of {@link #RESTORING} if a client imports the document in parts ({@link DocumentImport}). */
+    /** The value of {@link #RESTORING} if a client imports the document in several steps ({@link DocumentImport}). */
     static final String BY_A_CLIENT = "\u0001";
 
     private final Attributes raw;
@@ -193,9 +193,9 @@ public final class DocumentAttributes {
     }
 
     /**
-     * Returns the difference between the sequences of the document's values and those of its own list. A fork's own
-     * values begin at the fork point. The values of a restored or imported document begin at the first sequence that
-     * they had in the archive or at the origin.
+     * Returns the difference between a value's sequence in the document and its sequence in the document's own list. A
+     * fork's own values begin at the fork point. The values of a restored or imported document begin at the first
+     * sequence that they had in the archive or at the origin.
      */
     public long base() {
         Fork fork = get(FORK);
@@ -211,7 +211,7 @@ public final class DocumentAttributes {
         return has(RESTORING);
     }
 
-    /** Whether a client is importing the document in parts, and has not sent the last part yet. */
+    /** Whether a client is importing the document in several steps, and has not performed the last step yet. */
     boolean importing() {
         return BY_A_CLIENT.equals(get(RESTORING));
     }
@@ -246,7 +246,7 @@ public final class DocumentAttributes {
         return new Origin(Attribute.text(bytes), copiedTo);
     }
 
-    /** Returns a copy that records that the values before this sequence were imported. */
+    /** Returns a copy that records the import of the values before this sequence. */
     DocumentAttributes withCopied(long nextSequence) {
         Origin origin = origin();
         return origin == null ? this : with(ORIGIN, new Origin(origin.identity(), nextSequence));
@@ -269,7 +269,7 @@ public final class DocumentAttributes {
         return with(MOVED, to == null ? null : to.text());
     }
 
-    /** Whether the document is visible to clients unless it has expired. */
+    /** Whether the document is visible to clients as long as it has not expired. */
     boolean visible() {
         return this == NONE || !has(DELETED) && !has(RESTORING) && !has(MOVED);
     }

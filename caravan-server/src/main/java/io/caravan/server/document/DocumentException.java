@@ -12,7 +12,7 @@ public class DocumentException extends CaravanException {
 
     /** The reason for the rejection. */
     public enum Reason {
-        /** No document of this name exists. */
+        /** No document with this name exists. */
         NOT_FOUND,
         /** The document was deleted, but its forks still need its values, so its name is taken. */
         GONE,
@@ -22,18 +22,18 @@ public class DocumentException extends CaravanException {
         CLOSED,
         /** The content type of the request does not match the document's content type. */
         CONTENT_TYPE_MISMATCH,
-        /** A value is not one JSON text, and the document accepts only JSON. */
+        /** A value is not a single JSON text, and the document accepts only JSON. */
         NOT_JSON,
         /** The writer's own sequence is not greater than the last one stored with the document. */
         STREAM_SEQ_REGRESSION,
         /** The document's next sequence is {@code actual}, not {@code expected}. */
         SEQUENCE_CONFLICT,
         /**
-         * The producer's epoch is below its latest known epoch, {@code actual}: a newer instance of the producer is
-         * writing.
+         * The producer's epoch is lower than its latest known epoch, {@code actual}, because a newer instance of the
+         * producer is writing.
          */
         PRODUCER_FENCED,
-        /** The producer's sequence is {@code actual}, but should be {@code expected}: an earlier append is missing. */
+        /** The producer's sequence is {@code actual}, not {@code expected}, because an earlier append is missing. */
         PRODUCER_GAP,
         /** The producer's epoch is new, and its sequence is {@code actual} instead of 0. */
         PRODUCER_EPOCH_START,
@@ -55,12 +55,12 @@ public class DocumentException extends CaravanException {
         MOVED,
         /** A value, or the document including the value, would exceed a size limit of the document's space. */
         TOO_LARGE,
-        /** The write would exceed the quota of documents or bytes of the document's space. */
+        /** The write would exceed the document quota or the byte quota of the document's space. */
         OVER_QUOTA,
-        /** Writes to the document's space exceed its rate limit: retry in {@code expected} milliseconds. */
+        /** Writes to the document's space exceed the space's rate limit: retry in {@code expected} milliseconds. */
         RATE_LIMITED,
         /**
-         * The document is in a different shard than another document of the same write, or in a different Raft group
+         * The document is in a different shard than another document in the same write, or in a different Raft group
          * than this store.
          */
         CROSS_SLOT

@@ -28,7 +28,7 @@ public final class DocumentImport {
     public enum Replaced {
         /** None: the name must be free. */
         NOTHING,
-        /** A redirect that was left when the document was moved to another server: the document is moved back. */
+        /** A redirect left by a move to another server, from which the document is now being moved back. */
         REDIRECT,
         /** Any document or redirect with the name; the write that imports the new document deletes the existing one. */
         ANYTHING
@@ -56,8 +56,8 @@ public final class DocumentImport {
     }
 
     /**
-     * Creates an invisible document, and deletes an unfinished import of the same name. Until {@link #end}, a redirect
-     * stays in effect, and a document to be replaced stays visible and accepts writes.
+     * Creates an invisible document, and deletes any unfinished import with the same name. Until {@link #end}, a
+     * redirect stays in effect, and a document to be replaced stays visible and accepts writes.
      *
      * @return the document's id, which identifies the import to the other methods
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}

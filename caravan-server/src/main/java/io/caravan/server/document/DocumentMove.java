@@ -46,7 +46,7 @@ public final class DocumentMove {
     }
 
     /**
-     * Removes the fence of a document, so that it accepts writes again.
+     * Removes a document's fence, so that the document accepts writes again.
      *
      * @param holder the run that has fenced the document; empty for any run
      * @return whether a fence was removed
@@ -82,7 +82,7 @@ public final class DocumentMove {
     }
 
     /**
-     * Removes a redirect, which frees the name.
+     * Removes a redirect, and thereby frees the name.
      *
      * @return whether a redirect existed
      */

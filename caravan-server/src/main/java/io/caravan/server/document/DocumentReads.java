@@ -47,7 +47,7 @@ abstract class DocumentReads {
         return incomplete;
     }
 
-    /** Returns the number of reads since the start; a read of several values counts once. */
+    /** Returns the number of reads since the service was created; a read of several values counts once. */
     public long reads() {
         return reads.sum();
     }
@@ -128,7 +128,7 @@ abstract class DocumentReads {
         read(name, this::find, choice, reader);
     }
 
-    /** Reads like {@link #read}, but without checking the archive: an archive fetch may be waiting for this read. */
+    /** Reads like {@link #read}, but does not check the archive, because an archive fetch may wait for this read. */
     void readLocal(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
         read(name, here -> seen(here, durable(here)), choice, reader);
     }
@@ -342,9 +342,9 @@ abstract class DocumentReads {
     private record Part(long listId, long shift, SequenceRange range, Timestamps timestamps) {}
 
     /**
-     * Returns the currently accepted state of the document, or {@code info} if the id has changed. The attributes in
-     * {@code info} were looked up before the sequences, and may not describe how the last values are stored; the
-     * returned attributes do.
+     * Returns the currently accepted state of the document, or {@code info} if the document's id has changed. The
+     * attributes in {@code info} were looked up before the sequences, and may not describe how the last values are
+     * stored; the returned attributes do.
      */
     DocumentInfo asStored(DocumentName name, DocumentInfo info) {
         DocumentState now = catalog.peek(name);

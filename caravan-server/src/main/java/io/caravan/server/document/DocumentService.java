@@ -34,7 +34,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads and writes the documents of one store, by name, with their attributes.
+ * Reads and writes the documents of one store, and their attributes, by document name.
  *
  * <p><b>Writes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when they
  * are durable. A write waits while the store has no space, so a thread that must not wait checks {@link #writable()}
@@ -146,8 +146,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     /**
      * Returns an identifier of the document that is unique among the documents of all stores, including earlier and
-     * later documents of the same name. Returns null if the store has no identity and cannot get one now. The call may
-     * wait like a read; the first call may wait like a write.
+     * later documents with the same name. Returns null if the store has no identity and cannot get one now. The call
+     * may wait like a read; the first call may wait like a write.
      */
     public @Nullable String identity(DocumentInfo document) {
         UUID identity = storeIdentity;
@@ -249,7 +249,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return deletions.stream().flatMap(journal -> journal.pending().stream()).toList();
     }
 
-    /** Whether a document of this name was deleted, durably or not, and the deletion might not be archived yet. */
+    /** Whether a document with this name was deleted, durably or not, and the deletion might not be archived yet. */
     public boolean deletionPending(DocumentName name) {
         return deletions.get(catalog.shardOf(name)).isPending(name);
     }

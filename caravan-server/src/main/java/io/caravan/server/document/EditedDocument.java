@@ -37,7 +37,7 @@ public final class EditedDocument {
     /** The effect of the write on the document's size; null if the document belongs to no space. */
     private final @Nullable SizeDelta size;
 
-    /** The ranges of values that are stored with a time, after the edits so far. */
+    /** The ranges of values that, after the edits so far, are stored with their arrival times. */
     private Timestamps timestamps;
 
     private boolean used;
@@ -177,7 +177,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Appends values, like {@link #append(List)}.
+     * Appends values as {@link #append(List)} does, but skips the validation if {@code valid} is true.
      *
      * @param valid whether the values are known to be JSON, if the document requires JSON
      */
@@ -424,7 +424,7 @@ public final class EditedDocument {
                 .with(ARCHIVED, mark);
     }
 
-    /** Sets the attributes, and appends values whose arrival time is unknown; returns the document's id. */
+    /** Sets the attributes, and appends values whose arrival times are unknown; returns the document's id. */
     private long arrive(DocumentAttributes attributes, List<byte[]> values) {
         used = true;
         set(attributes);
@@ -494,7 +494,7 @@ public final class EditedDocument {
         set(made);
     }
 
-    /** Replaces the attributes in a step of a move; the document is fenced before or after the step. */
+    /** Replaces the attributes in a step of a move that adds, replaces, or removes the document's fence. */
     void moveTo(DocumentAttributes attributes) {
         ignoresFence = true;
         edits.migrate();

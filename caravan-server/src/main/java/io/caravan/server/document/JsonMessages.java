@@ -121,7 +121,7 @@ public final class JsonMessages {
     }
 
     /**
-     * Checks that each value is one JSON text.
+     * Checks that each value is a single JSON text.
      *
      * @throws DocumentException {@link Reason#NOT_JSON}
      */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class LoopTurn {
     private final List<ListStore> groups;
     private final Executor loop;
-    /** The open write group of each shard; null for a shard to which this turn has not written. */
+    /** The open write group of each shard; null for a shard to which the loop has not written in this turn. */
     private final ListStore.@Nullable WriteGroup[] open;
 
     private int opened;

@@ -4,9 +4,9 @@ import io.caravan.CaravanException;
 import java.util.function.Consumer;
 
 /**
- * Receives the result of a write, exactly once unless the write is {@linkplain #untilAbandoned abandoned}: on a store
- * thread, or, if the store rejected the write, on the thread that requested the write. An outcome must be quick, must
- * not block, and must not read from the store.
+ * Receives the result of a write, exactly once unless the write is {@linkplain #untilAbandoned abandoned}; called on a
+ * store thread or, if the store rejected the write, on the thread that requested it. An outcome must be quick, must not
+ * block, and must not read from the store.
  *
  * @param <T> the type of the result
  */

@@ -177,7 +177,7 @@ public final class Prefetch {
     }
 
     /**
-     * Validates short values; records long ones, which {@link #prepare} validates.
+     * Validates short values; records long ones for {@link #prepare} to validate.
      *
      * @throws DocumentException {@code NOT_JSON}
      */

@@ -98,7 +98,7 @@ final class SizeDelta {
         return appendedBytes;
     }
 
-    /** Returns the length of the longest appended value, without its time, in bytes. */
+    /** Returns the length of the longest appended value, in bytes, excluding its arrival time. */
     int longestBytes() {
         return longestBytes;
     }
@@ -121,7 +121,7 @@ final class SizeDelta {
         count(-Math.max(0, documents), -Math.max(0, bytes));
     }
 
-    /** Completes the reservation, once the store has accepted the write. */
+    /** Completes the reservation after the store has accepted the write. */
     void accept() {
         count(Math.min(0, documents), Math.min(0, bytes));
         if (grows()) {
@@ -146,7 +146,7 @@ final class SizeDelta {
         return after == null ? 0 : kept(after) + appendedFrom(after);
     }
 
-    /** Returns the change that the write makes to the total length of the values in the list, in bytes. */
+    /** Returns the number of bytes by which the write changes the total length of the values in the list. */
     private long moreBytes() {
         DocumentState after = edit.state();
         if (before == null || after != null && keeps(after) && after.firstSequence() == before.firstSequence()) {
@@ -160,7 +160,7 @@ final class SizeDelta {
         return before != null && before.id() == after.id();
     }
 
-    /** Returns the total length of the values that existed before the write and were not removed by it, in bytes. */
+    /** Returns the total length, in bytes, of the values that existed before the write and were not removed by it. */
     private long kept(DocumentState after) {
         if (taken != null && taken.id() == after.id()) {
             return keptOf(taken, after);

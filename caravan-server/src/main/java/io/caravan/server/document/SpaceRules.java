@@ -47,7 +47,7 @@ final class SpaceRules {
         return TimeUnit.SECONDS.toMillis(space.settings().get(SpaceSetting.RETAINED_SECONDS));
     }
 
-    /** Records the values' arrival time, and trims values that are too old. Returns the number of trimmed values. */
+    /** Records the values' arrival times, and trims values that are too old. Returns the number of trimmed values. */
     long age(EditedDocument document) {
         DocumentInfo info = document.evenDeleted();
         SizeDelta size = document.size();
@@ -159,8 +159,8 @@ final class SpaceRules {
     }
 
     /**
-     * Charges the write to the rate limits of each space in one step. A write can therefore exceed the limit for one
-     * second, as a single large value can.
+     * Charges the write's growth in each space to that space's rate limits in one step. A write can therefore exceed
+     * the limit for one second, as a single large value can.
      */
     private void takeRates(List<SizeDelta> sizes, Reservation reserved) {
         Map<Space, List<SizeDelta>> growing = new LinkedHashMap<>();
@@ -246,7 +246,7 @@ final class SpaceRules {
             refunds.add(() -> space.refund(writes, appendedBytes));
         }
 
-        /** Completes the reservations, once the store has accepted the write. */
+        /** Completes the reservations after the store has accepted the write. */
         void accepted() {
             // All threads share NONE, and a write to its field would cost more than the rest of this class.
             if (this != NONE) {

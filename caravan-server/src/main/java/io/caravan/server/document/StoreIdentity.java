@@ -53,8 +53,8 @@ public final class StoreIdentity {
     }
 
     /**
-     * Whether the store can adopt an identity: it has none and is empty, except for the settings of spaces. Waits like
-     * a read.
+     * Whether the store can adopt an identity, because it has none and is empty except for the settings of spaces.
+     * Waits like a read.
      */
     public static boolean mayAdopt(ListStore store) {
         AtomicBoolean any = new AtomicBoolean();
@@ -63,8 +63,8 @@ public final class StoreIdentity {
     }
 
     /**
-     * Sets the store's identity to that of the archived store, and records that the store is incomplete; durable on
-     * return. Does nothing if the store already has this identity.
+     * Sets the store's identity to that of the archived store, and records that the store is incomplete; both are
+     * durable on return. Does nothing if the store already has this identity.
      *
      * @throws IllegalStateException when the store has another identity
      */

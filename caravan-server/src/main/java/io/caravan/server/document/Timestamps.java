@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The ranges of a document's values that are stored with their arrival time. In the store, such a value is followed by
+ * The ranges of a document's values that are stored with their arrival times. In the store, such a value is followed by
  * {@value #BYTES} more bytes: milliseconds since 1970, big-endian. The time is therefore written, trimmed, shared with
  * forks, and replicated with the value, and reading it requires no additional lookup. Immutable.
  *
@@ -19,8 +19,8 @@ final class Timestamps {
 
     /**
      * Maximum number of times that timestamps can be turned on or off; limited because every write of a document's
-     * attributes rewrites the list of all these changes. The maximum is even, so new values of a document that has
-     * reached it have no time.
+     * attributes stores all of these changes again. The maximum is even, so new values of a document that has reached
+     * it have no time.
      */
     static final int MOST_CHANGES = 16;
 
@@ -38,14 +38,14 @@ final class Timestamps {
         return changes.length == 0;
     }
 
-    /** Whether new values are stored with their arrival time. */
+    /** Whether new values are stored with their arrival times. */
     boolean on() {
         return changes.length % 2 == 1;
     }
 
     /**
-     * Returns a copy in which values from this sequence on have a time if {@code on}, and no time otherwise. Returns
-     * this object if nothing would change, or if {@link #MOST_CHANGES} is reached.
+     * Returns a copy in which the values from this sequence on have arrival times if {@code on}, and none otherwise.
+     * Returns this object if nothing would change, or if {@link #MOST_CHANGES} is reached.
      */
     Timestamps with(boolean on, long nextSequence) {
         if (on == on() || changes.length == MOST_CHANGES) {
@@ -56,7 +56,7 @@ final class Timestamps {
         return new Timestamps(after);
     }
 
-    /** Whether the value with this sequence has a time. */
+    /** Whether the value with this sequence is stored with its arrival time. */
     boolean covers(long sequence) {
         int before = 0;
         while (before < changes.length && changes[before] <= sequence) {
@@ -65,7 +65,7 @@ final class Timestamps {
         return before % 2 == 1;
     }
 
-    /** Returns how many values from one sequence (inclusive) to another (exclusive) have a time. */
+    /** Returns how many of the values from {@code from} (inclusive) to {@code to} (exclusive) have arrival times. */
     long count(long from, long to) {
         long count = 0;
         for (int i = 0; i < changes.length; i += 2) {

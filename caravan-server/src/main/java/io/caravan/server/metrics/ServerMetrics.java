@@ -223,7 +223,7 @@ public final class ServerMetrics implements AutoCloseable {
 
     /**
      * Registers metrics for the number of channels and patterns to which clients subscribe, and for the number of
-     * clients that were disconnected because they lagged too far.
+     * clients that were disconnected because they were too far behind.
      */
     public void subscriptions(Supplier<Number> open, Supplier<Number> closed) {
         register(Statistics.SUBSCRIPTIONS, () -> open);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The network by which limits identify a client: its IPv4 address, or the first 64 bits of its IPv6 address, which
- * usually belong to one customer.
+ * usually identify one customer.
  *
  * @param loopback whether the client is on this machine. Such clients are exempt from the limits: users of the machine
  *     could harm the server by other means, and a proxy on the machine represents many clients

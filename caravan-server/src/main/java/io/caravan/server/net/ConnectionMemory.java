@@ -51,7 +51,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /** The bytes held for requests. Written only on the event loop, and read by other threads. */
     private volatile long requestBytes;
-    /** The memory of decoded requests without replies, in addition to their bytes. */
+    /** The memory that decoded requests without replies take in addition to their bytes. */
     private long decodedBytes;
 
     private boolean onlyUnfinished;
@@ -312,8 +312,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Whether a reply or message of this size may be created: there is space for replies, or the replies of the
-     * connection remain smaller than {@link #LITTLE_REPLY_BYTES}.
+     * Whether a reply or message of this size may be created, because there is space for replies or because the replies
+     * of the connection remain smaller than {@link #LITTLE_REPLY_BYTES}.
      */
     public boolean mayReply(long bytes) {
         return replyBytes() + bytes < LITTLE_REPLY_BYTES || room();

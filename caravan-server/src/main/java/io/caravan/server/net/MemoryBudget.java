@@ -139,7 +139,7 @@ final class MemoryBudget {
         all.forEach(ConnectionMemory::wake);
     }
 
-    /** Whether there is space for more requests of a connection whose requests hold this number of bytes. */
+    /** Whether there is space for more requests from a connection whose requests hold this number of bytes. */
     boolean hasRoom(long connectionBytes) {
         long limit = limitForMuchBytes;
         if (connectionBytes == 0) {

@@ -248,7 +248,7 @@ public final class Network implements AutoCloseable {
         return slots.rejected();
     }
 
-    /** Returns the number of connections rejected because of the limit for one address. */
+    /** Returns the number of connections rejected because of the limit per address. */
     public long rejectedByAddress() {
         return slots.rejectedByAddress();
     }

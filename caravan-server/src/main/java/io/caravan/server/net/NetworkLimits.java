@@ -56,7 +56,7 @@ public record NetworkLimits(
         return requestTimeout.dividedBy(FULL_IDLE_PART);
     }
 
-    /** Returns the default limit for one address: half of the connections, but at least one. */
+    /** Returns the default limit per address: half of {@code maxConnections}, but at least one. */
     public static int shareOf(int maxConnections) {
         return Math.max(1, maxConnections / 2);
     }

@@ -38,7 +38,7 @@ public final class WaitingTasks {
 
     private static final class Task implements Runnable {
         private final WaitingTasks owner;
-        /** The work of this task; null after the task has started or was dropped. Guarded by the owner. */
+        /** The work of this task; null after the task has started or been dropped. Guarded by the owner. */
         private @Nullable Runnable work;
 
         Task(WaitingTasks owner, @Nullable Runnable work) {

@@ -29,7 +29,7 @@ public class Authenticator {
         this.credentials = credentials;
     }
 
-    /** Returns an authenticator that requires no secret: every client has every permission. */
+    /** Returns an authenticator that requires no secret, and grants every permission to every client. */
     public static Authenticator open() {
         return new Authenticator(null);
     }

@@ -36,8 +36,8 @@ final class Credentials {
     }
 
     /**
-     * Returns the principal of a secret, or null. Compares every credential, even after a match, so that the duration
-     * reveals nothing.
+     * Returns the principal of a secret, or null if the secret is not valid. Compares every credential, even after a
+     * match, so that the duration reveals nothing.
      */
     @Nullable
     Principal find(String user, byte[] secret) {

@@ -36,7 +36,7 @@ final class FailedAttempts {
 
     private final LongSupplier nanoClock;
     private final SecretKeySpec key = new SecretKeySpec(randomKey(), HASH);
-    /** The attempts of each address, the least recently seen first. */
+    /** The attempts of each address, starting with the least recently seen address. */
     private final Map<ClientSubnet, Attempts> byAddress = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
@@ -46,7 +46,7 @@ final class FailedAttempts {
         }
     };
 
-    /** The cost of a wrong secret, in attempts of its address: none if the secret was presented before. */
+    /** The cost of a wrong secret to its address, in attempts: none if the address presented it before. */
     enum Cost {
         NONE,
         ATTEMPT,
@@ -65,7 +65,7 @@ final class FailedAttempts {
         }
     }
 
-    /** A limited number of hashes, the most recently presented first. */
+    /** A limited number of hashes, starting with the most recently presented. */
     private static final class RecentHashes {
         private final List<Long> hashes = new ArrayList<>(1);
 

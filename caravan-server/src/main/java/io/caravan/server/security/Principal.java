@@ -72,7 +72,7 @@ public final class Principal {
     }
 
     /**
-     * Whether the secret was revoked: the principal then has no permissions, and the client must authenticate again.
+     * Whether the secret was revoked; if so, the principal has no permissions, and the client must authenticate again.
      */
     public boolean revoked() {
         return revoked;

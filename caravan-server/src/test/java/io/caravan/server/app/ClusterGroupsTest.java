@@ -202,7 +202,7 @@ class ClusterGroupsTest {
         }
     }
 
-    /** A relayed live read must survive the check for a new leader that the relay makes once a second. */
+    /** A relayed live read must survive the check for a new leader that the relay performs once a second. */
     @Test
     void liveReadOfOtherGroupKeepsReceivingValues() throws Exception {
         String there = nameIn(1, "live");
@@ -372,7 +372,7 @@ class ClusterGroupsTest {
                 .isEqualTo(3);
     }
 
-    /** A command that lists documents must list those of all groups, or the node must reject the command. */
+    /** A command that lists documents must list the documents in all groups; otherwise, the node must reject it. */
     @Test
     void commandsCoverAllGroupsOrReject() throws Exception {
         List<String> names = Stream.concat(

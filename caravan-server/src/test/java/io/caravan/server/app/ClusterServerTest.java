@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.HostAndPort;
 
-/** Tests a cluster of three nodes as clients of each node see it, including after a leader change. */
+/** Tests a cluster of three nodes as clients of each node see it, before and after a leader change. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterServerTest {
 
@@ -76,7 +76,7 @@ class ClusterServerTest {
         }
     }
 
-    /** The server must propagate a store failure to its caller, which decides whether the node follows or leaves. */
+    /** The server must propagate a store failure to its caller, which decides whether the node stays in the group. */
     @Test
     void reportsFailedStoreToMember() throws Exception {
         ClusterNode node = cluster.follower();

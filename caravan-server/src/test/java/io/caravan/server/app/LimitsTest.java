@@ -107,7 +107,7 @@ class LimitsTest {
         }
     }
 
-    /** The server must release the memory of a closed connection before the timeout of its incomplete request. */
+    /** The server must release a closed connection's memory before the connection's incomplete request times out. */
     @Test
     void closedConnectionsAreGarbageCollected() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
@@ -130,7 +130,7 @@ class LimitsTest {
         });
     }
 
-    /** A write that waits for space in the store must not retain its connection. */
+    /** A write that waits for space in the store must not keep its closed connection in memory. */
     @Test
     void waitingCommandDoesNotRetainConnection() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
@@ -159,7 +159,7 @@ class LimitsTest {
         });
     }
 
-    /** An HTTP request that waits for space in the store must not retain its connection. */
+    /** An HTTP request that waits for space in the store must not keep its closed connection in memory. */
     @Test
     void waitingHttpRequestDoesNotRetainConnection() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
@@ -268,7 +268,7 @@ class LimitsTest {
         assertThat(patient.call("PING")).isEqualTo("+PONG");
     }
 
-    /** Stalled requests must time out at the byte limit, or one of them would make all other connections wait. */
+    /** Stalled requests that reach the byte limit must time out, or one could make all other connections wait. */
     @Test
     void stalledRequestsTimeOutAtTotalByteLimit() throws Exception {
         start(TestLimits.of(20, 9 * MIB, 9 * MIB, SHORT, NEVER));

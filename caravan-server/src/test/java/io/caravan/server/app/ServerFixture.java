@@ -16,7 +16,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.function.UnaryOperator;
 
-/** A server with an in-memory store on a loopback port. */
+/** A server that has an in-memory store and listens on a loopback port. */
 public final class ServerFixture implements AutoCloseable {
     public static final int MAX_WORD_BYTES = 1024 * 1024;
     public static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;

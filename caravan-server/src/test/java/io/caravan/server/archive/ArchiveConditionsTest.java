@@ -84,7 +84,7 @@ class ArchiveConditionsTest {
         }
     }
 
-    /** An archive must work if the server lacks conditional deletions; a conditional deletion must delete nothing. */
+    /** An archive must work on a server without conditional deletions, which must then delete nothing. */
     @ParameterizedTest
     @EnumSource(
             value = Fault.class,

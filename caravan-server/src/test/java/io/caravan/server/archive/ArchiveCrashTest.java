@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests that a server and a pruner succeed when they run again after a fault at any of their object store calls. */
+/** Tests that a server and a pruner succeed when they run again after a fault in any of their object store calls. */
 class ArchiveCrashTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName KEPT = DocumentName.of("kept");

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests the ownership of an archive, and commits to and reads from the archive. */
+/** Tests ownership changes of an archive, commits to it, and reads from it. */
 class ArchiveTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName NAME = DocumentName.of("letters/1");

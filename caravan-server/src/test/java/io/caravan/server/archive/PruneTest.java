@@ -149,7 +149,7 @@ class PruneTest {
         return archive.manifest(DocumentName.of(name)).manifest().generations().size();
     }
 
-    /** The policy of a prefix must apply even to a long document name, which only the manifest contains in full. */
+    /** The policy for a prefix must apply even to a document whose long name only the manifest contains in full. */
     @Test
     void appliesPolicyByDocumentName() {
         String longName = "more/" + "n".repeat(300);

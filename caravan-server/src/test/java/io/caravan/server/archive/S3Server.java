@@ -14,8 +14,8 @@ import org.gaul.s3proxy.nio2blob.TransientNio2BlobStore;
 import org.slf4j.LoggerFactory;
 
 /**
- * An S3 server in this JVM with one bucket. It checks signatures. All servers have the same credentials, which the
- * first use of this class sets as system properties for the AWS SDK.
+ * An S3 server that runs in this JVM and has one bucket. It checks signatures. All servers have the same credentials,
+ * which the first use of this class sets as system properties for the AWS SDK.
  *
  * <p>The server can be stopped and restarted at the same port with the same objects.
  */
@@ -87,7 +87,7 @@ public final class S3Server implements AutoCloseable {
         return through(port);
     }
 
-    /** Returns the options for a server behind another port of this host. */
+    /** Returns the options for a server that is reached through another port on this host. */
     public static S3Options through(int port) {
         return new S3Options(at(port), "us-east-1", true);
     }

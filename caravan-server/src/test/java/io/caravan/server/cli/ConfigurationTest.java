@@ -207,7 +207,7 @@ class ConfigurationTest {
         assertThat(directory.resolve("store")).doesNotExist();
     }
 
-    /** A key that does not match the certificate must be rejected, for example if only one of them was renewed. */
+    /** A key that does not match the certificate, for example because only one was renewed, must be rejected. */
     @Test
     void rejectsKeyOfAnotherCertificate() throws Exception {
         environment.put("CARAVAN_DATA", directory.resolve("store").toString());

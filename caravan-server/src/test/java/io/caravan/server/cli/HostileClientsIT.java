@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that clients cannot stop a server with a 256 MB JVM heap through floods of requests, partial requests, unread
- * replies, or long names, patterns, and subscriptions. The clients use RESP and HTTP, with and without permissions.
+ * Tests that clients cannot stop a server with a 256 MB JVM heap through partial requests, unread replies, floods of
+ * requests, or long names, patterns, and subscriptions. The clients use RESP and HTTP, with and without permissions.
  *
  * <p>The server must serve a well-behaved client throughout. Afterward, the server must still be running and must have
  * released the memory for the attackers.

@@ -177,7 +177,7 @@ class LauncherIT {
         assertThat(Path.of("../caravan-dist/pom.xml")).content().contains("<arg>" + NATIVE_ACCESS + "</arg>");
     }
 
-    /** Java 25 must print no warning when the server loads Netty's native code, before it binds its addresses. */
+    /** Java 25 must print no warning when the server, before it binds its addresses, loads Netty's native code. */
     @Test
     @Tag("slow")
     void java25PrintsNoNativeAccessWarning() throws Exception {

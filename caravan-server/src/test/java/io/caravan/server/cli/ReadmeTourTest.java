@@ -24,9 +24,9 @@ class ReadmeTourTest {
     private static final int VALUE_BYTES = 1024 * 1024;
     private static final Pattern BLOCK = Pattern.compile("```\n(\\$ (?:redis-cli|curl) .*?)```", Pattern.DOTALL);
 
-    /** A command in a document, and the output that the document shows. */
+    /** A command on a documentation page, and the output that the page shows. */
     record Step(String command, StringBuilder prints) {
-        /** Returns the commands in those parts of a document that the pattern matches. */
+        /** Returns the commands in those parts of a page that the pattern matches. */
         static List<Step> in(String text, Pattern block) {
             List<Step> steps = new ArrayList<>();
             block.matcher(text)
@@ -61,7 +61,7 @@ class ReadmeTourTest {
         }
     }
 
-    /** Returns the command with the ports of this server, and with terminal output for redis-cli. */
+    /** Returns the command with this server's ports, and with the redis-cli option for terminal output. */
     private static String here(String command, Server server) {
         InetSocketAddress http = server.httpAddress();
         return command.replace(

@@ -49,7 +49,7 @@ class ShardsIT {
         return ServerJvm.start(data, all.toArray(String[]::new));
     }
 
-    /** A server with several shards in this JVM, for tests that need no separate process. */
+    /** An in-process server with several shards, for tests that need no separate process. */
     private static final class Here implements AutoCloseable {
         private final Shards groups;
         private final Server server;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that the support file of a server that has secrets in all its parts contains none of them. */
+/** Tests that the support file contains none of the secrets that the test plants in all parts of the server. */
 @Tag("slow")
 class SupportIT {
     private static final String MARKER = "xPlantedMarkerx";

@@ -48,7 +48,7 @@ class ArchivedDocumentTest {
         documents.edit(name, document -> document.restore(Attributes.EMPTY, MARK, first, values(values)));
     }
 
-    /** Returns a snapshot as text: the range of sequences, then each value after its sequence. */
+    /** Returns a snapshot as text: the range of sequences, then each value preceded by its sequence. */
     private List<String> snapshot(String name) {
         List<String> lines = new ArrayList<>();
         boolean there = documents.service().snapshot(name(name), new DocumentSnapshotVisitor() {

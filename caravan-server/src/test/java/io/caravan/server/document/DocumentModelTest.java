@@ -183,7 +183,7 @@ class DocumentModelTest {
                 .toList();
     }
 
-    /** Makes a write and returns the reason for its rejection, or null. */
+    /** Attempts a write, and returns the reason for its rejection, or null. */
     private static <T> @Nullable Reason rejectionReason(Consumer<Outcome<T>> change) {
         try {
             BlockingOutcome.<T>to(change);

@@ -190,7 +190,7 @@ class DocumentMoveTest {
         rejected(Reason.EXISTS, () -> importDocument(Replaced.REDIRECT));
     }
 
-    /** A redirect must stay until the document has returned completely, even if an import of it is aborted. */
+    /** A redirect must stay until the document has returned completely, even if the document's import is aborted. */
     @ParameterizedTest
     @ValueSource(strings = {"abort", "restart", "end"})
     void redirectStaysUntilImportIsComplete(String how) {

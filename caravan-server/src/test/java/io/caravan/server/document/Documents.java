@@ -26,7 +26,7 @@ import java.util.function.Function;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 
-/** In-memory documents with a clock that the test sets, blocking calls, and strings as values. */
+/** In-memory documents with strings as values, blocking calls, and a clock that the test sets. */
 final class Documents implements AutoCloseable {
     private final ListStore store;
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class JsonMessagesTest {
     private static final DocumentName NAME = DocumentName.of("json");
 
-    /** The JSON factory must be replaced after long field names, because it caches names of any length. */
+    /** The JSON factory must be replaced after it parses long field names, because it caches names of any length. */
     @Test
     void replacesFactoryAfterLongFieldNames() {
         JsonFactory before = JsonMessages.factory();

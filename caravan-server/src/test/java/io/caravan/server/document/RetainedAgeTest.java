@@ -11,7 +11,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Tests the trimming of values that exceed the maximum age of their space. */
+/** Tests the trimming of values that exceed the maximum age that their space allows. */
 class RetainedAgeTest {
     private static final Duration AGE = Duration.ofHours(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -90,7 +90,7 @@ class RetainedAgeTest {
                         && documents.found("a/before").firstSequence() == 1);
     }
 
-    /** Values may be trimmed late after the clock is set back, but by no more than the time that it was ahead. */
+    /** Values may be trimmed late after the clock is set back, but by no more than the clock was ahead. */
     @Test
     void trimsValuesLateAfterClockIsSetBack() {
         retain(AGE);

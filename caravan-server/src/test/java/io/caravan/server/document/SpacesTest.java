@@ -348,7 +348,7 @@ class SpacesTest {
     }
 
     /**
-     * A write to several documents must be charged to the rates once. If each append were charged, the rates would
+     * A write to several documents must be charged to the rates only once. If each append were charged, the rates would
      * always reject this write.
      */
     @Test

@@ -109,7 +109,7 @@ class ReplyMemoryTest {
         assertThat(second.memory.room()).isTrue();
     }
 
-    /** A full reply budget must admit small published messages, but no large ones, which may go to many clients. */
+    /** A full reply budget must admit only small published messages, because a large one may go to many clients. */
     @Test
     void allowsOnlySmallMessagesWhenBudgetIsSpent() {
         assertThat(second.memory.mayReply(LIMIT)).isTrue();

@@ -148,7 +148,7 @@ class RequestMemoryTest {
         assertThat(budget.requestBytes.get()).isEqualTo(LIMIT + 10);
     }
 
-    /** A delayed request must resume as soon as memory is freed, because no arriving bytes would resume it. */
+    /** A delayed request must resume as soon as memory is freed, because no further bytes would arrive to resume it. */
     @Test
     void delayedRequestResumesWhenMemoryIsFreed() {
         Client holder = new Client();
@@ -216,7 +216,7 @@ class RequestMemoryTest {
         assertThat(next.reads()).isTrue();
     }
 
-    /** Input after the close must be discarded, because TLS may still deliver decrypted bytes. */
+    /** Input must be discarded after its connection is closed, because TLS may still deliver decrypted bytes. */
     @Test
     void discardsInputAfterClose() {
         Client ended = new Client();

@@ -44,7 +44,7 @@ final class DocumentHistory {
             this.list = list;
         }
 
-        /** Whether the server had acknowledged the change that led to this moment by the given time. */
+        /** Whether the change that led to this moment had been acknowledged by the given time. */
         boolean acknowledgedBy(long nanos) {
             return acknowledged && acknowledgedNanos - nanos <= 0;
         }

@@ -102,7 +102,7 @@ final class FaultCourse implements AutoCloseable {
             begin.on(proxy, s3);
         }
 
-        /** Ends a fault of the S3 server itself, in addition to the proxy's fault. */
+        /** Restores the S3 server itself after this fault, but not the proxy. */
         void end(S3Process s3) throws IOException {
             if (this == SERVER_DOWN && s3.software().program().keepsObjects()) {
                 s3.restart();

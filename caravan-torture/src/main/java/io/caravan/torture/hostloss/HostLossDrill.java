@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Simulates the loss of one host in each round, until the first problem. */
+/** Simulates the loss of one host in each round, until a problem is found. */
 final class HostLossDrill {
     private static final double NANOS_PER_SECOND = 1e9;
 

@@ -83,7 +83,7 @@ final class HostLossOptions {
             description = "how much longer archiving may take; default ${DEFAULT-VALUE}")
     private double allowance;
 
-    /** The directory for stores, objects, and the output of processes, which {@link HostLossMain} sets. */
+    /** The directory, set by {@link HostLossMain}, for stores, objects, and the output of processes. */
     Path directory = Path.of("");
 
     /** Returns the maximum age of an unarchived change, which is passed to the server. */

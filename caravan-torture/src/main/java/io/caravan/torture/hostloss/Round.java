@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The common part of the two halves of a round, with the problems that were found. */
+/** The state and the methods that both halves of a round share, including the problems found so far. */
 abstract class Round {
     static final String BUCKET = "caravan";
     static final String PREFIX = "drill/";
@@ -34,7 +34,7 @@ abstract class Round {
     }
 
     /**
-     * Returns the command-line options with the location of the archive.
+     * Returns the command-line options that specify the location of the archive.
      *
      * @param endpoint the endpoint of the S3 server, or of the proxy in front of it
      */

@@ -90,7 +90,7 @@ final class RespTarget implements Target {
         retainedCount = 1;
     }
 
-    /** Passes on only failures of the first of two requests; the reply to the second request reports success. */
+    /** Passes on only failures of the first of two requests, because the reply to the second one reports success. */
     private record OnlyFailures(Acknowledgment acknowledgment) implements Acknowledgment {
         @Override
         public void durable() {

@@ -31,9 +31,9 @@ public final class ArchiveKeys {
     /** The directory that contains the snapshot directory of each document name. */
     public static final String SNAPSHOTS = "snapshots/";
 
-    /** Maximum number of characters of an encoded name that is not cut. */
+    /** Maximum number of characters in an encoded name that is not truncated. */
     public static final int MAX_NAME_CHARS = 160;
-    /** The number of characters to which a longer encoded name is cut, before its hash is added. */
+    /** The number of characters to which a longer encoded name is truncated before its hash is added. */
     public static final int KEPT_CHARS = 96;
 
     private static final char ESCAPE = '!';
@@ -113,7 +113,7 @@ public final class ArchiveKeys {
         return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_';
     }
 
-    /** Decodes a document name from its form in keys; returns null if the form was cut or is invalid. */
+    /** Decodes a document name from its form in keys; returns null if the form was truncated or is invalid. */
     public static @Nullable DocumentName decode(String form) {
         if (form.isEmpty() || form.length() > MAX_NAME_CHARS) {
             return null;

@@ -148,7 +148,7 @@ final class SealedJson<T> {
         return store;
     }
 
-    /** Marks a 64-bit number written as 16 hexadecimal digits, as some JSON readers do not support 64-bit integers. */
+    /** Marks a 64-bit number written as 16 hexadecimal digits, because some JSON readers lack 64-bit integers. */
     @Retention(RetentionPolicy.RUNTIME)
     @JacksonAnnotationsInside
     @JsonSerialize(converter = ToHex.class)

@@ -82,11 +82,11 @@ public final class SnapshotLayout {
     public static final int OLDEST_VERSION = 1;
     public static final int NEWEST_VERSION = 1;
 
-    /** The magic: the letters {@code CARAVSNP}, in the order of the bytes. */
+    /** The magic: its bytes, in the order in which they are written, spell {@code CARAVSNP}. */
     public static final long MAGIC_VALUE = 0x504E_5356_4152_4143L;
     /**
-     * The mark of the footer: the letters {@code CEND}, in the order of the bytes. It takes the place of a block's raw
-     * length, and is not a valid raw length.
+     * The mark of the footer: its bytes, in the order in which they are written, spell {@code CEND}. It takes the place
+     * of a block's raw length, and is not a valid raw length.
      */
     public static final int MARK_VALUE = 0x444E_4543;
 
@@ -95,7 +95,7 @@ public final class SnapshotLayout {
     /** Codec of a block that is a Zstandard frame. */
     public static final int ZSTD = 1;
 
-    /** Maximum number of raw bytes of a block. It limits the memory that a reader allocates. */
+    /** Maximum number of raw bytes in a block. It limits the memory that a reader allocates. */
     public static final int MAX_BLOCK_BYTES = 1 << 18;
     /** Maximum length of a value. */
     public static final int MAX_VALUE_BYTES = (1 << 26) - 1;

@@ -212,7 +212,7 @@ public final class SnapshotReader implements AutoCloseable {
             return at < end;
         }
 
-        /** Returns the number of remaining raw bytes of the current block. */
+        /** Returns the number of remaining raw bytes in the current block. */
         int left() {
             return end - at;
         }
@@ -265,7 +265,7 @@ public final class SnapshotReader implements AutoCloseable {
 
         /**
          * Returns the array, or a new one of up to twice its length if it is too short, so that blocks of increasing
-         * lengths rarely allocate.
+         * lengths rarely require a new array.
          */
         private static byte[] withRoom(byte[] bytes, int length) {
             return bytes.length < length

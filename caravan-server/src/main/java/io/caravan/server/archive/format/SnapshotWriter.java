@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Writes a snapshot to a stream in the format of {@link SnapshotLayout}: the header on creation, then block by block as
+ * Writes a snapshot to a stream in the format of {@link SnapshotLayout}: the header on creation, then the blocks as
  * values are added. It holds at most two blocks in memory, regardless of the document's size, and need not be closed.
  * It neither flushes nor closes the stream. Not thread-safe.
  */

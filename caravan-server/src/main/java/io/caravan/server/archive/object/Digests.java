@@ -39,14 +39,14 @@ public final class Digests {
         return HexFormat.of().formatHex(hash);
     }
 
-    /** Whether the text is a SHA-256 in the form of {@link #hex}. */
+    /** Whether the text is a SHA-256 hash in the form of {@link #hex}. */
     public static boolean isSha256(String text) {
         return SHA256_HEX.matcher(text).matches();
     }
 
     /**
-     * Returns the MD5 of the first bytes, in Base64, for S3's {@code Content-MD5}, so that a server rejects a body that
-     * was changed in transit. Every server supports this oldest kind of checksum.
+     * Returns the MD5 hash of the first bytes, in Base64, for S3's {@code Content-MD5}, so that a server rejects a body
+     * that was changed in transit. Every server supports this oldest kind of checksum.
      */
     static String md5(byte[] content, int length) {
         MessageDigest digest = digest("MD5");

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A directory that does not exist is empty, and is created by the first put.
  */
 public final class FileObjectStore implements ObjectStore {
-    /** Maximum number of names of one directory that a listing keeps in memory. */
+    /** Maximum number of names from one directory that a listing keeps in memory. */
     private static final int NAMES_AT_A_TIME = 100_000;
 
     private static final String LOCK_NAME = "~lock";

@@ -13,7 +13,7 @@ import java.util.Objects;
 
 /** Creates a directory when it receives its first file, and removes it when its last file is deleted. */
 final class ObjectDirectories {
-    /** Maximum number of times a directory may be removed between its creation and its first file. */
+    /** Maximum number of times that a directory may be removed before its first file is moved into it. */
     private static final int TRIES = 100;
 
     private ObjectDirectories() {}

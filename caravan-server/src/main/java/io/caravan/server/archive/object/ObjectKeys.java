@@ -24,7 +24,7 @@ final class ObjectKeys {
     }
 
     /**
-     * Returns the directory, which is empty or consists of parts of a key, each with a slash; throws an
+     * Returns the directory, which is empty or consists of parts of a key, each followed by a slash; throws an
      * IllegalArgumentException if it is invalid.
      */
     static String checkedDirectory(String prefix) {

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the object store of a URL: {@code file:DIRECTORY}, absolute or relative, or {@code s3://bucket/prefix}. */
+/** Finds the object store for a URL: {@code file:DIRECTORY}, absolute or relative, or {@code s3://bucket/prefix}. */
 public final class ObjectStores {
     private static final Pattern BUCKET = Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})(?:/(.*))?");
 

@@ -21,7 +21,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
     /** The size of the pieces in which a body is sent. The idle timeout applies to each piece. */
     private static final int PIECE_BYTES = 64 * 1024;
 
-    /** Returns the full key, in the bucket, of an object or a directory. */
+    /** Returns the full key that an object or a directory has in the bucket. */
     String inBucket(String key) {
         return prefix + key;
     }
@@ -48,7 +48,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
                         body(content, length)));
     }
 
-    /** Returns a body of the first bytes of an array, which must not change before the call has ended. */
+    /** Returns a request body with the first bytes of an array, which must not change before the call has ended. */
     static AsyncRequestBody body(byte[] content, int length) {
         ByteBuffer[] pieces = new ByteBuffer[Math.max(1, (length + PIECE_BYTES - 1) / PIECE_BYTES)];
         for (int piece = 0; piece < pieces.length; piece++) {
@@ -67,7 +67,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
                         request -> request.bucket(bucket).key(inBucket(key)).ifMatch(tag)));
     }
 
-    /** Returns the time limits of a call that sends this number of bytes. */
+    /** Returns the time limits for a call that sends this number of bytes. */
     AwsRequestOverrideConfiguration limit(long bytes) {
         return AwsRequestOverrideConfiguration.builder()
                 .apiCallAttemptTimeout(timeouts.attempt(bytes))

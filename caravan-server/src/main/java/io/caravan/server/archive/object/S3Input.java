@@ -19,7 +19,7 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
  * <p>Not thread-safe. Errors are {@link ObjectStoreException}s.
  */
 final class S3Input extends InputStream {
-    /** Maximum number of consecutive connection failures without a byte in between. */
+    /** Maximum number of consecutive connection failures without a byte received in between. */
     private static final int BREAKS = 3;
 
     private static final long UNKNOWN = -1;

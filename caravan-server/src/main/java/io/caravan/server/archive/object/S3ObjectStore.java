@@ -33,14 +33,14 @@ import software.amazon.awssdk.services.s3.model.S3Object;
 public final class S3ObjectStore implements ObjectStore {
     private static final Logger LOG = LoggerFactory.getLogger(S3ObjectStore.class);
 
-    /** The key prefix of temporary objects with which this class checks whether the server supports conditions. */
+    /** The key prefix of temporary objects that this class uses to check whether the server supports conditions. */
     static final String SCRATCH = "conditions-";
 
     private static final byte[] SCRATCH_CONTENT = {'c'};
     private static final byte[] OTHER_SCRATCH_CONTENT = {'d'};
 
     /**
-     * The maximum number of small parts that all large puts together have in flight. One large part uses up this limit.
+     * Maximum number of small parts that all large puts together may have in flight. One large part uses up this limit.
      */
     private static final int PARTS_ON_THEIR_WAY = 4;
 
@@ -269,7 +269,7 @@ public final class S3ObjectStore implements ObjectStore {
         return tag.equals(zeros) ? zeros.replace('0', '1') : zeros;
     }
 
-    /** Deletes an object and ignores errors, as deletions need not be permitted, and a leftover object is harmless. */
+    /** Deletes an object and ignores errors, because deletion may be forbidden, and a leftover object is harmless. */
     private void removeIfPermitted(String key) {
         try {
             calls.delete(key, null);

@@ -66,7 +66,7 @@ final class S3Problems {
         this.where = where;
     }
 
-    /** Returns the exception for a failed call, such as {@code PutObject}, for an object or a directory of objects. */
+    /** Returns the exception for a failed call, such as {@code PutObject}, on an object or a directory of objects. */
     ObjectStoreException problem(String call, String key, Throwable cause) {
         if (cause instanceof ObjectStoreException known) {
             return known;

@@ -15,7 +15,7 @@ final class ArchiveSlot {
     boolean lacksSpace;
     /** Whether the marks of the slot's documents may refer to another archive. */
     boolean unverified;
-    /** The verification of all documents of the slot; null if none is in progress. */
+    /** The verification of all documents in the slot; null if none is in progress. */
     @Nullable
     Verification verification;
 
@@ -53,9 +53,9 @@ final class ArchiveSlot {
     static final class Backlog {
         /** The number of documents and deletions. */
         int count;
-        /** The earliest time at which any of the changes can have begun to wait; {@link Long#MAX_VALUE} for none. */
+        /** The earliest time at which any of the changes can have begun to wait; {@link Long#MAX_VALUE} if none. */
         long oldestMillis = Long.MAX_VALUE;
-        /** The earliest time at which any of the changes can be due; {@link Long#MAX_VALUE} for none. */
+        /** The earliest time at which any of the changes can be due; {@link Long#MAX_VALUE} if none. */
         long dueMillis = Long.MAX_VALUE;
 
         void add(int changes, long oldest, long due) {

@@ -157,7 +157,7 @@ public final class Archiver implements AutoCloseable {
         }
     }
 
-    /** Runs a worker: one job after the other until the schedule ends. */
+    /** Runs a worker: one job after another until the schedule ends. */
     private void work() {
         while (true) {
             try {

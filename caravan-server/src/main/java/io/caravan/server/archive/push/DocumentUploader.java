@@ -216,7 +216,7 @@ final class DocumentUploader {
     }
 
     /**
-     * Puts a tombstone, unless the archive already has it, or has a newer document of that name.
+     * Puts a tombstone, unless the archive already has it, or has a newer document with that name.
      *
      * @return whether a tombstone was put
      */

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * second in advance, so that small objects do not wait for each other.
  */
 final class PacedObjectStore implements ObjectStore {
-    /** The number of bytes for which a large write reserves time at once. */
+    /** The number of bytes for which a large write reserves bandwidth at a time. */
     private static final int PORTION_BYTES = 64 * 1024;
 
     private static final long CREDIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -30,7 +30,7 @@ final class PacedObjectStore implements ObjectStore {
     private final ObjectStore store;
     private final long bytesPerSecond;
     private final LongConsumer written;
-    /** The time until which earlier writes have reserved the bandwidth, as {@link System#nanoTime}. */
+    /** The {@link System#nanoTime} until which earlier writes have reserved the bandwidth. */
     private long paidNanos = System.nanoTime();
 
     /**

@@ -19,15 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prunes the server's archive at intervals, as {@code caravan archive prune} does, one document at a time on one thread
- * of the lowest priority. Most rounds only list objects and read the manifests of documents that have more snapshots
- * than their policy keeps. Once a day, a round reads every manifest to find generations that are too old.
+ * Prunes the server's archive at intervals in the same way as {@code caravan archive prune}, one document at a time on
+ * one thread of the lowest priority. Most rounds only list objects and read the manifests of documents that have more
+ * snapshots than their policy keeps. Once a day, a round reads every manifest to find generations that are too old.
  *
  * <p>A round that fails leaves the archive consistent, and the next one continues. No other work waits for a round.
  */
 final class Pruner implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Pruner.class);
-    /** Maximum delay of the first round, for servers that are restarted often. */
+    /** Maximum delay before the first round, so that even servers that are restarted often prune. */
     private static final Duration LONGEST_FIRST = Duration.ofMinutes(10);
 
     private static final Duration THOROUGH_EVERY = Duration.ofDays(1);

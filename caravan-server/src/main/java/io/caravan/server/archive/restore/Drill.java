@@ -26,10 +26,10 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Verification} of a sample of an archive's documents that restores each of them to a scratch store, to prove
- * that a restore works. Each document is read back and compared with its manifest, and with the live document where
- * their sequences overlap. The drill also checks that the archive contains the documents in an equally large sample of
- * live documents.
+ * A {@link Verification} that restores a random sample of an archive's documents to a scratch store, to prove that a
+ * restore works. Each document is read back and compared with its manifest, and with the live document where their
+ * sequences overlap. The drill also checks that the archive contains the documents in an equally large sample of live
+ * documents.
  *
  * <p>Runs on the calling thread, and costs the server no more than one reader. It ends soon after the thread is
  * interrupted.
@@ -65,8 +65,8 @@ final class Drill {
     }
 
     /**
-     * Checks that the archive has a sample of the live documents marked as archived, in case the archive is empty, is
-     * another archive, or is an older copy.
+     * Checks that the archive contains a sample of the live documents that are marked as archived, because the archive
+     * may be empty, another archive, or an older copy.
      */
     private void requireArchived(int sample) {
         int first = random.nextInt(DocumentService.STRIPES);
@@ -148,8 +148,8 @@ final class Drill {
     }
 
     /**
-     * Hashes values of the live document, if it is of the generation's incarnation and has all of these values. Returns
-     * null otherwise.
+     * Hashes values of the live document, if it belongs to the generation's incarnation and has all of these values.
+     * Returns null otherwise.
      */
     private @Nullable String liveHash(DocumentName name, Generation generation, long from, long to) {
         SequenceHash hash = new SequenceHash(from, to, info -> {

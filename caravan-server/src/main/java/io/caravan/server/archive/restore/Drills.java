@@ -60,7 +60,7 @@ public final class Drills implements AutoCloseable {
 
     /**
      * Runs the first drill after a random part of the interval, and each further drill one interval after the previous
-     * one.
+     * drill.
      */
     public void start(Duration interval) {
         long first = random.nextLong(Math.max(1, interval.toMillis()));

@@ -37,9 +37,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches documents that the store lacks from the archive when they are first needed. All callers that need the same
- * document share one fetch. Names that the archive lacks are cached while there is space. This is safe: no other server
- * writes to this archive, and every document that this server archives is in its store or was deleted.
+ * Fetches from the archive the documents that the store lacks, each when it is first needed. All callers that need the
+ * same document share one fetch. Names that the archive lacks are cached while there is space. This is safe: no other
+ * server writes to this archive, and every document that this server archives is in its store or was deleted.
  *
  * <p><b>Threading.</b> A few threads fetch one document each at a time, and notify its callers. The number of waiting
  * documents is bounded. A fetch is rejected in these cases:
@@ -225,7 +225,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             }
         }
 
-        /** Returns the next caller, or null if there is none; this fetch is then over. */
+        /** Returns the next caller, or null if there is none, in which case this fetch is over. */
         private @Nullable Outcome<DocumentName> next() {
             AtomicReference<@Nullable Outcome<DocumentName>> next = new AtomicReference<>();
             fetches.computeIfPresent(name, (same, self) -> {

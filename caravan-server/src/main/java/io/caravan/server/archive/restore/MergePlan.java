@@ -9,8 +9,8 @@ import io.caravan.server.document.DocumentInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plan to restore an archived generation of a document to a store under its own name. Sequences and incarnations
- * alone determine it, without reading values:
+ * The plan for restoring an archived generation of a document to a store under the document's own name. Sequences and
+ * incarnations alone determine it, without reading values:
  *
  * <table> <caption>The rules, in their order</caption>
  *   <tr><th>the store has</th><th>the archive has</th><th>to do</th></tr>
@@ -32,7 +32,7 @@ enum MergePlan {
     /** The generation continues where the document ends. */
     APPEND;
 
-    /** The alternative that the message of most rejections suggests. */
+    /** The alternative that most rejection messages suggest. */
     static final String AS_ANOTHER = "restore it under another name (AS, --as)";
 
     /**

@@ -7,7 +7,7 @@ import java.util.List;
 
 /** Iterates over a snapshot's values in parts of bounded size, each small enough for one write. Not thread-safe. */
 final class SnapshotParts {
-    /** Maximum total size of the values of a part, unless it has only one value. A store's log buffer is larger. */
+    /** Maximum total size of the values in a part, unless it has only one value. A store's log buffer is larger. */
     static final int MAX_BYTES = 1024 * 1024;
 
     /** The approximate memory overhead of each value: a frame and an array. */

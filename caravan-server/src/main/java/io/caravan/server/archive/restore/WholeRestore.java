@@ -250,7 +250,7 @@ public final class WholeRestore {
     }
 
     /**
-     * Deletes an unchanged document that an earlier restore created if appending to it cannot produce the generation.
+     * Deletes an unchanged document that an earlier restore created, if appending to it cannot produce the generation.
      * This is the case if the generation is of another incarnation, has no further values, or was trimmed beyond the
      * end of the local document. Verifies the generation first.
      */

@@ -123,7 +123,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             this.json = json;
         }
 
-        /** Prints a document as one line of a list. */
+        /** Prints a document as one line of the listing. */
         void print(Manifest manifest) throws IOException {
             long all = manifest.generations().stream()
                     .mapToLong(Generation::objectBytes)

@@ -123,7 +123,7 @@ public abstract class ClientCommand extends CliCommand {
         return streams.link(connectionOptions);
     }
 
-    /** Returns a client for the server's HTTP pages, at this port of the server's host. */
+    /** Returns a client for the server's HTTP pages, at this port on the server's host. */
     protected final StatusClient pages(int port) throws IOException {
         return connectionOptions.pages(port);
     }
@@ -143,7 +143,7 @@ public abstract class ClientCommand extends CliCommand {
         }
     }
 
-    /** Encodes a word of the command line as a name or value. */
+    /** Encodes a word from the command line as a name or value. */
     protected static byte[] bytes(String word) {
         return word.getBytes(UTF_8);
     }

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Thrown if a command fails. The message states the cause and the remedy. */
 public final class ClientException extends RuntimeException {
-    /** The exit code of a failure, such as an unreachable server, a missing permission, or a full disk. */
+    /** The exit code for a failure, such as an unreachable server, a missing permission, or a full disk. */
     public static final int FAILED = 1;
     /**
      * The exit code if the document is not in the expected state (missing, longer, closed, or trimmed), or its space is
@@ -82,7 +82,7 @@ public final class ClientException extends RuntimeException {
         return moved;
     }
 
-    /** Returns the milliseconds after which the request may succeed; 0 if waiting does not help. */
+    /** Returns the number of milliseconds after which the request may succeed; 0 if waiting does not help. */
     public long waitMillis() {
         return waitMillis;
     }

@@ -13,7 +13,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and writes documents with their sequences and attributes on one server. Methods whose names start with {@code
+ * Reads and writes documents on one server, with their sequences and attributes. Methods whose names start with {@code
  * request} send a request without waiting for its reply. These methods may be called many times before the replies are
  * received. Replies must be received in the order of the requests. An exception in place of a reply concerns only that
  * request; the next reply can still be received. Not thread-safe.

@@ -40,7 +40,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accesses documents of a server over HTTP. Requests that do not wait for earlier responses use several connections
+ * Accesses documents on a server over HTTP. Requests that do not wait for earlier responses use several connections
  * concurrently. A read is retried if the server is busy or unreachable. A write is not retried, because it may have
  * been executed.
  */

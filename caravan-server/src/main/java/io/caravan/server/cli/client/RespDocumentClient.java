@@ -15,12 +15,12 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Accesses documents of a server over RESP. Uses a second connection for {@link #read}. */
+/** Accesses documents on a server over RESP. Uses a second connection for {@link #read}. */
 public final class RespDocumentClient implements DocumentClient {
     /** The approximate number of value bytes in one reply, and therefore in memory. */
     private static final int PAGE_BYTES = 1024 * 1024;
 
-    /** The maximum number of values in a reply, even if their mean length is small, as single values may be long. */
+    /** The maximum number of values in a reply, even if their mean length is small, because some values may be long. */
     private static final int MAX_PAGE_VALUES = 16;
 
     private static final int PAGES_AHEAD = 16;
@@ -176,7 +176,7 @@ public final class RespDocumentClient implements DocumentClient {
         return scan(connection, before, (quoted + "*").getBytes(ISO_8859_1));
     }
 
-    /** Returns the next document names that match this glob pattern, or the next of all names if it is null. */
+    /** Returns the next document names that match a glob pattern, or the next of all names if the pattern is null. */
     public static Names scan(ServerConnection connection, Names before, byte @Nullable [] pattern) {
         List<?> reply = list(connection.call(
                 "SCAN",

@@ -16,7 +16,7 @@ public final class Retries {
     private static final long FIRST_PAUSE_MILLIS = 250;
     private static final long MAX_PAUSE_SECONDS = 60;
     private static final long MILLIS = 1_000;
-    /** The statuses of a server that has not executed the request, but may soon execute a retry. */
+    /** The HTTP statuses that mean that the server has not executed the request, but may soon execute a retry. */
     private static final Set<Integer> BUSY = Set.of(429, 502, 503, 504);
 
     private final Pause pause;

@@ -40,7 +40,7 @@ import picocli.CommandLine.Parameters;
         })
 final class ClusterDemoCommand extends CliCommand {
     private static final int NODES_PER_GROUP = 3;
-    /** The maximum number of Raft groups, as node ids are single letters, and a node needs about 300 MB of memory. */
+    /** The maximum number of Raft groups, limited by the single-letter node ids and about 300 MB of memory per node. */
     private static final int MAX_GROUPS = 5;
 
     private static final String FILE = "cluster.properties";

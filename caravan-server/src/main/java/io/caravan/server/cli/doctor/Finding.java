@@ -12,7 +12,7 @@ public record Finding(Grade grade, String subject, String found, String change) 
         OK,
         /** This machine does not support the check. */
         UNKNOWN,
-        /** The item works, but not as well as it could, or may soon fail. */
+        /** The item works, but could work better, or may soon fail. */
         WARNING,
         /** Data may be lost or readable by others, or the server will not start. */
         BAD

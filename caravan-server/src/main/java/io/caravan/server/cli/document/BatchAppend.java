@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Appends any number of values in requests of bounded size, each sent after the previous one is durable. Before a
- * source waits for its next value, it calls {@link #sendBatch}.
+ * Appends any number of values in requests of bounded size, each sent after the values of the previous one are durable.
+ * Before a source waits for its next value, it calls {@link #sendBatch}.
  */
 final class BatchAppend {
     /** The maximum number of value bytes in a request with several values; every server accepts such a request. */
@@ -51,7 +51,7 @@ final class BatchAppend {
     record Appended(long first, long next, long values) {}
 
     /**
-     * Appends all values of a source.
+     * Appends all values from a source.
      *
      * @throws ClientException if the source is empty, or a value cannot be appended; the message states the number of
      *     appended values

@@ -1,4 +1,4 @@
-/** The commands that read and write documents of a server, and the command that prints its statistics. */
+/** The commands that read and write documents on a server, and the command that prints its statistics. */
 @NullMarked
 package io.caravan.server.cli.document;
 

@@ -68,7 +68,7 @@ final class DocumentChecksum {
         return bytes;
     }
 
-    /** Whether both checksums are of the same content. They must have been started in the same way. */
+    /** Whether both checksums cover the same content. They must have been started in the same way. */
     boolean isSame(DocumentChecksum other) {
         return bytes == other.bytes && crc.getValue() == other.crc.getValue() && (!bounded || count == other.count);
     }

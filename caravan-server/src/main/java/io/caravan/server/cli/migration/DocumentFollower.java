@@ -219,8 +219,8 @@ final class DocumentFollower {
     }
 
     /**
-     * Throws {@link ClientException} if the source's store may have been replaced: the server has restarted, and a
-     * document has disappeared or lost values. The store may be an older backup, or another store.
+     * Throws {@link ClientException} if the source's store may have been replaced, because the server has restarted
+     * and a document has disappeared or lost values. The store may be an older backup, or another store.
      */
     private void requireSameStore(Map<DocumentName, @Nullable Description> changed) {
         for (Map.Entry<DocumentName, @Nullable Description> each : changed.entrySet()) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DocumentMigration {
     /**
-     * The maximum number of missing values when a document is fenced: small, so that the document is fenced only
+     * The maximum number of missing values when a document is fenced; it is small, so that the document is fenced only
      * briefly.
      */
     private static final long NEAR_VALUES = 1_000;

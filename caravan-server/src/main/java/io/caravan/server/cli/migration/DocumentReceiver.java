@@ -4,7 +4,7 @@ import io.caravan.server.cli.client.DocumentClient.Description;
 import java.io.IOException;
 
 /**
- * Receives documents one after the other. For each document, the caller begins it, passes its values in order, and then
+ * Receives documents one after another. For each document, the caller begins it, passes its values in order, and then
  * ends or abandons it.
  */
 interface DocumentReceiver {

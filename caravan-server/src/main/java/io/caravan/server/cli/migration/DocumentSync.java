@@ -311,7 +311,7 @@ final class DocumentSync {
             importer.finish();
         }
 
-        /** Restores the tracked state of a copy that was not replaced because the document is expiring. */
+        /** Restores the tracked state of a copy whose replacement was skipped because the document is expiring. */
         private void restore(@Nullable Copy before) {
             if (before != null) {
                 copies.put(name, before);

@@ -48,7 +48,7 @@ final class Importer implements DocumentReceiver {
         SENT,
         /** The server already had the document, and it is identical. */
         ALREADY,
-        /** The server has another document of this name or, in a comparison, none. */
+        /** The server has another document with this name or, in a comparison, none. */
         DIFFERENT,
         EXPIRED,
         REJECTED

@@ -28,7 +28,7 @@ final class RedisLists implements AutoCloseable {
     private static final byte[] START = {'0'};
     private static final byte[] NAMES_PER_SCAN = number(500);
     private static final int MAX_NAMES = 100_000;
-    /** The minimum number of values of a list that is read in slices. */
+    /** The minimum number of values in a list that is read in slices. */
     private static final int LONG_VALUES = 256;
 
     private static final int MAX_SLICE_VALUES = 1_000;
@@ -54,7 +54,7 @@ final class RedisLists implements AutoCloseable {
     private final int maxValueBytes;
     private final Findings findings;
     private byte[] cursor = START;
-    /** The estimated size of the largest recent short lists. */
+    /** The estimated size of the largest of the recent short lists. */
     private long listBytes = AHEAD_BYTES / SLICES_AHEAD;
 
     private final List<byte[]> longLists = new ArrayList<>();
@@ -331,7 +331,7 @@ final class RedisLists implements AutoCloseable {
         return counts;
     }
 
-    /** Whether a list of this name exists now. */
+    /** Whether a list with this name exists now. */
     boolean has(byte[] name) {
         redis.send("TYPE", name);
         return redis.status().equals("list");

@@ -149,7 +149,7 @@ final class ServerPair implements AutoCloseable {
         return Objects.requireNonNull(target);
     }
 
-    /** Sleeps until the time is over or this pair is stopped. */
+    /** Sleeps until the time has elapsed or this pair is stopped. */
     void sleep(long millis) {
         UntilSignal.stopped(stop, millis);
     }

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Imports streams of another server one after the other; the sequences of each stream start at 0. A stream whose
+ * Imports streams from another server one after another; the sequences of each stream start at 0. A stream whose
  * document already exists is only compared with that document, unless the two differ and the document is to be
  * replaced. Holds a few MiB of values in memory. Not thread-safe, except {@link #progress}.
  */
@@ -110,9 +110,7 @@ final class StreamImport implements AutoCloseable {
         throw ClientException.otherState("changes too fast to be read; run the command again");
     }
 
-    /**
-     * Sends a stream; returns false if it was closed in the meantime, so that the attributes already sent are wrong.
-     */
+    /** Sends a stream; returns false if it was closed in the meantime, because the attributes sent are then wrong. */
     private boolean sendAsOf(Head head, byte[] name, Importer to) throws IOException {
         Map<String, Object> attributes = new HashMap<>(head.attributes());
         if (head.closed()) {

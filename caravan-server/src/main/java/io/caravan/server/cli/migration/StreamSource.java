@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Reads streams of a Durable Streams server, which is not trusted: required parts of a response are checked, and at
- * most one value is in memory. Requests to a server that is busy or unreachable are retried a few times. A response
+ * Reads streams from a Durable Streams server that is not trusted: checks the required parts of a response, and keeps
+ * at most one value in memory. Requests to a server that is busy or unreachable are retried a few times. A response
  * that was cut off is requested again, and must start with the values already received. Not thread-safe.
  */
 final class StreamSource {

@@ -18,8 +18,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document that is being sent to a server, and the server's document of that name after the upload. A short document
- * is sent in one write. A longer one is sent in chunks, and becomes visible after its last chunk. Not thread-safe.
+ * A document being sent to a server, and the server's document with that name after the upload. A short document is
+ * sent in one write. A longer one is sent in chunks, and becomes visible after its last chunk. Not thread-safe.
  */
 final class Upload {
     /** The maximum difference between two measured expiry times of the same document. */

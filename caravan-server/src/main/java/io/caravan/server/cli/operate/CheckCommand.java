@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Reports the health of a server in one line and an exit code. */
+/** Reports the health of a server as one line of text and an exit code. */
 @Command(
         name = "check",
         description = {

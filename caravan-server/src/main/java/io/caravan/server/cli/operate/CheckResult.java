@@ -71,7 +71,7 @@ record CheckResult(List<Problem> problems, List<Figure> figures, String summary)
         json.writeEndObject();
     }
 
-    /** The statuses of monitoring systems, with the exit codes of Nagios plugins. Ordered by severity. */
+    /** The statuses that monitoring systems use, with the exit codes of Nagios plugins. Ordered by severity. */
     enum Status {
         OK(0),
         /** The status could not be determined. */

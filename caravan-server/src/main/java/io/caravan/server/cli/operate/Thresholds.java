@@ -32,8 +32,8 @@ record Thresholds(double warning, double critical, boolean lowIsBad) {
     }
 
     /**
-     * Formats a limit as a Nagios range: {@code 10:} means that values below 10 are bad, {@code 10} that values above
-     * 10 are bad.
+     * Formats a limit as a Nagios range: {@code 10:} means that values below 10 are bad, and {@code 10} means that
+     * values above 10 are bad.
      */
     String range(double limit) {
         return used() ? Figure.number(limit) + (lowIsBad ? ":" : "") : "";

@@ -93,7 +93,7 @@ public final class TopCommand extends ClientCommand {
         }
     }
 
-    /** Returns the screen to draw on, or null with {@code --once} or {@code --json}, or without a terminal. */
+    /** Returns the screen to draw on, or null if {@code --once} or {@code --json} is set, or there is no terminal. */
     private @Nullable LiveScreen screen() throws IOException {
         if (once || json() || !console().showsProgress()) {
             return null;

@@ -72,7 +72,7 @@ import picocli.CommandLine.Command;
             "      as a node of a new cluster, see 'caravan cluster --help'"
         })
 public final class ServeCommand extends SettingsCommand {
-    /** The time after which a server that has not started yet logs the steps of its start. */
+    /** The time after which a server that has not started yet logs the steps of its startup. */
     private static final int SLOW_SECONDS = 2;
 
     private static final String ROW = "%-20s  %-24s  %s";
@@ -157,7 +157,7 @@ public final class ServeCommand extends SettingsCommand {
         }
     }
 
-    /** Checks all settings, and that the addresses are free and distinct, and returns the configuration. */
+    /** Validates all settings, checks that the addresses are free and distinct, and returns the configuration. */
     private ServerConfig serverConfig(
             StoreConfig store, InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)
             throws IOException {
@@ -247,7 +247,7 @@ public final class ServeCommand extends SettingsCommand {
         log.info("the start takes long: the server {}", step);
     }
 
-    /** The steps of a server's start, which are logged only if the start takes a long time. Thread-safe. */
+    /** The steps of a server's startup, which are logged only if startup takes a long time. Thread-safe. */
     static final class StartSteps {
         private final Consumer<String> logger;
         private @Nullable String current;

@@ -98,8 +98,8 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     }
 
     /**
-     * Writes attributes as text, or in Base64 if they are not UTF-8. A value of eight bytes that starts with a zero
-     * byte is written as a number.
+     * Writes attributes as text, or in Base64 if they are not valid UTF-8. A value of eight bytes that starts with a
+     * zero byte is written as a number.
      */
     private static void attributes(JsonGenerator json, Attributes attributes) throws IOException {
         json.writeObjectFieldStart("attributes");

@@ -139,7 +139,7 @@ final class LogTail {
         }
     }
 
-    /** Whether the program or the JVM has a class of this name; other names may be user data. */
+    /** Whether the program or the JVM has a class with this name; other names may be user data. */
     private static boolean exists(String type) {
         return type.matches(CLASS) && ClassLoader.getSystemResource(type.replace('.', '/') + ".class") != null;
     }

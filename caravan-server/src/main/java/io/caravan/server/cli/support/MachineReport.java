@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class MachineReport {
     private static final String MAIN_CLASS = "io.caravan.server.cli.Main";
 
-    /** The system files to include in the report, each with a pattern of the lines that may be disclosed. */
+    /** The system files to include in the report, each with a pattern for the lines that may be disclosed. */
     private static final Map<String, Pattern> FILES = files();
 
     private static final Map<String, Pattern> PROCESS_FILES = new TreeMap<>(Map.of(

@@ -30,7 +30,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Collects diagnostics for an expert in one file. */
+/** Collects diagnostics in one file for an expert. */
 @Command(
         name = "support",
         description = {

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** The prefix of the document names that belong to a space: 1 to {@value #MAX_BYTES} bytes of any value. Immutable. */
+/** The prefix of the document names that belong to a space: 1 to {@value #MAX_BYTES} arbitrary bytes. Immutable. */
 public final class Prefix implements Comparable<Prefix> {
     /** Maximum length of a prefix, in bytes. */
     public static final int MAX_BYTES = 256;

@@ -40,7 +40,7 @@ final class SpaceJournal {
 
     private final ListStore store;
 
-    /** The sequence of each space's entry, oldest first. */
+    /** The sequence of each space's entry, oldest entry first. */
     private Map<Prefix, Long> sequences = new LinkedHashMap<>();
 
     private SortedMap<Prefix, SpaceSettings> settings = new TreeMap<>();

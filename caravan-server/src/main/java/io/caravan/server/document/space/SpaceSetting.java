@@ -29,7 +29,7 @@ public enum SpaceSetting {
     /** Maximum total length of all values in the space, in bytes. */
     QUOTA_BYTES("quota-bytes", Unit.BYTES),
     /**
-     * Maximum number of writes per second that append values or create documents; a write to several documents counts
+     * Maximum number per second of writes that append values or create documents; a write to several documents counts
      * once for each document.
      */
     WRITES_PER_SECOND("writes-per-second", Unit.COUNT),

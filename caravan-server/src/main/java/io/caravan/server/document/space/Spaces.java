@@ -34,7 +34,7 @@ public final class Spaces {
     private final Catalog catalog;
     private final LongSupplier nanoTime;
     private final DocumentDurability server;
-    /** The counters of each space; kept while a space with the prefix exists. */
+    /** The counters of each space, by prefix; kept as long as a space with that prefix exists. */
     private final Map<Prefix, SpaceCounters> counters = new ConcurrentHashMap<>();
 
     /** The lock that is held while spaces are updated. It is acquired before the locks of the catalog and the store. */
@@ -70,7 +70,7 @@ public final class Spaces {
         return table.isEmpty();
     }
 
-    /** Returns the space that contains a document of this name, or null. Allocates no memory and takes no lock. */
+    /** Returns the space to which a document with this name belongs, or null. Allocates no memory and takes no lock. */
     public @Nullable Space find(DocumentName name) {
         return table.find(name);
     }
@@ -81,7 +81,7 @@ public final class Spaces {
     }
 
     /**
-     * Returns the durability of an acknowledged write to a document of this name. Allocates no memory and takes no
+     * Returns the durability of an acknowledged write to a document with this name. Allocates no memory and takes no
      * lock.
      */
     public DocumentDurability durability(DocumentName name) {

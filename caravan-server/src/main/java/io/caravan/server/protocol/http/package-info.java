@@ -1,5 +1,5 @@
 /**
- * Provides access to documents over HTTP/1.1: the Durable Streams protocol under {@code /v1/stream/}, and server pages.
+ * Provides access to documents and the server over HTTP/1.1; the Durable Streams protocol is under {@code /v1/stream/}.
  *
  * <p>{@link io.caravan.server.protocol.http.codec.RequestDecoder} decodes a request. When the head has arrived, {@link
  * io.caravan.server.protocol.http.connection.HttpConnection} finds the {@link

@@ -120,7 +120,7 @@ final class CommandRunner {
         return rejectedLast;
     }
 
-    /** Returns how long a blocking request has been waiting, in nanoseconds; 0 if none is. Callable on any thread. */
+    /** Returns how long a blocking request has waited, in nanoseconds; 0 if there is none. Callable on any thread. */
     long waitingNanos() {
         ReadBatch current = batch;
         return current == null ? 0 : current.waitingNanos();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests that readers detect damaged objects, and allocate no memory for a length that exceeds the object. */
+/** Tests that readers detect damaged objects, and allocate no memory for a length greater than the object's. */
 class DamageTest {
     /**
      * The position of the first block, after the header that {@link Snapshots} writes: a name of 3 bytes and an

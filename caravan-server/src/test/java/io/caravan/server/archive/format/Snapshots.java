@@ -72,7 +72,7 @@ final class Snapshots {
         return noise;
     }
 
-    /** Returns edits of a text document as JSON, truncated to this length. Such edits compress well. */
+    /** Returns edits to a text document as JSON, truncated to this length. Such edits compress well. */
     static byte[] edit(Random random, int bytes) {
         StringBuilder text = new StringBuilder(bytes + 80);
         while (text.length() < bytes) {

@@ -27,7 +27,7 @@ public interface ObjectFaults {
         return (number, call, key) -> call == kind && left.decrementAndGet() == 0 ? fault : ObjectFault.NONE;
     }
 
-    /** Returns a function that injects random faults, but no crashes, each with a probability of 1 in {@code oneIn}. */
+    /** Returns a function that injects random faults, but no crashes, into one in {@code oneIn} calls on average. */
     static ObjectFaults sometimes(Random random, int oneIn) {
         ObjectFault[] faults = {ObjectFault.REJECTED, ObjectFault.RESPONSE_LOST, ObjectFault.TRIED_TWICE};
         return (number, call, key) ->

@@ -150,7 +150,7 @@ class S3FaultTest {
                 .hasMessageContaining("RequestTimeTooSkewed");
     }
 
-    /** A 404 status alone must not count as a missing object: a proxy without a reachable server also returns it. */
+    /** A 404 status alone must not count as a missing object, because a proxy that reaches no server returns it too. */
     @Test
     void statusAloneDoesNotMeanMissingObject() {
         put("a", bytes("x"));
@@ -451,7 +451,7 @@ class S3FaultTest {
         assertThat(text("a")).isEqualTo("old");
     }
 
-    /** A put that fails must throw its own exception, with a failure of the abort as a suppressed exception. */
+    /** A failed put must throw its own exception; if the abort also fails, that failure must be added as suppressed. */
     @Test
     void failedAbortIsReportedAsSuppressed() {
         proxy.response(

@@ -34,7 +34,7 @@ class ArchiveBindingTest {
         }
     }
 
-    /** A store must know the previous owner even after failed claims, or its next claim would report a takeover. */
+    /** A store must remember the previous owner after failed claims, or its next claim would report a takeover. */
     @Test
     void expectsPreviousOwnerAfterRepeatedFailedClaims() {
         try (ListStore store = ListStore.inMemory()) {

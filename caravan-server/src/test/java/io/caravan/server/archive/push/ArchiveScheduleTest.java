@@ -38,7 +38,7 @@ class ArchiveScheduleTest {
         return Stream.of(names).map(name -> new Change(name(name), null, 0, 0)).toList();
     }
 
-    /** Reports to the schedule that a scan of a slot has found changes of these documents. */
+    /** Reports to the schedule that a scan of a slot has found changes to these documents. */
     private void find(int slot, String... names) {
         schedule.scanned(slot, 1, 2, changes(names), null);
     }
@@ -114,7 +114,7 @@ class ArchiveScheduleTest {
         assertThat(first).isNotDone();
     }
 
-    /** A request during a job must wait for the next job. The current one may have started before the change. */
+    /** A request made during a job must wait for the next job. The current one may have started before the change. */
     @Test
     void requestDuringRunIsCompletedByNextRun() throws Exception {
         schedule.open();

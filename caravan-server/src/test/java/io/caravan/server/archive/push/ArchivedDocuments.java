@@ -73,7 +73,7 @@ final class ArchivedDocuments implements AutoCloseable {
         client = archive.client();
     }
 
-    /** Archives to memory, each change within {@code after}. */
+    /** Starts an archiver that archives each change to memory within {@code after}. */
     Archiver archive(Duration after) {
         return archive(client, after);
     }

@@ -449,7 +449,7 @@ class ArchiverTest {
         assertThat(StoreIdentity.of(server.store)).isEqualTo(lost);
     }
 
-    /** A store that the archive rejects must count as incomplete, or exports would lack documents of the archive. */
+    /** A store that the archive rejects must count as incomplete, or exports would lack archived documents. */
     @Test
     void storeIsIncompleteWhileArchiveRejectsIt() {
         server.push("a", "1");

@@ -41,7 +41,7 @@ public final class CrashScenario {
     private final CrashArchiveWatch watch;
     private final MemoryObjects objects;
     private final CrashModel model = new CrashModel(NAMES);
-    /** The lock that each document change holds, so that the store and the model change in the same order. */
+    /** The lock that is held during each document change, so that the store and the model change in the same order. */
     private final Object changing = new Object();
 
     private CrashStorage disk;

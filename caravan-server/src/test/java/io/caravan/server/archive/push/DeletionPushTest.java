@@ -61,7 +61,7 @@ class DeletionPushTest {
         assertThat(server.values("a")).containsExactly("new");
     }
 
-    /** The deletion of a never-archived incarnation must also cover the previous incarnation in the archive. */
+    /** The deletion of a never-archived incarnation must also cover the previous, archived incarnation. */
     @Test
     void deletionOfUnarchivedDocumentCoversPreviousIncarnation() {
         server.push("a", "1");

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests archived documents that a server restores when a client uses them. */
+/** Tests a server that restores archived documents when clients use them. */
 class HydrationTest {
     private static final int CLIENTS = 1_000;
     private static final int MAX_READS = 2;

@@ -372,7 +372,7 @@ class StoreRestoreTest {
         requireFilled(10);
     }
 
-    /** A restore must detect if the archive vanishes, as when a disk is unmounted, while documents are being listed. */
+    /** A restore must detect an archive that vanishes during the listing of documents, as when a disk is unmounted. */
     @Test
     void vanishedArchiveLeavesStoreIncomplete() {
         fill(10);

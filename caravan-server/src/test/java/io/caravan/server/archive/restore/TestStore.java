@@ -20,7 +20,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** In-memory documents with blocking calls and strings as values. */
+/** In-memory documents with strings as values and with blocking calls. */
 final class TestStore implements AutoCloseable {
     final ListStore store;
     final DocumentService documents;

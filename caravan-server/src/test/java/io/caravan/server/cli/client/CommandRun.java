@@ -91,9 +91,7 @@ public final class CommandRun {
         };
     }
 
-    /**
-     * Runs the command in the first word with the {@code --server} option, or without it if {@code address} is null.
-     */
+    /** Runs the command that the first word names, with the {@code --server} option unless {@code address} is null. */
     public CommandRun run(@Nullable String address, String... words) {
         List<String> first = address == null ? List.of(words[0]) : List.of(words[0], "--server", address);
         command = String.join(" ", words);
@@ -107,7 +105,7 @@ public final class CommandRun {
         return this;
     }
 
-    /** Checks the exit code, and checks that the error output contains these parts. */
+    /** Checks the exit code, and checks that the error output contains each of these texts. */
     public CommandRun exits(int expected, String... messages) {
         assertThat(exitCode).as(command + ": " + out() + err()).isEqualTo(expected);
         assertThat(List.of(messages))

@@ -185,7 +185,7 @@ class ExportImportTest {
                 .isEqualTo("imported 0 documents, 0 values, 0 B; 4 were there already\n");
     }
 
-    /** An import in parts must replace a document only once it is complete, so that a truncated file does no damage. */
+    /** A document must be replaced only once the entire import is complete, so that a truncated file does no damage. */
     @Test
     void documentIsReplacedOnlyByCompleteImport() {
         fill();

@@ -317,7 +317,7 @@ class FollowTest {
         assertThat(there.keys("*")).isEmpty();
     }
 
-    /** A returning document must stay hidden until the fence, or clients of its first server could write to it. */
+    /** A returning document must stay hidden until the other copy is fenced, or clients could write to both copies. */
     @Test
     void returningDocumentIsHiddenBeforeFence() throws Exception {
         here.rpush("a", "1", "2");
@@ -333,7 +333,7 @@ class FollowTest {
         assertThat(here.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
-    /** Returns the result of a read of the document from the first server. */
+    /** Returns the result of reading the document from the first server. */
     private String found(String name) {
         try (Jedis client = from.jedis()) {
             return "it has " + client.llen(name);
@@ -342,7 +342,7 @@ class FollowTest {
         }
     }
 
-    /** A move that was killed after the fence must resume, although clients already use the document at the target. */
+    /** A move killed after the fence was set must resume, even if clients already use the document at the target. */
     @Test
     void moveResumesAfterKillBeforeLastStep() {
         here.rpush("a", "1", "2");
@@ -355,9 +355,9 @@ class FollowTest {
     }
 
     /**
-     * The server that a document has left must reject writes, even if a client changes the returned document during
-     * the rerun of a move back that was killed. The change occurs after the run has compared both copies and before the
-     * run takes over the fence. If the run removed the fence, both servers would accept writes.
+     * The server that a document has left must reject writes, even if a client changes the returned document while a
+     * killed move back is being rerun. The change occurs after the run has compared both copies and before the run
+     * takes over the fence. If the run removed the fence, both servers would accept writes.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -441,7 +441,7 @@ class FollowTest {
         assertThat(here.keys("*")).containsExactly("other");
     }
 
-    /** A move must reject a target document without a common sequence, because it may be a different document. */
+    /** A move must reject a target that shares no sequence with the source, because it may be a different document. */
     @ParameterizedTest
     @CsvSource({"0, 3", "3, 3", "3, 0", "2, 5", "0, 5"})
     void moveRejectsDifferentDocumentOfSameName(int trimmedHere, int trimmedThere) {
@@ -457,9 +457,7 @@ class FollowTest {
         assertThat(here.rpush("a", "d")).isEqualTo(before.size() + 1);
     }
 
-    /**
-     * A move must not continue a target that ends with the first value of the source, or it would lose earlier values.
-     */
+    /** A move must reject a target that ends with the source's first value, or it would lose earlier values. */
     @Test
     void moveRejectsTargetEndingInFirstSourceValue() {
         here.rpush("a", "1", "2", "same", "4");

@@ -114,7 +114,7 @@ class HttpCopyTest {
         }
     }
 
-    /** A copy must resume after a killed copy that left an invisible part of a long document. */
+    /** A copy must resume a killed copy that left an invisible part of a long document. */
     @Test
     void interruptedCopyResumes() throws Exception {
         fill();
@@ -132,7 +132,7 @@ class HttpCopyTest {
         assertThat(to.exported()).isEqualTo(from.exported());
     }
 
-    /** A rejected document must not stop the copy of others, even if the server has already received parts of it. */
+    /** A rejected document must not stop the copying of others, even if the server has already received parts of it. */
     @Test
     void reportsRejectedDocumentAndCopiesOthers() throws Exception {
         fill();

@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A proxy in front of a Redis server that runs an action before it forwards the nth occurrence of a command. */
+/** A proxy that runs an action before it forwards the nth occurrence of a command to a Redis server. */
 final class RedisProxy implements AutoCloseable {
     private static final Pattern COMMAND = Pattern.compile("\\*[0-9]+\r\n\\$[0-9]+\r\n([A-Z]+)\r\n");
 

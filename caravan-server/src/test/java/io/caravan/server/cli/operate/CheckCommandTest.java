@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** Tests the exit code and the output line of {@code check}, which monitoring systems use, for servers in any state. */
+/** Tests the exit code and the output line that {@code check} gives to monitoring systems, in all server states. */
 class CheckCommandTest {
     private static final String SECRET = "correct-horse-battery";
     private static final String MONITOR_SECRET = "staple-of-horse-battery";

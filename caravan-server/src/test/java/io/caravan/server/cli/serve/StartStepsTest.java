@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a slow start of a server logs its steps, and that a fast start logs nothing. */
+/** Tests that a slow server startup logs its steps, and that a fast one logs nothing. */
 class StartStepsTest {
     private final List<Runnable> delayed = new ArrayList<>();
     private final List<String> logged = new ArrayList<>();

@@ -40,7 +40,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** An HTTP server with an in-memory store on a loopback port, and a client that uses it. */
+/** An HTTP server that has an in-memory store and listens on a loopback port, and a client that uses it. */
 final class HttpFixture implements AutoCloseable {
     static final int MAX_BODY_BYTES = 64 * 1024;
     static final int MAX_BATCH_BYTES = 256 * 1024;
@@ -120,9 +120,7 @@ final class HttpFixture implements AutoCloseable {
         return new HttpFixture(ListStore.inMemory(), Authenticator.open(), Duration.ofMillis(100), LONG).serve();
     }
 
-    /**
-     * Starts a server that disconnects clients that read nothing for {@code stall}, and that sends comments more often.
-     */
+    /** Starts a server that disconnects clients stalled for {@code stall}, and sends comments at shorter intervals. */
     static HttpFixture dropping(Duration stall) throws IOException {
         Duration heartbeat = stall.dividedBy(4);
         return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, heartbeat, stall, null).serve();

@@ -271,7 +271,7 @@ class LiveStreamsTest {
         }
     }
 
-    /** The limit on followed streams must also count missing streams. One existing stream keeps the request open. */
+    /** The limit on followed streams must also cover missing ones. One existing stream keeps the request open. */
     @Test
     void limitsFollowedStreamsUntilConnectionsClose() throws Exception {
         String body =

@@ -201,7 +201,7 @@ class LiveTest {
         assertThat(poll.get().statusCode()).isIn(204, 503);
     }
 
-    /** A live read with a large request must be closed if others need its memory. The client can repeat it. */
+    /** A live read with a large request must be closed if other requests need its memory. The client can repeat it. */
     @Test
     void closesLiveReadThatHoldsMuchWhenRequestMemoryIsFull() throws Exception {
         Duration stall = Duration.ofMillis(500);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests requests during which the token is revoked. They must neither return further data nor write. */
+/** Tests requests whose token is revoked before they end. They must neither return further data nor write. */
 class RevokedTokenTest {
     private static final String STREAM = "/v1/stream/a";
     private static final String WRITER = "writer.secret = writes-and-writes\nwriter.permissions = write\n";

@@ -28,11 +28,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests responses about the server's state, including while the store fails, and the required permissions. */
+/** Tests the endpoints that report the server's state, even if the store fails, and the permissions they require. */
 class ServerEndpointsTest {
     private static final String TEXT = "text/plain";
 
-    /** A store that rejects writes, or reports that it has no space, as the test selects. */
+    /** A store that, as the test specifies, rejects writes or reports that it has no space. */
     private static final class MoodyStore extends ForwardingListStore {
         private volatile @Nullable CaravanException rejection;
         private volatile @Nullable Runnable awaitingRoom;

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the behavior of streams that the conformance suite of the protocol does not cover. */
+/** Tests stream behavior that the protocol's conformance suite does not cover. */
 class StreamTest {
     private static final String TEXT = "text/plain";
     private static final String JSON = "application/json";

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Tests the handling of unexpected exceptions while the event loop processes a request. */
+/** Tests the handling of unexpected exceptions that occur while the event loop processes a request. */
 class BrokenTurnTest extends RespTestBase {
     private static final class BrokenStore extends ForwardingListStore {
         private volatile boolean broken;

@@ -40,7 +40,7 @@ import redis.clients.jedis.Transaction;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.util.KeyValue;
 
-/** Tests third-party clients, which send every command to a server and make the calls that applications use. */
+/** Tests third-party clients, which send every command to a server and make the calls that applications make. */
 @Tag("slow")
 class ClientsIT {
     /** The time that a server that has just started on a busy machine may take to reply to a client. */
@@ -93,7 +93,7 @@ class ClientsIT {
         return connection.getOne();
     }
 
-    /** Converts the lists of pairs that Jedis uses for maps. */
+    /** Returns a reply in which the lists of pairs that Jedis uses for maps are replaced by maps. */
     private static Object plain(Object reply) {
         if (!(reply instanceof List<?> list)) {
             return reply;

@@ -50,7 +50,7 @@ class KeysTest extends RespTestBase {
         return words;
     }
 
-    /** The last of many repetitions of an option must apply. An earlier version overflowed the stack. */
+    /** The last occurrence of a frequently repeated option must apply. An earlier version overflowed the stack. */
     @Test
     void lastRepeatedOptionApplies() throws IOException {
         client.call("RPUSH", "a", "v");

@@ -80,7 +80,7 @@ public final class RespClient implements AutoCloseable {
         }
     }
 
-    /** Reads the next replies and checks that they are the numbers of a range. */
+    /** Reads the next replies and checks that they are the numbers from {@code first} to {@code last}. */
     public void readsNumbers(int first, int last) throws IOException {
         for (int i = first; i <= last; i++) {
             reads(":" + i);

@@ -39,7 +39,7 @@ class RespPipeliningTest {
         });
     }
 
-    /** Sends random requests over one connection at once and compares the replies with a model. */
+    /** Sends random requests over one connection all at once, and compares the replies with a model. */
     private static void runModel(RespClient client, Random random, String name) throws IOException {
         ByteArrayOutputStream sent = new ByteArrayOutputStream();
         List<String> expected = new ArrayList<>();

@@ -192,7 +192,7 @@ class TlsTest {
         }
     }
 
-    /** A reload between two steps of a renewal must reject mismatched files, although each is valid by itself. */
+    /** A reload between two steps of a renewal must reject mismatched files, even if each is valid by itself. */
     @Test
     void reloadRejectsMismatchedPairAndKeepsOldPair() throws Exception {
         Tls tls = new Tls(certificate(), key(), null);

@@ -75,7 +75,7 @@ public final class Conversations {
     }
 
     /**
-     * Returns the conversations in a store whose document names start with this prefix. Conversations with the same
+     * Returns those conversations in a store whose document names start with this prefix. Conversations with the same
      * name but different prefixes are different conversations. The first call for a store reads the names of all
      * conversations.
      *

@@ -63,7 +63,7 @@ class ConversationsTest {
         return "{\"message\":" + number + "}";
     }
 
-    /** Returns {@code first}, followed by the messages with the numbers from {@code from} to before {@code to}. */
+    /** Returns {@code first}, followed by the messages {@code from} (inclusive) to {@code to} (exclusive). */
     private static List<String> window(int from, int to, String... first) {
         List<String> messages = new ArrayList<>(List.of(first));
         IntStream.range(from, to).mapToObj(ConversationsTest::message).forEach(messages::add);

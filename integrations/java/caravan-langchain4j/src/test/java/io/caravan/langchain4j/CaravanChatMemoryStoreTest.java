@@ -107,7 +107,7 @@ class CaravanChatMemoryStoreTest {
     }
 
     /**
-     * A message that was read must be written as the same JSON, or every update would write the entire conversation.
+     * A message must be written back as the JSON that was read, or every update would write the entire conversation.
      */
     @Test
     void turnWritesOnlyAddedMessages() {

@@ -27,7 +27,7 @@ public final class CaravanMetrics implements MeterBinder {
     private final Tags tags;
     private final LongSupplier clock;
 
-    /** Creates metrics without tags, which suffice for an application with one store. */
+    /** Creates untagged metrics, which suffice for an application with one store. */
     public CaravanMetrics(ListStore store) {
         this(store, Tags.empty());
     }

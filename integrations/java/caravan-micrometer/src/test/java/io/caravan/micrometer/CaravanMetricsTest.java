@@ -106,8 +106,8 @@ class CaravanMetricsTest {
     }
 
     /**
-     * The names and descriptions must match the server's metrics except {@code writable}, which depends on the writes
-     * of the server's clients.
+     * The names and descriptions must match those of the server's metrics, except for {@code writable}, which depends
+     * on the writes of the server's clients.
      */
     @Test
     void namesAndDescriptionsMatchServerMetrics() throws IOException {

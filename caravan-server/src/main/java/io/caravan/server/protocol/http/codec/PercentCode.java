@@ -59,7 +59,7 @@ public final class PercentCode {
         return encode(bytes, UNRESERVED, '%');
     }
 
-    /** Encodes every byte that is not in {@code kept} as {@code mark} and two hexadecimal digits. */
+    /** Encodes every byte that is not in {@code kept} as {@code mark} followed by two hexadecimal digits. */
     static String encode(byte[] bytes, String kept, char mark) {
         StringBuilder text = new StringBuilder(bytes.length);
         for (byte b : bytes) {

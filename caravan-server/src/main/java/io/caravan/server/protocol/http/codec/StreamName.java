@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 
 /**
  * Converts between document names and URL paths: a name is the part of a path after a prefix such as {@value #PREFIX},
- * with percent codes decoded to bytes.
+ * with percent-encoded bytes decoded.
  *
  * <p>Clients and proxies rewrite some paths: {@code rooms/../payroll} becomes {@code payroll}, and {@code a//b} may
  * become {@code a/b}. A name with such segments, or with a reserved first segment, therefore has an escaped path, which
@@ -30,8 +30,8 @@ public final class StreamName {
     /** Matches a dot segment, which clients remove from a path. */
     private static final Pattern DOT_SEGMENT = Pattern.compile("(?:^|/)(?:\\.|%2[eE]){1,2}(?:/|\\z)");
     /**
-     * Matches characters that a path must not contain unencoded: browsers end a path at a number sign, and change a
-     * backslash to a slash.
+     * Matches characters that a path must not contain unencoded, because browsers end a path at a number sign, and
+     * change a backslash to a slash.
      */
     private static final Pattern UNENCODED = Pattern.compile("[#\\\\]");
     /**

@@ -63,7 +63,7 @@ public final class HttpAuthorizer {
         }
     }
 
-    /** Throws {@link Problem} if the client lacks the permission on the document. */
+    /** Throws {@link Problem} if the client lacks this permission on the document. */
     public static void checkDocument(Principal principal, Permission permission, DocumentName name) {
         if (!principal.may(permission, name)) {
             throw forbidden(principal, permission, " on document '" + name + "'");

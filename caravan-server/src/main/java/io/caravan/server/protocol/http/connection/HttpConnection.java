@@ -39,7 +39,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private static final Duration LINGER = Duration.ofSeconds(2);
 
     /**
-     * Maximum number of body parts processed in one turn, before other connections of the event loop get their turn.
+     * Maximum number of body parts that are processed before the other connections of the event loop get their turn.
      */
     private static final int TURN_PARTS = 1_000;
 

@@ -135,7 +135,7 @@ public final class HttpExchange {
     }
 
     /**
-     * Responds with an error, or closes the connection if part of the response was sent already. Callable on any
+     * Responds with an error, or closes the connection if part of the response has already been sent. Callable on any
      * thread.
      */
     public void fail(Throwable problem) {

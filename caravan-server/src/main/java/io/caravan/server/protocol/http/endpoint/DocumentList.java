@@ -159,18 +159,18 @@ public final class DocumentList implements Route.Endpoint {
     }
 
     /**
-     * The position at which a list of documents continues. In a cluster of several Raft groups, a list contains one
-     * group after another.
+     * The position at which a listing of documents continues. In a cluster of several Raft groups, a listing contains
+     * one group after another.
      *
-     * @param slot a slot of the group in which the list continues
+     * @param slot a slot of the group in which the listing continues
      * @param position the position in the group; 0 for the beginning
      */
     record Cursor(int slot, long position) {
         private static final Pattern TEXT = Pattern.compile("(?:([0-9]{1,5})-)?([0-9]{1,19})");
 
         /**
-         * Returns the cursor of a request, or the beginning of the list if there is none. Throws {@link Problem} if the
-         * cursor is invalid.
+         * Returns the cursor of a request, or the beginning of the listing if the request has none. Throws {@link
+         * Problem} if the cursor is invalid.
          */
         static Cursor of(Query query) {
             String text = query.get("cursor");
@@ -192,10 +192,10 @@ public final class DocumentList implements Route.Endpoint {
         }
 
         /**
-         * Returns the cursor that a client sends to continue, or null at the end of the list.
+         * Returns the cursor that a client sends to continue, or null at the end of the listing.
          *
          * @param cluster the cluster of this node, whose group was listed; null if the node is not part of a cluster
-         * @param next the position at which the list of this group continues; 0 if it is complete
+         * @param next the position at which the listing of this group continues; 0 if it is complete
          */
         static @Nullable String text(@Nullable Cluster cluster, long next) {
             if (cluster == null || cluster.groups().size() == 1) {

@@ -32,7 +32,7 @@ public record Endpoints(
         this(readiness, readers, config, cursors, shared, new JsonBody(config.maxBatchBytes()));
     }
 
-    /** Wraps a read endpoint, so that each request must pass the read barrier first, and fails if it is rejected. */
+    /** Wraps a read endpoint: each request must first pass the read barrier, and fails if the barrier rejects it. */
     public Route.Endpoint current(Route.Endpoint read) {
         return exchange -> readiness
                 .documents()

@@ -18,7 +18,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the values of a stream as server-sent events, first the existing values, then new ones, until the stream is
+ * Sends the values of a stream as server-sent events: first the existing values, and then new ones, until the stream is
  * closed or a time limit is reached. The next values are read when the client has received the previous ones. Checks
  * and the event loop take turns using the fields.
  *

@@ -153,8 +153,8 @@ final class JsonBody {
     }
 
     /**
-     * Returns the name of the first stream in a body, or null if there is none; the complete parse then rejects the
-     * body.
+     * Returns the name of the first stream in a body, or null if there is none, in which case the complete parse
+     * rejects the body.
      */
     static @Nullable DocumentName firstName(byte[] body) {
         try (JsonParser json = JSON.createParser(body)) {

@@ -121,7 +121,7 @@ public final class LeaderProxy {
                 : route.with(exchange -> new Forwarding(exchange, route, readiness, cluster).begin());
     }
 
-    /** A request that is forwarded to the leader, several times if necessary. */
+    /** A request that is forwarded to the leader, more than once if necessary. */
     private final class Forwarding {
         private final HttpExchange exchange;
         private final Route route;
@@ -342,7 +342,7 @@ public final class LeaderProxy {
         }
 
         /**
-         * Ends a request that waits for values, because the client sends no more data or this node is stopping. The
+         * Ends a request that waits for values, because the client will send no more data or this node is stopping. The
          * leader then ends the response, as it does for its own clients.
          */
         private void endLive(ChannelHandlerContext context) {
@@ -437,7 +437,7 @@ public final class LeaderProxy {
             }
         }
 
-        /** Reads more when the client has received most of the data so far. */
+        /** Reads more when the client has received most of the data sent so far. */
         @Override
         public void channelReadComplete(ChannelHandlerContext context) {
             exchange.whenWritable(() -> readOn(context));

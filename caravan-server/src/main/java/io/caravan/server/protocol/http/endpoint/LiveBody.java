@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A body that lists streams to tail: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
 record LiveBody(@Nullable List<Fields> streams) {
-    /** Maximum number of streams that one connection may tail, because each takes several hundred bytes of memory. */
+    /** Maximum number of streams per connection; limited because each takes several hundred bytes of memory. */
     static final int MAX_STREAMS = 1_000;
 
     private static final String INVALID = "invalid_streams";

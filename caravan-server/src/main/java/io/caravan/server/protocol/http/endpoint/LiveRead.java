@@ -55,10 +55,10 @@ abstract class LiveRead {
         }
     }
 
-    /** Checks these documents for new values. The last check receives no documents, and must finish the response. */
+    /** Checks these documents for new values. The final check receives no documents, and must finish the response. */
     abstract void check(List<DocumentName> names);
 
-    /** Starts the first check of these documents. The last check runs after {@code limit}, or when the server stops. */
+    /** Starts the first check of these documents. The final check runs after {@code limit} or when the server stops. */
     final void start(Collection<DocumentName> names, Duration limit) {
         exchange.waitForValues(wait::expire);
         exchange.atEnd(wait::close);

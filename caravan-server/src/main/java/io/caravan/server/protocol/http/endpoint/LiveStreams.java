@@ -56,7 +56,7 @@ final class LiveStreams extends LiveRead {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Sends the values of the streams until the time limit, or until the server stops. */
+    /** Sends the values of the streams until the time limit is reached or the server stops. */
     void start() {
         startEvents(StreamResponses.events(), endpoints.config().heartbeat());
         start(tailed.keySet(), endpoints.config().eventStream());

@@ -33,7 +33,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Endpoints about the server: whether it is alive and ready, its statistics and metrics, and the OpenAPI description.
+ * Endpoints that report on the server: whether it is alive and ready, its statistics, metrics, and OpenAPI description.
  */
 public final class ServerEndpoints {
     private static final String OPEN_API = "openapi.json";

@@ -68,7 +68,7 @@ public final class SpaceEndpoints {
         return new Problem(404, "no_space", "there is no space '" + prefix + "'");
     }
 
-    /** Responds from a reading thread, because changes to spaces wait for the store. */
+    /** Runs the request and responds on a reading thread, because changes to spaces wait for the store. */
     private void respond(HttpExchange exchange, Function<Spaces, Response> response) {
         Spaces spaces = endpoints.readiness().documents().spaces();
         endpoints.read(exchange, () -> exchange.respond(response.apply(spaces)));

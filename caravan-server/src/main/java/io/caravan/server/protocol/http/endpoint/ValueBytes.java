@@ -2,7 +2,7 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.protocol.http.codec.Problem;
 
-/** Adds up the sizes of one request's values in the log, and enforces a limit. */
+/** Adds up the bytes that one request's values take in the log, and enforces a limit. */
 final class ValueBytes {
     private final String request;
     private final long max;

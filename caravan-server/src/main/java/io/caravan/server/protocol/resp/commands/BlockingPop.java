@@ -26,8 +26,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes {@code BLPOP}: removes and returns the oldest value of the first document that has values, or waits for its
- * turn and a value without occupying a thread. The wait ends at its timeout, when the client disconnects, or when the
+ * Executes {@code BLPOP}: removes and returns the oldest value of the first document that has values, or waits, without
+ * occupying a thread, for its turn and a value. The wait ends at its timeout, when the client disconnects, or when the
  * server stops. After the wait has ended, the command removes no value.
  *
  * <p>The command checks its documents when it begins, when one of them has changed, and when it becomes the first

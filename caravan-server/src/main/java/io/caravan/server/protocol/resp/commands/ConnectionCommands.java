@@ -15,7 +15,7 @@ import io.caravan.server.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The commands that concern the connection itself, for example to authenticate the client or close the connection. */
+/** The commands that concern the connection itself, such as {@code AUTH} and {@code QUIT}. */
 public final class ConnectionCommands {
 
     private final ServerStatus status;

@@ -104,8 +104,8 @@ public final class ExpiryCommands {
     }
 
     /**
-     * The condition for a new expiry, from the options of {@code EXPIRE}. A missing expiry counts as later than any
-     * other.
+     * The condition that the options of {@code EXPIRE} impose on a new expiry. A missing expiry counts as later than
+     * any other.
      *
      * @param absent {@code NX}: only if the document has no expiry
      * @param present {@code XX}: only if the document has an expiry

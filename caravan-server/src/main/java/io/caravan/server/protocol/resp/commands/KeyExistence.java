@@ -30,7 +30,7 @@ final class KeyExistence {
     }
 
     /**
-     * Returns the state of a document after the edits so far, or null if it does not exist, or is kept only for its
+     * Returns the state of a document after the edits so far, or null if it does not exist or is kept only for its
      * forks.
      */
     static @Nullable DocumentInfo existing(EditedDocument document) {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * values of the document. A waiter that becomes the first in a queue is woken. Thread-safe.
  */
 final class PopQueues {
-    /** Maximum number of names for which clients may wait, in total. A name counts once for each waiter. */
+    /** Maximum total number of names for which clients may wait. A name counts once for each waiter. */
     static final int MAX_PLACES = 65_536;
 
     private final Map<DocumentName, LinkedHashSet<Runnable>> queues = new HashMap<>();

@@ -17,7 +17,7 @@ public final class Channels {
     /** Maximum total number of subscriptions of all clients to channels and patterns. */
     static final int MAX_SUBSCRIPTIONS = 262_144;
     /**
-     * Maximum total length of all different patterns, in bytes. The limit bounds the time in which a reading thread
+     * Maximum total length of all distinct patterns, in bytes. The limit bounds the time in which a reading thread
      * matches the channel of a message against all patterns.
      */
     static final int MAX_PATTERN_BYTES = 16 * 1024;

@@ -207,8 +207,8 @@ public record CommandSpec(
         }
 
         /**
-         * Completes the spec with the write that {@code EXEC} performs, which requires no permission by default. The
-         * permissions are checked when commands are queued.
+         * Completes the spec with the write that {@code EXEC} performs; the command requires no permission by default.
+         * The permissions are checked when commands are queued.
          */
         public CommandSpec commit(Action.Write action) {
             return build(action);
@@ -232,14 +232,14 @@ public record CommandSpec(
         }
 
         /**
-         * Completes the spec with an operation like that of {@link #take}, which runs in several turns unless it is in
-         * a transaction.
+         * Completes the spec as {@link #take} does, but with an operation that runs in several turns unless it is in a
+         * transaction.
          */
         public CommandSpec takeInTurns(Action.Stream action) {
             return build("write", Access.READ_AND_WRITE, action);
         }
 
-        /** Completes the spec with a read of the state of documents that can be queued in a transaction. */
+        /** Completes the spec with a read of the states of documents; the read can be queued in a transaction. */
         public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
             return inTransaction((session, command) -> new Change(
                             keys.of(command).stream().map(DocumentName::of).toList(),
@@ -256,7 +256,7 @@ public record CommandSpec(
             return build(action);
         }
 
-        /** Completes the spec with an operation like that of {@link #waiting}, which runs in several turns. */
+        /** Completes the spec as {@link #waiting} does, but with an operation that runs in several turns. */
         public CommandSpec waitingInTurns(Action.Stream action) {
             return build(action);
         }

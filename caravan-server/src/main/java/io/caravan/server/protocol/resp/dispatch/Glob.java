@@ -7,8 +7,8 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pattern with the syntax of Redis: {@code *} matches any bytes, {@code ?} one byte, {@code [a-c]} one byte of a set,
- * {@code [^a-c]} one byte outside of the set, and a backslash escapes the next byte. For each byte of the text, a match
+ * A pattern with the syntax of Redis: {@code *} matches any bytes, {@code ?} one byte, {@code [a-c]} one byte in a set,
+ * {@code [^a-c]} one byte outside the set, and a backslash escapes the next byte. For each byte of the text, a match
  * takes one step for every 64 elements of the pattern. Immutable.
  */
 public final class Glob {
@@ -49,7 +49,7 @@ public final class Glob {
     private final class Automaton {
         private final int elements;
         /**
-         * The elements that match a specific byte, indexed by the byte, without those in {@link #any}; null if there
+         * The elements that match a specific byte, indexed by the byte, excluding those in {@link #any}; null if there
          * are none.
          */
         private final @Nullable long[][] byByte = new long[256][];

@@ -70,7 +70,7 @@ public final class ReadBatch implements Runnable {
         steps.add(new Step(action, command, place, readsDocuments, blocks));
     }
 
-    /** Returns how long a blocking read has been waiting, in nanoseconds; 0 if none is. Callable on any thread. */
+    /** Returns how long a blocking read has waited, in nanoseconds; 0 if there is none. Callable on any thread. */
     public long waitingNanos() {
         long since = waitingSince;
         return since == 0 ? 0 : System.nanoTime() - since;

@@ -54,7 +54,7 @@ public final class ReplyQueue {
         this.memory = memory;
     }
 
-    /** Adds the pending reply to the next request, and returns it. */
+    /** Adds a request's pending reply to the end of the queue, and returns the reply. */
     public PendingReply open(PendingReply reply) {
         pending.add(reply);
         return reply;

@@ -30,7 +30,7 @@ class PopQueuesTest {
         assertThat(queues.first(one, another)).isEqualTo(one);
     }
 
-    /** A waiter that leaves several names must wake the next one only once, because each wakeup checks all names. */
+    /** A waiter that leaves its queues must wake the next waiter only once, because each wakeup checks all names. */
     @Test
     void wakesNextWaiterOfSeveralNamesOnce() {
         PopQueues queues = new PopQueues();

@@ -164,7 +164,7 @@ class CaravanChatMemoryRepositoryTest {
         assertThat(repository.findConversationIds()).isEmpty();
     }
 
-    /** A message that was read must be written as the same JSON, or every turn would write the entire conversation. */
+    /** A message must be written back as the JSON that was read, or every turn would write the entire conversation. */
     @Test
     void turnWritesOnlyAddedMessages() {
         ChatMemory memory = window(repository);

@@ -8,8 +8,8 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 
 /**
- * Opens a {@link DurableListStore} with the settings in {@link CaravanProperties}, unless the application defines its
- * own store, and closes the opened store with the context.
+ * Opens a {@link DurableListStore} with the settings in {@link CaravanProperties}, and closes it together with the
+ * application context, unless the application defines its own store.
  */
 @AutoConfiguration
 @EnableConfigurationProperties(CaravanProperties.class)
