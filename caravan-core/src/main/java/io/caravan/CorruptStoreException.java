@@ -4,7 +4,7 @@ package io.caravan;
 public final class CorruptStoreException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** The value of {@link #id()} and {@link #sequence()} if the damage does not belong to a single entry. */
+    /** The value of {@link #id()} and {@link #sequence()} if the damage cannot be attributed to a single entry. */
     public static final long NOT_APPLICABLE = -1;
 
     private final String file;
@@ -12,7 +12,7 @@ public final class CorruptStoreException extends CaravanException {
     private final long id;
     private final long sequence;
 
-    /** Creates an exception for damage that does not belong to a single entry. */
+    /** Creates an exception for damage that cannot be attributed to a single entry. */
     public CorruptStoreException(String file, long offset, String problem) {
         this(NOT_APPLICABLE, NOT_APPLICABLE, file, offset, file + " at offset " + offset + ": " + problem);
     }
@@ -44,7 +44,7 @@ public final class CorruptStoreException extends CaravanException {
         return offset;
     }
 
-    /** Returns the list id, or {@link #NOT_APPLICABLE} if the damage does not belong to a single entry. */
+    /** Returns the list id, or {@link #NOT_APPLICABLE} if the damage cannot be attributed to a single entry. */
     public long id() {
         return id;
     }

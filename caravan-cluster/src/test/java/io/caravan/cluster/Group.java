@@ -302,8 +302,8 @@ final class Group implements AutoCloseable {
     }
 
     /**
-     * Appends a text on the leader, and retries if the leader is lost. The outcome of a failed attempt is unknown, so
-     * each attempt appends a different text. Returns the acknowledged text.
+     * Appends a string on the leader, and retries if the leader is lost. The outcome of a failed attempt is unknown, so
+     * each attempt appends a different string. Returns the acknowledged string.
      */
     String append(long list, String text) {
         for (int attempt = 0; ; attempt++) {
@@ -320,7 +320,7 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** Returns the texts of a list on the leader, without the numbers of the attempts to append them. */
+    /** Returns the strings of a list on the leader, without the numbers of the attempts to append them. */
     List<String> textsOf(long list) {
         return values(list).stream()
                 .map(value -> value.replaceFirst(ATTEMPT + "\\d+$", ""))

@@ -20,7 +20,7 @@ final class Writability {
         this.space = space;
     }
 
-    /** Whether a write would not have to wait; see {@link io.caravan.ListStore#writable()}. */
+    /** Whether a write could proceed without waiting; see {@link io.caravan.ListStore#writable()}. */
     boolean writable() {
         return state.locked(() -> {
             state.checkOpen();

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 class Invariant11OneProcessOpensAStoreTest {
 
     /**
-     * A program that tries to open a store in another process. It exits with a code for the result, or keeps the store
-     * open until it is ended.
+     * A program that runs in a separate process and tries to open a store. It exits with a code for the result, or
+     * keeps the store open until it is ended.
      */
     static final class LockProbe {
         static final int OPENED = 10;

@@ -10,8 +10,8 @@ import java.util.Map;
 /** A child process that runs a JVM with the class path of this JVM. */
 public final class ChildJvm extends ChildProcess {
     /**
-     * The default JVM flags of a child. A child lives for seconds, so startup time matters more than peak speed. A
-     * server is not warmed up.
+     * The default JVM flags of a child. A child lives for seconds, so startup time matters more than peak performance.
+     * A server is not warmed up.
      */
     public static final List<String> FLAGS = List.of(
             "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Dcaravan.warm-up=false");

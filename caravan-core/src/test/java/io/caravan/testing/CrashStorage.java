@@ -119,7 +119,7 @@ public final class CrashStorage implements Storage {
     private volatile Director director = call -> Outcome.PASS;
 
     /**
-     * Creates a storage with an empty directory.
+     * Creates a {@code CrashStorage} with an empty directory.
      *
      * @param faultSeed the seed for the effects of calls that fail halfway
      */

@@ -100,7 +100,7 @@ public final class MemoryStorage implements Storage {
         this.boot = boot;
     }
 
-    /** Creates a storage with copies of the files of an image, all durable. The image does not change. */
+    /** Creates a {@code MemoryStorage} with copies of the files of an image, all durable. The image does not change. */
     public MemoryStorage(DirectoryImage image) {
         this(1);
         image.files().forEach((name, bytes) -> files.put(name, new Content(bytes)));

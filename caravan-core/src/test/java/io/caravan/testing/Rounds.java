@@ -20,8 +20,8 @@ public final class Rounds {
     private Rounds() {}
 
     /**
-     * Returns {@code quick} in {@code mvn verify} and {@code thorough} in the profile, or, if it is set, the value of
-     * {@code -Dcaravan.rounds}.
+     * Returns the value of {@code -Dcaravan.rounds} if it is set; otherwise {@code thorough} in the profile {@code
+     * thorough}, and {@code quick} without the profile.
      */
     public static int of(int quick, int thorough) {
         if (WANTED != null) {

@@ -16,8 +16,8 @@ import org.gaul.s3proxy.nio2blob.FilesystemNio2BlobStore;
 /** Runs s3proxy from this program's own class path, with a directory as its storage. */
 final class S3ProxyProgram implements S3Program {
     /**
-     * Matches the names of leftover files. s3proxy writes to a file whose name is the key followed by this suffix, and
-     * then renames the file. After a kill, it lists the leftover file as an object.
+     * Matches the names of leftover files. s3proxy writes to a file whose name is the key followed by a hyphen and a
+     * UUID, and then renames the file. After a kill, it lists the leftover file as an object.
      */
     private static final Pattern HALF_PUT =
             Pattern.compile(".*-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");

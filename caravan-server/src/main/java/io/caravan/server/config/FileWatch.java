@@ -53,7 +53,7 @@ public final class FileWatch {
         this.seen = inUse;
     }
 
-    /** Checks every {@value #PERIOD_SECONDS} seconds, on a thread of the scheduler. */
+    /** Starts checking the files every {@value #PERIOD_SECONDS} seconds, on a thread of the scheduler. */
     public void start(ScheduledExecutorService scheduler) {
         scheduler.scheduleWithFixedDelay(this::check, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
     }

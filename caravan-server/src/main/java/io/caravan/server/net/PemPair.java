@@ -20,8 +20,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A certificate and its private key, read from PEM files and checked to belong together. During a renewal, one file may
- * be new while the other is still old; with such a pair, every handshake would fail.
+ * A certificate and its private key, which are read from PEM files and verified to match. During a renewal, one file
+ * may be new while the other is still old; with such a pair, every handshake would fail.
  */
 public final class PemPair {
     private static final Pattern KEY =
@@ -37,11 +37,11 @@ public final class PemPair {
     }
 
     /**
-     * Reads a certificate and its key, and checks that they belong together.
+     * Reads a certificate and its key, and verifies that they match.
      *
      * @param certificate the certificate, followed by the intermediate certificates
      * @param key the key, in PKCS #8, without a password
-     * @throws IOException if the files cannot be read, are invalid, or do not belong together
+     * @throws IOException if the files cannot be read, are invalid, or do not match
      */
     public static PemPair read(Path certificate, Path key) throws IOException {
         requireReadable(certificate);

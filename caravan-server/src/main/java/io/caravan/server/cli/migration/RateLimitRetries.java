@@ -43,7 +43,7 @@ final class RateLimitRetries {
         }
     }
 
-    /** Repeats a request like {@link #call}. */
+    /** Repeats a request that returns nothing, in the same way as {@link #call}. */
     void run(Runnable request) {
         call(() -> {
             request.run();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that appends continue and the archive later catches up if the S3 server is down, slow, or failing. */
+/** Tests that appends continue while the S3 server is down, slow, or failing, and that the archive catches up later. */
 @Tag("slow")
 class ArchiverS3Test {
     private static final String URL = "s3://" + S3Server.BUCKET + "/prefix";

@@ -119,7 +119,10 @@ class StoreRestoreTest {
         requireFilled(100);
     }
 
-    /** A restore must run no sweeper, which would date all values to 1970 and thus make the next server trim them. */
+    /**
+     * A restore must not run a sweeper, because it would date all values to 1970, and the next server would then trim
+     * them.
+     */
     @Test
     void runsNoSweeperDuringRestore() throws InterruptedException {
         fill(1);

@@ -29,7 +29,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A fuzz target that decodes arbitrary bytes as HTTP, at once and in pieces. The first input byte is the piece size.
+ * A fuzz target that decodes arbitrary bytes as HTTP, both all at once and in pieces. The first input byte is the piece
+ * size.
  *
  * <p>The decoder must produce the same requests in both cases and nothing after malformed bytes. It must report
  * malformed bytes as a client error.

@@ -22,7 +22,7 @@ final class CatchUpRead {
     private long next;
     private boolean begun;
 
-    /** Creates a transfer of the values from a sequence to the end of {@code info}. */
+    /** Creates a transfer of the values from {@code from} up to, but not including, {@code info.nextSequence()}. */
     CatchUpRead(ReadRequest request, DocumentInfo info, long from, Response head) {
         this.request = request;
         this.exchange = request.exchange();

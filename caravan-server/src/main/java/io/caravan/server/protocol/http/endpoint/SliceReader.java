@@ -38,8 +38,8 @@ final class SliceReader implements DocumentReader {
     private long wholeNext;
 
     /**
-     * Creates a slice for values from a sequence to the end of {@code info}. {@code first} means that this is the first
-     * slice of a body.
+     * Creates a slice for values from {@code from} up to, but not including, {@code info.nextSequence()}. {@code first}
+     * means that this is the first slice of a body.
      */
     SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first) {
         this.info = info;
@@ -67,8 +67,8 @@ final class SliceReader implements DocumentReader {
     }
 
     /**
-     * Reads the values from a sequence to the end of {@code info}. Reads no values if they were trimmed or the document
-     * was deleted.
+     * Reads the values from {@code from} up to, but not including, {@code info.nextSequence()}. Reads no values if they
+     * were trimmed or the document was deleted.
      */
     static void read(
             DocumentService documents, DocumentName name, DocumentInfo info, long from, DocumentReader reader) {

@@ -11,7 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A fuzz target that decodes arbitrary bytes as RESP, at once and in pieces. The first input byte is the piece size.
+ * A fuzz target that decodes arbitrary bytes as RESP, both all at once and in pieces. The first input byte is the piece
+ * size.
  *
  * <p>The decoder must produce the same requests in both cases, all of them within the limits, and nothing after
  * malformed bytes.
