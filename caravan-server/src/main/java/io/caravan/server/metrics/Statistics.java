@@ -301,7 +301,8 @@ public final class Statistics {
             gauge(
                             "caravan.archive.lag.seconds",
                             "seconds",
-                            "upper bound on the age of the oldest change in the backlog, 0 if there is none",
+                            "upper bound on the age of the oldest change in the backlog; 0 if there is none, and normally at"
+                                    + " most `archive-after`",
                             ArchiveStatus::lagSeconds)
                     .openField(ARCHIVED, "archive_lag_seconds"),
             gauge(

@@ -5,33 +5,48 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the list of known log messages matches the log calls in the sources. */
+/** Tests that the list of known log messages, and the messages in the documents, match the sources. */
 class KnownMessagesTest {
     private static final Pattern CALL = Pattern.compile(
             "(?i:LOG)\\s*\\.(?:info|warn|error|debug|trace)\\(\\s*(?:[a-zA-Z =0-9]*\\? )?\"((?:[^\"\\\\]|\\\\.)*)\"");
+    /** A variable part of a message in the sources. */
+    private static final Pattern VARIABLE = Pattern.compile("\"\\s*\\+[^\";]*\\+\\s*\"|\\{}|%[-,.0-9]*[a-z]");
+    /** Text between backticks, without the prefix of a RESP error. */
+    private static final Pattern QUOTED = Pattern.compile("`(?:-ERR )?([^`]+)`");
 
-    private static Set<String> logged() throws IOException {
-        Set<String> logged = new TreeSet<>();
+    /** Returns the sources by class name, with adjacent string literals joined. */
+    private static Map<String, String> sources() throws IOException {
+        Map<String, String> sources = new TreeMap<>();
         for (String module : List.of("caravan-core", "caravan-cluster", "caravan-server")) {
             try (Stream<Path> files = Files.walk(Path.of("..", module, "src", "main", "java"))) {
                 for (Path file :
                         files.filter(any -> any.toString().endsWith(".java")).toList()) {
-                    String name = file.getFileName().toString().replace(".java", "");
-                    String source = Files.readString(file).replaceAll("\"\\s*\\+\\s*\"", "");
-                    if (source.contains("LoggerFactory.getLogger")) {
-                        CALL.matcher(source).results().forEach(call -> logged.add(name + ": " + call.group(1)));
-                    }
+                    sources.put(file.toString(), Files.readString(file).replaceAll("\"\\s*\\+\\s*\"", ""));
                 }
             }
         }
+        return sources;
+    }
+
+    private static Set<String> logged() throws IOException {
+        Set<String> logged = new TreeSet<>();
+        sources().forEach((file, source) -> {
+            String name = Path.of(file).getFileName().toString().replace(".java", "");
+            if (source.contains("LoggerFactory.getLogger")) {
+                CALL.matcher(source).results().forEach(call -> logged.add(name + ": " + call.group(1)));
+            }
+        });
         return logged;
     }
 
@@ -43,6 +58,35 @@ class KnownMessagesTest {
                 .filter(line -> !line.startsWith("Shutdown: stopped, but"))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertThat(listed).isEqualTo(logged());
+    }
+
+    @Test
+    void troubleshootingQuotesMessagesOfTheSources() throws IOException {
+        String texts = VARIABLE.matcher(String.join("\n", sources().values()).replace("\\\"", "\""))
+                .replaceAll("\u0001");
+        List<String> quoted = new ArrayList<>();
+        for (String page : List.of("operate/troubleshooting.md", "cluster/failures.md")) {
+            for (String line : Files.readAllLines(Path.of("..", "docs").resolve(page))) {
+                if (line.startsWith("| ")) {
+                    QUOTED.matcher(line.split(" \\| ")[0]).results().forEach(text -> quoted.add(text.group(1)));
+                }
+            }
+        }
+        List<String> parts = quoted.stream()
+                .filter(message -> message.contains(" "))
+                .flatMap(message -> Stream.of(message.split("…")))
+                .map(part -> part.replaceAll("^[ ;:,.']+|[ ;:,.']+$", ""))
+                .filter(part -> part.length() >= 6)
+                .toList();
+        assertThat(parts).hasSizeGreaterThan(100).allMatch(part -> matches(texts, part));
+    }
+
+    /** Whether a text contains these words. A variable part of the text stands for any one word. */
+    private static boolean matches(String texts, String words) {
+        String pattern = Stream.of(words.split(" "))
+                .map(word -> "(?:" + Pattern.quote(word) + "|[^\\s\"]*\u0001[^\\s\"]*)")
+                .collect(Collectors.joining(" "));
+        return Pattern.compile(pattern).matcher(texts).find();
     }
 
     @Test
