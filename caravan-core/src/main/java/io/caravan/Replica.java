@@ -124,9 +124,9 @@ public interface Replica extends AutoCloseable {
     }
 
     /**
-     * Sends a copy of this replica's files while the replica is in use, like {@link DurableListStore#backup}. The copy
-     * contains everything up to the LSN in the report, and nothing later. {@link SnapshotInstaller} receives the
-     * chunks.
+     * Sends a copy of this replica's files while the replica is in use, as {@link DurableListStore#backup} does for a
+     * store. The copy contains everything up to the LSN in the report, and nothing later. {@link SnapshotInstaller}
+     * receives the chunks.
      *
      * @throws StoreIoException if the receiver does not accept further chunks, or the log has no space to grow during
      *     the copy

@@ -71,9 +71,9 @@ class DamageCatalogueTest {
     private static final int SAME_FILE_STEP = 7;
     private static final int VERIFY_STEP = 5;
     private static final int TRUNCATION_STEP = 127;
-    /** The factor by which a run without the profile {@code thorough} reduces the number of flips and truncations. */
+    /** The factor by which a run without the {@code thorough} profile reduces the number of flips and truncations. */
     private static final int QUICK_SHARE = 48;
-    /** The factor by which runs without the profile {@code thorough} reduce the deletions and exchanges of files. */
+    /** The factor by which runs without the {@code thorough} profile reduce the deletions and exchanges of files. */
     private static final int WHOLE_FILES_SHARE = 4;
 
     private static final int SHOWN_FAILURES = 12;

@@ -59,7 +59,7 @@ class DurableListStoreTest extends ListStoreContract {
         return MAX_VALUE_BYTES;
     }
 
-    /** Checks that a deleted list's heap segments are kept while the log for the older checkpoint refers to them. */
+    /** Checks that a deleted list's heap segments are kept while the log after the older checkpoint refers to them. */
     @Test
     void keepsHeapSegmentsReferencedByRetainedLog() {
         for (int round = 0; round < 10; round++) {

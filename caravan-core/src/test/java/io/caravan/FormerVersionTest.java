@@ -109,9 +109,9 @@ class FormerVersionTest {
     }
 
     /**
-     * Opens a store that was killed under a release that captured the index partition by partition. All lists were
-     * appended to, trimmed, deleted, and recreated twice while the newest checkpoint was being written. The expected
-     * contents were read with that release.
+     * Opens a killed store that was last used by a release that captured the index partition by partition. All lists
+     * were appended to, trimmed, deleted, and recreated twice while the newest checkpoint was being written. The
+     * expected contents were read with that release.
      */
     @Test
     void opensStoreWithPartitionsCapturedAtSeveralLsns() throws Exception {

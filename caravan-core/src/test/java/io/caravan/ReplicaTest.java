@@ -417,7 +417,7 @@ final class ReplicaTest {
         }
     }
 
-    /** Checks that a follower replays large frames if the leader has larger buffers, but no larger log segments. */
+    /** Checks that a follower replays large frames if the leader has larger buffers, but not larger log segments. */
     @Test
     void followerReplaysFramesLargerThanItsBuffers() {
         StoreConfig smaller = heapSegments("follower", 64).build();

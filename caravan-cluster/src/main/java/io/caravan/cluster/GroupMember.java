@@ -296,10 +296,10 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Adds a node that was started to {@linkplain GroupConfig.Start#JOIN join}. The node receives the data of the
-     * group, and votes once it has all but the last entries. Call this on the leader only. Returns when a majority has
-     * durably recorded the new member, which may take as long as copying the store. If leadership is lost before that,
-     * call this again.
+     * Adds a node that was started with {@link GroupConfig.Start#JOIN}. The node receives the data of the group, and
+     * votes once it has all but the last entries. Call this on the leader only. Returns when a majority has durably
+     * recorded the new member, which may take as long as copying the store. If leadership is lost before that, call
+     * this again.
      *
      * @throws IllegalArgumentException if a node already has this id or address, or no majority would be reachable
      * @throws IOException if the change failed or its outcome is unknown; the message states the reason

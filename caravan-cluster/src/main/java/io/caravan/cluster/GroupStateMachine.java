@@ -409,8 +409,7 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Handles a change of the leader. If this node is the new leader, Raft calls this before it notifies the other
-     * nodes.
+     * Handles a change of leader. If this node is the new leader, Raft calls this before it notifies the other nodes.
      */
     @Override
     public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
@@ -548,7 +547,7 @@ final class GroupStateMachine extends BaseStateMachine {
         inTurn(this::becomeLeader);
     }
 
-    /** Ends this node's leader role: the listener must release the store. */
+    /** Ends this node's role as the leader; the listener must then release the store. */
     private void endLeading() {
         try {
             listener.follows();
@@ -606,7 +605,7 @@ final class GroupStateMachine extends BaseStateMachine {
         closing = true;
     }
 
-    /** Waits until a node that has left its group by itself is closed; fails if that takes longer than a minute. */
+    /** Waits until a node that has left its group on its own is closed; fails if that takes longer than a minute. */
     void awaitLeft() throws IOException {
         Thread thread = leaver.get();
         if (thread == null) {

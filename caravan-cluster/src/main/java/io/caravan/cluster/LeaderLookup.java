@@ -82,7 +82,7 @@ public final class LeaderLookup implements AutoCloseable {
         }
     }
 
-    /** Returns the facts that a node reports to a newly started node; empty if it does not respond in time. */
+    /** Returns the facts that a node reports to a newly started node; empty if there is no response in time. */
     Optional<NodeFacts> facts(Node node, String sender) {
         try {
             RaftClientReply reply = clientOf(node)

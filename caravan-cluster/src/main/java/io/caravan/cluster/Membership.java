@@ -257,7 +257,7 @@ final class Membership {
                 .isPresent();
     }
 
-    /** Returns another node's information about the group; empty if it does not respond, or is not in the group. */
+    /** Returns another node's view of the group; empty if that node does not respond or is not in the group. */
     private static Optional<GroupInfoReply> query(GroupConfig config, Node other) {
         try (LeaderLookup lookup = new LeaderLookup(config.group(), config.tls(), REPLY_TIMEOUT)) {
             return lookup.reply(other);

@@ -59,9 +59,9 @@ final class OutgoingSnapshot {
     }
 
     /**
-     * Returns the goal: once the receiver has the entry with this index, the Raft log is no longer kept for it. The
-     * goal is {@code last} of the first call. If the goal moved with {@code last}, a receiver that always lags slightly
-     * would prevent every purge.
+     * Returns the goal: once the receiver has the entry with this index, the Raft log is no longer kept for that
+     * receiver. The goal is {@code last} of the first call. If the goal moved with {@code last}, a receiver that always
+     * lags slightly would prevent every purge.
      */
     synchronized long goal(long last) {
         goal = goal < 0 ? last : goal;

@@ -32,7 +32,7 @@ final class RaftLogPurger {
         this.bytesBetween = keptBytes / PARTS_OF_BOUND;
     }
 
-    /** Whether a purge is due after a frame was applied. Called by the thread that applies frames. */
+    /** Whether a purge is due after a frame has been applied. Called by the thread that applies frames. */
     boolean due(long endLsn) {
         entries++;
         if (entries < ENTRIES && endLsn - lastLsn < bytesBetween) {

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * </ul>
  */
 final class RaftMetadataRepair {
-    /** The minimum number of terms that a node skips when it has lost its own term. */
+    /** The minimum number of terms that a node skips when it has lost the record of its own term. */
     static final long LEAP = 1L << 40;
 
     private static final int TERMS_OF_A_MILLISECOND_BITS = 10;
@@ -121,7 +121,7 @@ final class RaftMetadataRepair {
         return lines;
     }
 
-    /** Rewrites Raft's file if it does not contain the newest known members of the group. */
+    /** Rewrites Raft's file if it does not contain the newest known membership of the group. */
     private static void prepareNodes(Path file, Path own, Path segments, @Nullable Applied durable) throws IOException {
         LogEntryProto now = nodes(file);
         LogEntryProto newest = newer(now, nodes(own.resolve(MEMBERS)));
@@ -144,9 +144,9 @@ final class RaftMetadataRepair {
     }
 
     /**
-     * Updates this node's copy of the members to the membership entry that Raft reports. When this method returns, the
-     * copy is durable. Only Raft's reports change the copy: an entry in the log may never be committed, and the group
-     * may then commit another one with a lower index.
+     * Updates this node's copy of the membership entry to the one that Raft reports. When this method returns, the copy
+     * is durable. Only Raft's reports change the copy: an entry in the log may never be committed, and the group may
+     * then commit another one with a lower index.
      *
      * @param own the directory of the node's own small files
      */
@@ -175,7 +175,7 @@ final class RaftMetadataRepair {
         return first == null || second != null && second.getIndex() > first.getIndex() ? second : first;
     }
 
-    /** Collects the newest term, index, and members from the Raft log. */
+    /** Collects the newest term, index, and membership from the Raft log. */
     private static final class Newest {
         private long term;
         private long index = -1;

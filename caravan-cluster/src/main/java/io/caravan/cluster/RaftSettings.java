@@ -106,7 +106,7 @@ final class RaftSettings {
     }
 
     /**
-     * Creates a client for one node of this node's group, without retries.
+     * Creates a client for one node of this node's group; the client does not retry requests.
      *
      * @param timeout the response timeout
      */
@@ -114,7 +114,7 @@ final class RaftSettings {
         return client(properties(config), config.group(), config.tls(), node, timeout);
     }
 
-    /** Creates a client that sends requests with short responses to a node of any group, without retries. */
+    /** Creates a client that sends a node of any group requests with short responses, and does not retry them. */
     static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration timeout) {
         return client(new RaftProperties(), group, tls, node, timeout);
     }

@@ -112,7 +112,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** Tests that nodes ignore queries for another group id, and that a node with another segment size cannot join. */
+    /** Tests that nodes ignore queries for other group ids, and that no node with a different segment size can join. */
     @Test
     void ignoresOtherGroupAndRejectsJoinWithOtherSegments() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -133,8 +133,8 @@ final class ConfigurationDriftTest {
     }
 
     /**
-     * Tests a node that has another segment size, and starts with wrong addresses for the other nodes. It cannot query
-     * them, so only the first frame reveals that the segment size differs.
+     * Tests a node that has a different segment size, and starts with wrong addresses for the other nodes. It cannot
+     * query them, so only the first frame reveals that the segment size differs.
      */
     @Test
     void nodeLeavesAtFirstFrameIfSegmentSizeDiffers() throws Exception {

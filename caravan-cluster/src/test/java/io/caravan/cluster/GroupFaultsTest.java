@@ -294,7 +294,7 @@ final class GroupFaultsTest {
         return durable != null && durable.getIndex() > applied;
     }
 
-    /** Tests the verification of a store in the state after a power failure, before its node restarts. */
+    /** Tests the verification of a store in the state that a power failure left, before its node restarts. */
     @Test
     void verifyIgnoresDamageAfterAppliedIndex() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -467,7 +467,7 @@ final class GroupFaultsTest {
                 .doesNotContain("too late");
     }
 
-    /** Tests a store failure that is detected only at the election, because no frame arrives after the failure. */
+    /** Tests a store failure that is detected only when the node is elected, because no later frame arrives. */
     @Test
     void electedNodeReopensFailedStoreAndLeads() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -502,7 +502,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Makes the store of a follower fail when its log is fsynced, and returns the id of that node. */
+    /** Makes a follower's store fail when the store's log is fsynced, and returns the follower's id. */
     private static String failStoreOfFollower(Group group) throws Exception {
         String node = group.follower();
         FaultStorage disk = group.reopenWithFaults(node);

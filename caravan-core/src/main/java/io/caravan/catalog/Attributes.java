@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attributes of a document: a small sorted map from short ASCII keys to byte values. Immutable.
+ * The attributes of a document: a small sorted map from short ASCII keys to byte strings. Immutable.
  *
  * <p>In memory, they are kept in the encoding of the catalog entry, because a million documents may have attributes,
  * few of which are ever read. The encoding contains, for each attribute, in the order of the keys:

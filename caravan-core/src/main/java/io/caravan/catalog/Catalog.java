@@ -449,7 +449,7 @@ public final class Catalog {
         }
 
         /**
-         * Sets the document's first and next sequence to those of its list. If the list does not exist, removes the
+         * Sets the document's first and next sequences to those of its list. If the list does not exist, removes the
          * document and returns false.
          */
         boolean findList(CatalogDocument document) {

@@ -30,7 +30,7 @@ public final class SlotTable {
     public static final int MAX_STEP_SLOTS = SlotBucket.MAX_SLOTS;
 
     /**
-     * Maximum number of slots in a bucket that one step visits entirely. A larger bucket takes sixteen steps, one for
+     * Maximum size, in slots, of a bucket that one step visits entirely. A larger bucket takes sixteen steps, one for
      * each range.
      */
     private static final int STEP_SLOTS = 192;

@@ -14,8 +14,8 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Copies an open store to another storage while writes, trims and checkpoints continue. The copy contains the durable
- * state of the store at one log position, E, which the log reaches after the heap has been copied.
+ * Copies an open store to a {@link FileTarget} while writes, trims, and checkpoints continue. The copy contains the
+ * durable state of the store at one log position, E, which the log reaches after the heap has been copied.
  *
  * <p>The backup publishes a checkpoint, C, and copies the heap segments that C refers to. Then it fsyncs the log, up to
  * E, and copies the log from C's start to E.

@@ -42,12 +42,12 @@ public final class Engine implements DurableListStore, Replica {
         this.reads = parts.reads;
     }
 
-    /** Opens or creates the store in the storage. The engine then owns the storage. */
+    /** Opens or creates the store in {@code storage}, which the engine then owns. */
     public static Engine open(StoreConfig config, Storage storage, LongSupplier clock) throws IOException {
         return open(config, storage, clock, Scheduler.THREADS);
     }
 
-    /** Opens or creates the store in the storage. The scheduler creates the threads and performs the waits. */
+    /** Opens or creates the store in {@code storage}. The scheduler creates the threads and performs the waits. */
     public static Engine open(StoreConfig config, Storage storage, LongSupplier clock, Scheduler scheduler)
             throws IOException {
         return open(config, storage, clock, scheduler, OptionalLong.empty(), OptionalLong.empty());

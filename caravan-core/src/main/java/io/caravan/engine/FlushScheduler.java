@@ -59,7 +59,7 @@ final class FlushScheduler {
     private long generation;
     /** Whether a group has been opened since the flusher was last idle. */
     private boolean groupsCome;
-    /** Whether the flusher will check again soon without being woken. */
+    /** Whether the flusher will check for work again soon without being woken. */
     private boolean flusherChecks;
 
     FlushScheduler(StoreState state, Commit active) {
@@ -110,7 +110,7 @@ final class FlushScheduler {
         state.wakes.flusher().run();
     }
 
-    /** Whether a group that was open when the active commit got its first write may still add writes to it. */
+    /** Whether a group that was open when the active commit got its first write may still add writes to that commit. */
     private boolean gathering() {
         return stage == Stage.GATHERS && awaitedGroups > 0 && active.frame().payloadBytes() < GATHERED_BYTES;
     }
@@ -180,7 +180,7 @@ final class FlushScheduler {
     }
 
     /**
-     * Returns the time that an idle flusher may sleep. While groups keep being opened, the flusher wakes up
+     * Returns the time for which an idle flusher may sleep. While groups keep being opened, the flusher wakes up
      * periodically, so the first write of a group need not wake it.
      *
      * @param flushing whether a flush is in progress; the end of the flush wakes the flusher if the active commit no

@@ -69,7 +69,7 @@ public final class PendingFrees {
         return place;
     }
 
-    /** Calls the action with each freed place, as a region. Joined places count as one. */
+    /** Calls the action with each freed place, encoded as a region. Joined places count as one. */
     void forEach(LongConsumer action) {
         places.forEach(action);
     }

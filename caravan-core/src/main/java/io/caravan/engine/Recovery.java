@@ -57,7 +57,7 @@ public final class Recovery {
     }
 
     /**
-     * Creates a recovery of the store in the storage, and lists the store's files.
+     * Creates a recovery of the store in {@code storage}, and lists the store's files.
      *
      * @param progress is called after each checkpoint and frame
      * @param forcedLsn the position up to which the log was fsynced, if the store is a replica
@@ -102,7 +102,7 @@ public final class Recovery {
         return files;
     }
 
-    /** Returns a recovery for the store that was just created because none existed. */
+    /** Returns a recovery of the store that was just created because none existed. */
     public Recovery ofCreated() throws IOException {
         Recovery recovery = new Recovery(storage, progress, forcedLsn, beingWritten);
         recovery.cases.addAll(cases);

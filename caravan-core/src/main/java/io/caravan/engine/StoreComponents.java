@@ -144,8 +144,8 @@ final class StoreComponents {
     }
 
     /**
-     * Waits for the future, even if interrupted. Throws its exception unchanged, except that an {@link IOException}
-     * becomes a {@link StoreIoException}.
+     * Waits for the future, even if the thread is interrupted. Throws its exception unchanged, except that an {@link
+     * IOException} becomes a {@link StoreIoException}.
      */
     <T> T await(CompletableFuture<T> done) {
         try {

@@ -241,8 +241,8 @@ final class StoreState {
     }
 
     /**
-     * Begins the close of the store. If another thread has begun it, waits until the store is closed, and returns
-     * false. Called under the lock.
+     * Begins to close the store. If another thread has already begun to do so, waits until the store is closed, and
+     * returns false. Called under the lock.
      */
     boolean beginClose() {
         if (lifecycle == Lifecycle.OPEN) {

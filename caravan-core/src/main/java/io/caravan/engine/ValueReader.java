@@ -28,8 +28,8 @@ public final class ValueReader {
     }
 
     /**
-     * Returns the value of a pinned entry, read-only. A value in the heap is valid while the entry is pinned and the
-     * heap file is retained. A value in the log is copied.
+     * Returns the value of a pinned entry as a read-only buffer. A value in the heap is valid while the entry is pinned
+     * and the heap file is retained. A value in the log is copied.
      *
      * @return null if the entry was in the log and has moved to the heap
      * @throws CorruptStoreException if the bytes are not those of this entry

@@ -3,7 +3,7 @@ package io.caravan.engine;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Determines whether a write would have to wait, and runs the waiting actions once a write would not. */
+/** Determines whether a write would have to wait, and runs the waiting actions once a write could proceed. */
 final class Writability {
     private final StoreState state;
     private final CommitQueue queue;
@@ -66,7 +66,7 @@ final class Writability {
         run(false);
     }
 
-    /** Runs the waiting actions of a closed store, so that their callers are notified. */
+    /** Runs the waiting actions of a closed store, so that the code that registered them is notified. */
     void runActionsOfClosed() {
         run(true);
     }

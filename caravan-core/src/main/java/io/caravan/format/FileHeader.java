@@ -6,8 +6,8 @@ import io.caravan.StoreVersionException;
 import java.nio.ByteBuffer;
 
 /**
- * The layout of the header of log segments, heap segments, checkpoints, and the file with the number of shards, as
- * described in docs/internals/file-format.md.
+ * The layout of the header of log segments, heap segments, checkpoints, and the file that records the number of shards,
+ * as described in docs/internals/file-format.md.
  *
  * <p>A header is valid if, in this order: (1) the magic is that of the kind; (2) the CRC is correct; (3) this release
  * reads the version; (4) the store id is this store's; (5) the number is that in the file's name. The offsets are the
@@ -35,8 +35,8 @@ public final class FileHeader {
         HEAP_SEGMENT("CARAVHEP"),
         CHECKPOINT("CARAVCKP"),
         /**
-         * The kind of the file with the number of shards. This file has only a header: {@code number} is the number of
-         * shards in the directory, and the other fields are zero.
+         * The kind of the file that records the number of shards. This file has only a header: {@code number} is the
+         * number of shards in the directory, and the other fields are zero.
          */
         SHARDS("CARAVGRP");
 

@@ -13,7 +13,7 @@ public enum FileNames {
     HEAP("heap-", ".dat"),
     CHECKPOINT("checkpoint-", ".ckp");
 
-    /** The file with the number of shards, in the directory of a sharded store; see {@link FileHeader.Kind#SHARDS}. */
+    /** The file that holds the number of shards, in a sharded store's directory; see {@link FileHeader.Kind#SHARDS}. */
     public static final String SHARDS = "caravan.shards";
 
     /** The file that records the position up to which the log was fsynced; see {@link FsyncedLsnLayout}. */
@@ -60,7 +60,7 @@ public enum FileNames {
         return numbers;
     }
 
-    /** Whether this is the temporary name of a file of any kind that is being written. */
+    /** Whether this is the temporary name that a file of any kind has while it is being written. */
     public static boolean isTemporary(String name) {
         if (!name.endsWith(TEMPORARY_ENDING)) {
             return false;

@@ -43,7 +43,7 @@ public final class FrameLayout {
     /** The bytes "CUFR" in file order: the equivalent of {@link #MAGIC_BEHIND_UNFORCED} in version 3 of the format. */
     public static final int OLD_MAGIC_BEHIND_UNFORCED = 0x5246_5543;
 
-    /** The previous LSN in the first frame of a log, which no frame precedes. */
+    /** The value that the first frame of a log contains as its previous LSN. */
     public static final long NO_FRAME = -1;
 
     private FrameLayout() {}
@@ -121,7 +121,7 @@ public final class FrameLayout {
         return isOld(segment, at) ? 0 : segment.getInt(at + TERM);
     }
 
-    /** Whether the valid frame at this index follows another frame in the log. */
+    /** Whether the valid frame at this index follows the frame that {@code previous} identifies. */
     public static boolean follows(ByteBuffer segment, int at, Link previous) {
         return segment.getLong(at + PREVIOUS_LSN) == previous.lsn()
                 && term(segment, at) >= previous.term()

@@ -109,7 +109,7 @@ public final class RecordLayout {
         }
     }
 
-    /** Checks the record at this index of a frame that ends at {@code end}. Returns its length. */
+    /** Checks the record at this index, in a frame that ends at {@code end}. Returns the record's length. */
     private static int checkedBytes(ByteBuffer buffer, int index, int end, long lsn) {
         if (end - index < DELETE_BYTES) {
             throw new InvalidRecordException(lsn, "a record is cut off by its frame's end");

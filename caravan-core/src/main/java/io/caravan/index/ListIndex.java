@@ -46,7 +46,7 @@ public final class ListIndex {
     private long internalEntries;
     private long logBytes;
     private final Pins pins = new Pins();
-    /** The ids of the lists with entries in the log, as a queue. Some of these lists may no longer exist. */
+    /** A queue of the ids of the lists that have entries in the log. Some of these lists may no longer exist. */
     private final LongQueue young = new LongQueue();
     /** Number of lists whose trimmed regions are waiting for the removal of a pin. */
     private int waitingLists;
@@ -348,7 +348,7 @@ public final class ListIndex {
         return next(list) - records.young(list);
     }
 
-    /** Returns the sequence of the first entry that is retained or pinned, so that a checkpoint must keep it. */
+    /** Returns the sequence of the first entry that a checkpoint must keep because it is retained or pinned. */
     public long firstKept(int list) {
         return Math.min(first(list), Math.max(firstStored(list), pins.first(list)));
     }
@@ -359,7 +359,7 @@ public final class ListIndex {
     }
 
     /**
-     * Moves entries of a pinned list from the log to their places in the heap.
+     * Records that entries of a pinned list have moved from the log to these places in the heap.
      *
      * @param cursor points to the first of these entries; all earlier retained or pinned entries are {@linkplain
      *     #tenured in the heap}
@@ -447,7 +447,7 @@ public final class ListIndex {
 
     /**
      * Calls the action with the regions of all retained entries in the heap, partition by partition, in the same order
-     * as a checkpoint.
+     * as in a checkpoint.
      */
     public void forEachInHeap(LongConsumer action) {
         ListCursor cursor = new ListCursor();

@@ -1,6 +1,6 @@
 /**
- * The list index, which maps ids to the sequences and regions of lists, in packed primitives. The index exists only in
- * memory; the store's lock guards it.
+ * The list index, which uses packed primitives to map ids to the sequences and regions of lists. The index exists only
+ * in memory; the store's lock guards it.
  */
 @NullMarked
 package io.caravan.index;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * the required part of the log no longer exists, it searches again.
  */
 final class ListSearch {
-    /** Number of attempts to read a store that is changing, each from the newest checkpoint. */
+    /** Number of attempts to read a store that is changing; each attempt starts from the newest checkpoint. */
     static final int ATTEMPTS = 8;
 
     private final Storage storage;

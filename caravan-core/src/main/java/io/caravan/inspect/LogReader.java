@@ -193,7 +193,7 @@ public final class LogReader implements AutoCloseable {
         }
     }
 
-    /** Returns a visitor that passes on the records from {@code from} on, and ignores earlier records. */
+    /** Returns a visitor that passes on the records at or after {@code from}, and ignores earlier records. */
     private RecordLayout.Visitor wanted(LogVisitor visitor) {
         return new RecordLayout.Visitor() {
             @Override

@@ -3,7 +3,7 @@ package io.caravan.inspect;
 import io.caravan.CorruptStoreException;
 import java.nio.ByteBuffer;
 
-/** Receives the contents and the damage of a log from {@link LogReader}, in log order. All positions are LSNs. */
+/** Receives the contents of a log, and any damage, from {@link LogReader}, in log order. All positions are LSNs. */
 public interface LogVisitor {
     /** Visits a segment, whose records follow. */
     void segment(long number, String file);

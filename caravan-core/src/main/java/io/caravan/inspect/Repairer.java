@@ -33,7 +33,7 @@ public final class Repairer {
     private static final int COPY_BYTES = 1 << 20;
 
     private final Storage storage;
-    /** The target of the copies; null for a dry run, which changes nothing. */
+    /** The storage that receives the copies of files; null for a dry run, which changes nothing. */
     private final @Nullable Storage keep;
 
     private final List<String> kept = new ArrayList<>();

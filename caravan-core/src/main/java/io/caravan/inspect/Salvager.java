@@ -78,7 +78,7 @@ public final class Salvager {
         }
     }
 
-    /** Salvages the store in one storage to another storage, which is empty. */
+    /** Salvages the store in {@code from} to {@code to}, which is empty. */
     public static SalvageReport salvage(Storage from, Storage to, SalvageReport.Listener listener) throws IOException {
         Salvager salvager = new Salvager(from, listener);
         try (NewStore store = new NewStore(

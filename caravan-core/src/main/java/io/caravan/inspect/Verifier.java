@@ -118,7 +118,7 @@ public final class Verifier {
                 .collect(Collectors.toCollection(HashSet::new));
     }
 
-    /** Verifies the closed store in a storage. */
+    /** Verifies the closed store in a {@link Storage}. */
     public static VerifyReport verify(Storage storage, VerifyReport.Progress progress) throws IOException {
         return verify(storage, progress, OptionalLong.empty(), false);
     }

@@ -20,9 +20,9 @@ final class DirectoryLock {
     static final String FILE_NAME = "caravan.lock";
     private static final int OWNER_BYTES = 64;
     /**
-     * The prefix of the registry's system properties; the rest of each name is a directory path. System properties are
-     * the only state that all copies of this class share, regardless of their class loaders. The registry is checked
-     * before the lock file is opened, because a close of the file would release this process's lock.
+     * The prefix of the registry's system property names; the rest of each name is a directory path. System properties
+     * are the only state that all copies of this class share, regardless of their class loaders. The registry is
+     * checked before the lock file is opened, because a close of the file would release this process's lock.
      */
     private static final String HELD_HERE = "io.caravan.lock.";
 

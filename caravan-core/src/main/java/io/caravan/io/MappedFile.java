@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 public interface MappedFile {
 
     /**
-     * Returns the mapped memory, little-endian. It starts at file position 0 and extends at least to the end of the
-     * bytes written so far. Use absolute access, because all callers share the buffer's position.
+     * Returns the mapped memory as a little-endian buffer. It starts at file position 0 and extends at least to the end
+     * of the bytes written so far. Use absolute access, because all callers share the buffer's position.
      */
     ByteBuffer buffer();
 

@@ -98,7 +98,7 @@ public final class LogBuffer {
         return baseLsn + index;
     }
 
-    /** Returns the buffer's memory, which callers access only with absolute indexes. */
+    /** Returns the buffer's memory, which callers access only at absolute indexes. */
     public ByteBuffer memory() {
         return memory;
     }

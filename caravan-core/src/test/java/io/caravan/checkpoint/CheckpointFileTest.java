@@ -153,7 +153,7 @@ class CheckpointFileTest {
                 100);
     }
 
-    /** Checks that lists are read back if they have more regions than the 131,000 or so that fit in one section. */
+    /** Checks that lists are read back correctly even if they have more regions than fit in one section. */
     @Test
     void listsLongerThanOneSectionAreRestored() throws IOException {
         int regionsInASection = MAX_PAYLOAD_BYTES / Long.BYTES;

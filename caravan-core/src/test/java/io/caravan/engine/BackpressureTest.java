@@ -208,7 +208,7 @@ class BackpressureTest {
         }
     }
 
-    /** Checks that the store becomes writable again without a write, because an event loop may wait for that. */
+    /** Checks that the store becomes writable again without another write, because an event loop may wait for that. */
     @Test
     void storeBecomesWritableAfterFrameFillsSegment() {
         try (FaultyStore store = FaultyStore.open()) {

@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a store on disks on which one call fails, and on disks that are full from one call on, for every call from the
- * store's creation to its close. Only typed exceptions are thrown, and everything acknowledged is present when the
- * store is opened again on a disk that works. Without the profile {@code thorough}, only one in {@value #QUICK_SHARE}
- * of these calls fails.
+ * Tests, for every call from a store's creation to its close, a disk on which that call fails, and a disk that is full
+ * from that call on. Only typed exceptions are thrown, and everything acknowledged is present when the store is opened
+ * again on a disk that works. Without the {@code thorough} profile, only one in {@value #QUICK_SHARE} of these calls
+ * fails.
  */
 @LongTimeout
 class FaultAtEveryPointTest {
@@ -158,7 +158,7 @@ class FaultAtEveryPointTest {
         }
     }
 
-    /** Checks that an open leaves no file mapped, regardless of the call that fails. */
+    /** Checks that an open leaves no file mapped, regardless of which call fails. */
     @Test
     void failedOpenLeavesNothingMapped() {
         MemoryStorage disk = diskToReplay();

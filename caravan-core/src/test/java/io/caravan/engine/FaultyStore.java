@@ -100,7 +100,7 @@ final class FaultyStore implements AutoCloseable {
         return open(config, disk.powerCut());
     }
 
-    /** Returns the texts of a list in the store that a power cut now would leave, and verifies that store. */
+    /** Returns a list's entries, as text, in the store that a power cut now would leave, and verifies that store. */
     List<String> textsAfterPowerCut(long id) {
         try (FaultyStore cut = afterPowerCut()) {
             List<String> texts = StoreCalls.texts(cut.engine, id);

@@ -115,7 +115,7 @@ class FlushTimingTest {
         }
     }
 
-    /** Checks that the action runs when writes fill half of the buffer after the action was registered. */
+    /** Checks that the action runs when writes that follow its registration fill half of the buffer. */
     @Test
     void actionRunsDuringFlushDelayWhenBufferFillsUp() {
         try (FaultyStore store = neverFlushing()) {

@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Checks that a store that has filled its disk accepts appends again after deletions, without a restart, on disks of
- * many sizes. Success may depend on where the last log segment and the last heap segment end, and on the order in which
+ * Checks, on disks of many sizes, that a store that has filled its disk accepts appends again after deletions, without
+ * a restart. Success may depend on where the last log segment and the last heap segment end, and on the order in which
  * the threads of the store run. The threads are simulated, so a seed reproduces a run.
  */
 class FullDiskRecoversTest {

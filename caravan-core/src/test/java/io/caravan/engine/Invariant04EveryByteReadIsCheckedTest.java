@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Invariant 4: every byte read back is checked, and an entry is bound to its id, the creation LSN of its list, and its
+ * Invariant 4: every byte read back is checked, and an entry is bound to its list's id and creation LSN, and to its
  * sequence. Errors report file, offset, id, and sequence. (Other tests cover damage to log and checkpoint files.)
  */
 @LongTimeout

@@ -26,7 +26,7 @@ class LogFirstTest {
     /** Matches the fsync with which the checkpoint ends each batch: that of the only heap segment. */
     private static final Predicate<Call> BATCHES = on(Kind.FORCE, HEAP);
 
-    /** The number of values of {@link #LENGTH} bytes that take more than one batch. */
+    /** A number of values of {@link #LENGTH} bytes that is large enough to take more than one batch. */
     private static final int COUNT = 400;
 
     private static final int LENGTH = 3000;

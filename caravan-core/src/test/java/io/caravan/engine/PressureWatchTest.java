@@ -95,7 +95,7 @@ class PressureWatchTest {
         assertThat(seen).containsExactly(true, false);
     }
 
-    /** Checks that the listener is not notified of relief before the pressure when two threads check concurrently. */
+    /** Checks that the listener is notified of pressure before relief when two threads check concurrently. */
     @Test
     void reportsCrossingsInOrderWhenThreadsCheckConcurrently() {
         AtomicReference<PressureWatch> checked = new AtomicReference<>();

@@ -214,8 +214,8 @@ class RecoveryTableTest {
     }
 
     /**
-     * Checks a log from which a power cut has removed the first or second of three writes below {@code SYNC}. A new
-     * write of the same length must not make the write after the gap valid again.
+     * Checks a log from which a power cut has removed the first or second of three writes at levels below {@code SYNC}.
+     * A new write of the same length must not make the write after the gap valid again.
      */
     @Test
     void gapAfterFsyncedFramesEndsLogPermanently() throws Exception {
@@ -522,7 +522,7 @@ class RecoveryTableTest {
                 StoreDirectoryException.class, NO_FILES.with("a", new byte[1]).with("b", new byte[1]), "1 others");
     }
 
-    /** Checks that a store that rejects its config after it has read everything has not rewritten the heap. */
+    /** Checks that opening does not rewrite the heap if it rejects the config after reading everything. */
     @Test
     void rejectedConfigChangesNothing() throws Exception {
         Path copy = store.open().writeTo(directory.resolve("copy"));
@@ -533,7 +533,7 @@ class RecoveryTableTest {
         assertThat(DirectoryImage.of(copy).differences(before)).isEmpty();
     }
 
-    /** Checks the maximum value length for a heap segment, which excludes its header and the fields of an entry. */
+    /** Checks that the maximum value length is a heap segment's size minus its header and an entry's fields. */
     @Test
     void rejectsMaxValueLargerThanExistingHeapSegments() throws Exception {
         Path created = directory.resolve("created");

@@ -38,7 +38,7 @@ class SettledLogTest {
     private static final Predicate<Call> FRAME =
             Directors.calls(Kind.WRITE, FaultyStore.LOG).and(call -> call.position() > 0);
 
-    /** Checks that values survive, although no fsync writes or reports the pages that a failed fsync dropped. */
+    /** Checks that values survive, although no later fsync writes or reports the pages that a failed fsync dropped. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     @Tag("rounds")
@@ -68,7 +68,7 @@ class SettledLogTest {
         });
     }
 
-    /** Checks that values survive a failed fsync in a checkpoint, which covers all writes below {@code SYNC}. */
+    /** Checks that values survive the failure of a checkpoint's fsync of all writes at levels below {@code SYNC}. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void recoveredValuesSurvivePowerCutAfterFailedCheckpoint(boolean theStoreHadFailed) throws IOException {

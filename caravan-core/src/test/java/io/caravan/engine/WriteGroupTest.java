@@ -279,7 +279,7 @@ class WriteGroupTest {
         }
     }
 
-    /** Checks that the flusher frees regions that a writer's flush left because it frees only a bounded number. */
+    /** Checks that the flusher frees regions that remain after a writer's flush, which frees only a bounded number. */
     @Test
     void flusherFreesWhatWriterFlushLeaves() throws Exception {
         try (FaultyStore store = open()) {

@@ -440,7 +440,7 @@ class LayoutsTest {
         assertThat(Blocks.roundUp(4097L + (1L << 40))).isEqualTo(8192 + (1L << 40));
     }
 
-    /** Checks that checksums are CRC-32C, with the check value of RFC 3720, appendix B.4. */
+    /** Checks that checksums are CRC-32C, using the check value from RFC 3720, appendix B.4. */
     @Test
     void checksumIsCrc32c() {
         byte[] ascending = new byte[32];

@@ -16,8 +16,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Reads arbitrary bytes as a checkpoint file: the file alone, and the file as the only checkpoint of an otherwise
- * intact store. The first byte of the input selects the fields that are corrected; the rest is the file.
+ * Reads arbitrary bytes as a checkpoint file, both on its own and as the only checkpoint of an otherwise intact store.
+ * The first byte of the input selects the fields that are corrected; the rest is the file.
  */
 public final class CheckpointTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
@@ -135,7 +135,7 @@ public final class CheckpointTarget implements FuzzTarget {
         return whole.array();
     }
 
-    /** Sets the total numbers in the header to the sums over all sections. */
+    /** Sets the totals in the header to the sums over all sections. */
     private static void countInto(ByteBuffer file) {
         long[] totals = new long[2];
         Sections.forEach(file, at -> {

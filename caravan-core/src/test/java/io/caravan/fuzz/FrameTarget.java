@@ -73,7 +73,7 @@ public final class FrameTarget implements FuzzTarget {
         StoreProbe.read(made(input));
     }
 
-    /** Returns the files of the store, with the frames that the input describes in its log. */
+    /** Returns the files of a store whose log contains the frames that the input describes. */
     DirectoryImage made(byte[] bytes) {
         ByteBuffer input = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         DirectoryImage image = sound;

@@ -33,7 +33,7 @@ public final class HeapEntryTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
 
     private static final int HEAD_BYTES = 1 + 4 * Long.BYTES;
-    /** The memory limit of a read: a slice of the heap, an exception, and its text. The value is not copied. */
+    /** The memory limit of a read: a slice of the heap, an exception, and its message. The value is not copied. */
     private static final long LIMIT_BYTES = 64 << 10;
 
     private final DirectoryImage heaps;

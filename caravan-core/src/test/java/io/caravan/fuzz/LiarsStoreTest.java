@@ -99,7 +99,7 @@ class LiarsStoreTest {
 
     // Checkpoints
 
-    /** Returns the store with the edit in both checkpoints, because opening could otherwise use the older one. */
+    /** Returns the store with both checkpoints edited, because opening could otherwise use the older one. */
     private static DirectoryImage inBothCheckpoints(String what, EditOfPiece edit) {
         DirectoryImage lie = sound;
         for (String name : sound.names("checkpoint-")) {

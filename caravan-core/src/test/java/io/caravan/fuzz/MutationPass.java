@@ -10,7 +10,7 @@ import java.util.Random;
 
 /** Runs a target with random inputs. A failure reports the seed, with which {@link Seeds} reproduces it. */
 public final class MutationPass {
-    /** The time after which an input counts as hanging. No input takes this long, even on a busy machine. */
+    /** The time after which a run counts as hanging. No input takes this long, even on a busy machine. */
     private static final Duration HANGS_AFTER = Duration.ofMinutes(5);
 
     private static final int SHOWN_BYTES = 4096;

@@ -133,7 +133,7 @@ class IndexedHeapTest {
         return 8 * units;
     }
 
-    /** Adds a space that is not adjacent to other spaces, like that of a heap segment, so that spaces do not merge. */
+    /** Adds address space that, like a heap segment's, is not adjacent to any other, so that holes do not merge. */
     private static void addSpace(IndexedHeap heap, Model model, List<Long> spaces) {
         long address = 8 + spaces.size() * (SPACE_BYTES + 8L);
         heap.addSpace(address, SPACE_BYTES);

@@ -551,7 +551,7 @@ class ListIndexTest {
         assertThat(index.memoryBytes() - before).isLessThan(100_000 * 8 / 2);
     }
 
-    /** Checks the bounds on memory use from the design: 12 bytes per entry and 100 bytes per list. */
+    /** Checks the design's bounds on memory use: 12 bytes per entry and 100 bytes per list. */
     @ParameterizedTest
     @CsvSource({"10000, 200", "100000, 20", "1, 1000000", "500000, 1", "20000, 0", "300000, 3"})
     void memoryStaysWithinBounds(int lists, int entriesEach) {

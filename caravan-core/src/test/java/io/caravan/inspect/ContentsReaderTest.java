@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests reading lists and checkpoints of stores that are closed, open, or damaged. */
+/** Tests reading lists and checkpoints from stores that are closed, open, or damaged. */
 @Timeout(600)
 class ContentsReaderTest {
     private static final int LISTS = 6;

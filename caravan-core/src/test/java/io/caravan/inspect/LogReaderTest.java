@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests reading the log of a store, even if the log is damaged, or is being written or recycled. */
+/** Tests reading the log of a store, including a log that is damaged, being written, or being recycled. */
 @Timeout(600)
 class LogReaderTest {
     private static final int LISTS = 5;

@@ -63,7 +63,7 @@ import org.jspecify.annotations.Nullable;
 public final class CrashStorage implements Storage {
 
     /**
-     * A call to the storage or to one of its files, before the call is performed.
+     * A call to the storage or to one of its files that has not been performed yet.
      *
      * @param file the name with which the file was opened; empty for the directory
      * @param position the start of a read or a write; otherwise 0
@@ -134,13 +134,13 @@ public final class CrashStorage implements Storage {
         this.faultSeed = faultSeed;
     }
 
-    /** Returns the storage that a power cut at this moment leaves: durable, with a director that passes everything. */
+    /** Returns the storage that a power cut at this moment leaves: durable, with a director that passes every call. */
     public synchronized CrashStorage powerCut(RandomGenerator choices) {
         PowerCut cut = new PowerCut(directory, choices);
         return new CrashStorage(cut.remains(), cut, boot + 1, faultSeed);
     }
 
-    /** Returns the storage that a kill of the process at this moment leaves, with a director that passes everything. */
+    /** Returns the storage that a kill of the process at this moment leaves, with a director that passes every call. */
     public synchronized CrashStorage processKill() {
         return new CrashStorage(directory.afterKill(), origin, boot, faultSeed);
     }
@@ -190,7 +190,7 @@ public final class CrashStorage implements Storage {
         return file;
     }
 
-    /** Replaces the director that decides on further calls. */
+    /** Replaces the director that decides the outcomes of further calls. */
     public void director(Director newDirector) {
         director = newDirector;
     }

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An in-memory copy of a directory at one moment, to check that nothing has changed or to make a damaged copy.
+ * An in-memory copy of a directory at one moment, used to check that nothing has changed or to make a damaged copy.
  *
  * <p>An image of the directory of an open store is what a kill would leave. It excludes the lock file, which every
  * opening writes. The arrays must not be changed.

@@ -21,8 +21,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A storage with faults on demand: it holds calls until they are released, makes calls fail, runs out of space, and
- * records every call in order. It passes all other calls to another storage.
+ * A {@link Storage} with faults on demand: it holds calls until they are released, makes calls fail, runs out of space,
+ * and records every call in order. It passes all other calls to another storage.
  */
 public final class FaultStorage implements Storage {
 
@@ -142,7 +142,7 @@ public final class FaultStorage implements Storage {
         fail(failing, call -> "made to fail: " + call.kind + " of " + call.file);
     }
 
-    /** Makes the matching calls fail with the file name followed by this message, as from the operating system. */
+    /** Makes the matching calls fail with their file name followed by this message, as operating system calls do. */
     public void fail(Predicate<Call> failing, String message) {
         fail(failing, call -> call.file + ": " + message);
     }

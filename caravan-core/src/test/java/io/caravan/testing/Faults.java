@@ -20,7 +20,7 @@ public final class Faults {
         return DurableListStore.verify(directory, VerifyReport.Progress.NONE).faults();
     }
 
-    /** Returns the faults in all files. An exception when verification starts is also a fault. */
+    /** Returns the faults in all files of the image. An exception when verification starts is also a fault. */
     public static List<CaravanException> of(DirectoryImage image) throws IOException {
         try {
             return Verifier.verify(new MemoryStorage(image), VerifyReport.Progress.NONE)

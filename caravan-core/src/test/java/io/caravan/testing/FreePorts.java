@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Reserves loopback ports for servers that must listen on a port known before they start, or again after a restart.
+ * Reserves loopback ports for servers whose port must be known before they start or stay the same after a restart.
  *
  * <p>The ports are below the range from which systems assign ports (from 32,768 in Linux, from 49,152 elsewhere).
  * Therefore, the system assigns none of them to a connection, or to a server that requests any free port.

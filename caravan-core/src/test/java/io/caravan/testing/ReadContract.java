@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 /** Tests reads: the streamed entries, the end of the stream, and consistency while the list changes. */
 public interface ReadContract extends ContractFixture {
 
-    /** Records every call, and stops after this many entries. */
+    /** Records every call, and stops the read after {@code stopAfter} entries. */
     final class Recorder implements EntryStream {
         private final List<String> calls = new ArrayList<>();
         private final int stopAfter;

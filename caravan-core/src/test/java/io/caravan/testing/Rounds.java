@@ -20,8 +20,8 @@ public final class Rounds {
     private Rounds() {}
 
     /**
-     * Returns the value of {@code -Dcaravan.rounds} if it is set; otherwise {@code thorough} in the profile {@code
-     * thorough}, and {@code quick} without the profile.
+     * Returns the value of {@code -Dcaravan.rounds} if it is set; otherwise {@code thorough} in the {@code thorough}
+     * profile, and {@code quick} without the profile.
      */
     public static int of(int quick, int thorough) {
         if (WANTED != null) {

@@ -54,7 +54,7 @@ public final class StoreCalls {
         return await(sequence);
     }
 
-    /** Appends the texts, waits for all of them, and returns the sequence of the last one. */
+    /** Appends the strings, waits for all of them, and returns the sequence of the last one. */
     public static long append(ListStore store, long id, String... texts) {
         CompletableFuture<Long> last = CompletableFuture.completedFuture(-1L);
         for (String text : texts) {

@@ -10,7 +10,7 @@ public record Value(long sequence, ByteBuffer bytes) {
         return new Value(sequence, ByteBuffer.wrap(bytes).asReadOnlyBuffer());
     }
 
-    /** Returns a short text that distinguishes values in failure messages. */
+    /** Returns a short string that distinguishes values in failure messages. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder(sequence + ":" + bytes.remaining() + "[");

@@ -115,7 +115,7 @@ class LogFramesTest {
         assertThat(frames.firstValid(1, tail, 0, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
     }
 
-    /** Checks that a stale frame does not follow a newer, equally long frame that replaced its old predecessor. */
+    /** Checks that a stale frame is not accepted after a newer, equally long frame that replaced its predecessor. */
     @Test
     void staleFrameDoesNotFollowNewerTerm() throws IOException {
         write(SMALL);

@@ -65,7 +65,7 @@ class LogTest {
         return lsn;
     }
 
-    /** Returns the link to this frame that the next frame contains. */
+    /** Returns the link from the next frame to this frame. */
     private Link link(int frame) {
         return links.get(frame);
     }

@@ -96,7 +96,7 @@ final class Checker {
         private final Set<Long> differing = new LinkedHashSet<>();
         private int done;
         private boolean explained;
-        /** The sightings that matched no state, as of the last state that matched the contents found. */
+        /** The sightings that no state explained when the model last matched the contents found. */
         private List<String> contradicted = List.of();
 
         /**

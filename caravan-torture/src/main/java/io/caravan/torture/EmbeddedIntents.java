@@ -50,7 +50,7 @@ final class EmbeddedIntents extends IntentGenerator {
         return new Operation(Kind.TRIM_TO, id, Math.max(0, first - 2 + trimmed(id) + random.nextInt(4)));
     }
 
-    /** Generates an expectation of a list's next sequence, which is wrong in one case out of four. */
+    /** Generates an expectation of a list's next sequence, which is wrong in one out of every four cases. */
     private Operation expectation() {
         long id = anyId();
         long error = random.nextInt(4) == 0 ? 1 + random.nextInt(3) : 0;

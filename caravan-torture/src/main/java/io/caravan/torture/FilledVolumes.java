@@ -167,7 +167,7 @@ final class FilledVolumes {
         return value;
     }
 
-    /** Tries to append. Returns the reason why the append was rejected, or an empty string if it was accepted. */
+    /** Tries to append a value. Returns why the append was rejected, or an empty string if it was accepted. */
     private static String tryAppend(DurableListStore store, long id, int bytes) {
         try {
             store.append(id, value(bytes)).get(APPEND_SECONDS, TimeUnit.SECONDS);

@@ -121,7 +121,7 @@ final class GroupNodeProcesses implements AutoCloseable {
         return disks.reasonForNone();
     }
 
-    /** Sets the fault of a node's disk until {@link #heal}; see {@link GroupDisks#ail}. */
+    /** Sets the fault that a node's disk has until {@link #heal} is called; see {@link GroupDisks#ail}. */
     void sicken(String node, GroupDisks.Ailment ailment, int forceMillis) throws IOException {
         convalescent.add(node);
         disks.ail(node, ailment, forceMillis);

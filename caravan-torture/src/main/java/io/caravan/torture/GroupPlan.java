@@ -52,7 +52,7 @@ record GroupPlan(Path directory, UUID group, List<Node> nodes) {
         return arguments;
     }
 
-    /** Parses the arguments that {@link #toArguments} returned into the configuration of a node. */
+    /** Creates the configuration of a node from the arguments that {@link #toArguments} returned. */
     static GroupConfig parse(String[] arguments) {
         List<Node> nodes = new ArrayList<>();
         for (int i = 4; i < arguments.length; i += 2) {

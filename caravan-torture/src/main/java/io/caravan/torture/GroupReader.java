@@ -21,7 +21,7 @@ final class GroupReader extends GroupClient {
         super("reader", random, nodes, lists);
     }
 
-    /** Returns the number of successful reads, after the thread has ended. */
+    /** Returns the number of successful reads; valid only after the thread has ended. */
     long reads() {
         return reads;
     }

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
  * and the body. The last message of a killed child may be truncated; it then counts as never sent.
  */
 enum Message {
-    /** Reports that the store is open, with the time taken to open it, in nanoseconds. */
+    /** Reports that the store is open, and the number of nanoseconds that opening it took. */
     OPENED,
     /** Announces one or more intents that are about to be submitted. */
     INTENTS,

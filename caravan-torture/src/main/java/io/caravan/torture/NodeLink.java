@@ -78,7 +78,7 @@ final class NodeLink implements AutoCloseable {
         return first < 0 ? null : list;
     }
 
-    /** Closes the connection, and ignores errors in doing so. */
+    /** Closes the connection, and ignores any errors. */
     void end() {
         try {
             close();

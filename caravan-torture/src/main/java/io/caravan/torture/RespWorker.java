@@ -213,7 +213,7 @@ final class RespWorker {
         }
     }
 
-    /** Waits until every reply that has arrived is handled. */
+    /** Waits until every reply that has arrived has been handled. */
     void awaitEnd(Duration timeout) throws IOException, InterruptedException {
         thread.join(timeout.toMillis());
         replies.awaitEnd();

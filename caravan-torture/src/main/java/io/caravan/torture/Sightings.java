@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Collects other workers' reads of one worker's lists, as long as the reads match no state of these lists. */
+/** Keeps each read of one worker's lists by another worker until a state of these lists matches the read. */
 final class Sightings {
     /**
      * The result of a worker's read of a list that another worker owns. The list must have had these contents at some

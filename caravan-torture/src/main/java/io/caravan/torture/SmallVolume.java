@@ -150,8 +150,8 @@ final class SmallVolume implements AutoCloseable {
     }
 
     /**
-     * Unmounts the volume now, or when its last file is closed: a process that was just killed may still have open
-     * files in it.
+     * Unmounts the volume now, or when its last file is closed, because a process that was just killed may still have
+     * files open on it.
      */
     private void unmountAnyhow() {
         List<String> problems = new ArrayList<>();

@@ -26,7 +26,7 @@ final class Torture {
     private static final double KILL_IN_RECOVERY = 0.25;
     private static final double KILL_AFTER_CHECK = 0.5;
     private static final double FILL_UP = 0.6;
-    /** The latest time of a kill, relative to the usual duration of the phase during which the kill should happen. */
+    /** The latest time of a kill, as a multiple of the usual duration of the phase in which it should happen. */
     private static final double AIM = 1.25;
 
     private static final long FIRST_GUESS_NANOS = 500_000_000;

@@ -62,7 +62,7 @@ public final class TortureChild {
     }
 
     /**
-     * Reports a failure of the store. A store may fail while no caller waits for it, and then close normally.
+     * Reports any failures of the store. A store may fail while no caller waits for it, and then close normally.
      * Rejections for lack of space also count as failures.
      */
     private void checkFailures(ListStore store) {

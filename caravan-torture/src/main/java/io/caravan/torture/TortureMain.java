@@ -301,7 +301,7 @@ public final class TortureMain implements Callable<Integer> {
     }
 
     /**
-     * Simulates power failures of stores instead of killing processes: thousands of failures per second, all of them
+     * Simulates power failures instead of killing processes: thousands of failures per second, all of them
      * reproducible.
      *
      * @param time time limit after which the run ends even with fewer cuts

@@ -30,9 +30,9 @@ import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 
 /**
- * A store simple enough to be obviously correct: one file with a record for each change, and everything in memory. Its
- * contents survive a kill. Its optional faults test the harness independently of the engine. The engine handles only
- * calls that concern no list.
+ * A store that is simple enough to be obviously correct: it keeps its lists in memory, and a record of each change in
+ * one file. Its contents survive a kill. Its optional faults test the harness independently of the engine. The engine
+ * handles only calls that concern no list.
  */
 final class ToyStore extends ForwardingListStore {
 

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Runs a task with a fresh S3 server, and deletes their working directory afterward. */
+/** Runs a task with a fresh S3 server, in a working directory that is deleted afterward. */
 final class S3Turn {
     private S3Turn() {}
 

@@ -21,7 +21,7 @@ public final class ScrapedMetrics {
         return new ScrapedMetrics(page(http, "/metrics"));
     }
 
-    /** Fetches a page from the server's HTTP port as text. */
+    /** Fetches a page from the server's HTTP port, and returns its text. */
     public static String page(InetSocketAddress http, String path) throws IOException {
         URI page = URI.create("http://" + http.getHostString() + ":" + http.getPort() + path);
         HttpURLConnection connection = (HttpURLConnection) page.toURL().openConnection();

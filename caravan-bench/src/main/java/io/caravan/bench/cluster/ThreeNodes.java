@@ -27,7 +27,7 @@ final class ThreeNodes implements RunningSystem {
     static final String NAME = "Caravan, three nodes";
     static final String DURABILITY = "fsynced by two of three nodes before the reply";
 
-    /** Election timeout for nodes that run on one machine, and whose messages therefore have no network delay. */
+    /** Election timeout for nodes on one machine, whose messages have no network delay. */
     static final String ELECTION = "300ms";
 
     private static final List<String> IDS = List.of("a", "b", "c");

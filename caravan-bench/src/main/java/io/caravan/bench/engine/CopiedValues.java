@@ -6,7 +6,7 @@ import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Copies the values in memory and stores nothing. The speed of the copy is an upper bound for any store. */
+/** Copies the values to a memory buffer, and stores nothing. The speed of the copy is an upper bound for any store. */
 final class CopiedValues {
     static final String SYSTEM = Charts.MACHINE + ", values copied in memory";
     static final String DURABILITY = "nothing stored";

@@ -87,8 +87,8 @@ final class ProducerContestants {
     }
 
     /**
-     * Returns a contestant that, without a store, writes the same bytes in batches of the same size as the last run on
-     * a fresh store with fsyncs did.
+     * Returns a contestant that, without a store, writes the same bytes as the last run on a fresh store with fsyncs,
+     * in batches of the same size.
      */
     Contestant byHand() {
         return new Contestant(Contestant.BY_HAND, "fsynced", directory -> {

@@ -32,12 +32,12 @@ public final class Workload {
         ids = random.longs(DRAWS, 0, IDS).toArray();
     }
 
-    /** Returns appends of values of 64 to 318 bytes, 191 on average. */
+    /** Returns a workload that appends values of 64 to 318 bytes, 191 on average. */
     public static Workload small(long seed) {
         return new Workload(seed, SMALL_VALUES, SMALL_MIN_BYTES, SMALL_MAX_BYTES);
     }
 
-    /** Returns appends of values of one size. */
+    /** Returns a workload that appends values of one size. */
     static Workload ofSize(long seed, int bytes) {
         return new Workload(seed, LARGE_VALUES, bytes, bytes);
     }

@@ -17,7 +17,7 @@ import java.util.Queue;
 
 /** The client connections over which a load runs, all served by one thread. */
 final class Connections implements AutoCloseable {
-    /** Size of the buffer for requests that the socket does not accept yet. */
+    /** Size of the buffer for requests that the socket has not accepted yet. */
     private static final int UNSENT_BYTES = 1 << 20;
 
     private static final int READ_BYTES = 16 * 1024;

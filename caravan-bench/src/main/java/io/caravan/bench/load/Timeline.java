@@ -50,7 +50,7 @@ public final class Timeline {
         return seconds;
     }
 
-    /** Returns the counts for the time after the last second of the load, in which no request was due. */
+    /** Returns the counts for the time after the last second of the load; no request was due during that time. */
     public Second afterEnd() {
         return afterEnd;
     }
@@ -112,7 +112,7 @@ public final class Timeline {
             return failures;
         }
 
-        /** Latencies in microseconds, from when each request was due. */
+        /** Latencies in microseconds, measured from the time at which each request was due. */
         public Histogram waits() {
             return waits;
         }

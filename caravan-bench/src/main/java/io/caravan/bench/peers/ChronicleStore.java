@@ -13,7 +13,7 @@ import net.openhft.chronicle.queue.rollcycles.LargeRollCycles;
 import net.openhft.chronicle.wire.DocumentContext;
 
 /**
- * A Chronicle Queue with one excerpt for each entry, which contains the id and the value.
+ * A Chronicle Queue with one excerpt for each entry; the excerpt contains the list id and the value.
  *
  * <p>The queue has no lists, so a read scans the entire queue in order and skips the entries of other documents. Its
  * roll cycle indexes sparsely and never ends within a measurement. Its block size is 64 MiB. It runs without a

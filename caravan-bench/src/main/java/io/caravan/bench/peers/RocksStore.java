@@ -16,7 +16,7 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * RocksDB with its write-ahead log and a key for each entry.
+ * RocksDB with its write-ahead log enabled, and with one key for each entry.
  *
  * <p>Log files are recycled, so that a sync does not have to write the length of a file. Compression is off, because
  * the values are incompressible. The block cache holds 512 MiB. In batches, a commit is one write of everything

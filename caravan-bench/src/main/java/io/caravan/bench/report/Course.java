@@ -57,7 +57,7 @@ public final class Course {
         return out;
     }
 
-    /** Returns the options that were given, except the directory for the results, to pass to the command of a suite. */
+    /** Returns the given options except the directory for the results, for use with the command of a suite. */
     public List<String> arguments() {
         List<String> arguments = new ArrayList<>();
         if (quick) {

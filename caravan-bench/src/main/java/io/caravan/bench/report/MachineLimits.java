@@ -26,7 +26,7 @@ public final class MachineLimits implements Measure {
     /** Time limit for each block size. */
     private static final long FSYNCS_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
-    /** A number of fsyncs to measure with one block size, limited because the file has to be written in advance. */
+    /** A block size and a number of fsyncs, which is limited because the file has to be written in advance. */
     private record Fsyncs(int blockBytes, int count) {
         String workload() {
             String size = blockBytes < BYTES_PER_MIB
@@ -128,7 +128,7 @@ public final class MachineLimits implements Measure {
         }
 
         /**
-         * Measures filling a new file, for which the operating system has to allocate memory, without an fsync. On a
+         * Measures filling a new file without an fsync; the operating system has to allocate memory for the file. On a
          * virtual machine whose host reclaims free memory, allocation can be much slower than the copy itself.
          */
         static Measurement newFile(Path directory, int pieceBytes, int pieces) throws IOException {

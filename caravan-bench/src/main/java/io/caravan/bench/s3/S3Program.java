@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Installs and starts an S3 server. */
 public interface S3Program {
     /**
-     * Installs the program if necessary, which may take minutes and require a network.
+     * Installs the program if necessary, which may take minutes and require network access.
      *
      * @return the reason why the program cannot run here, or null if it can
      */

@@ -11,7 +11,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Durable Streams reference server, run on Node with file storage.
+ * The Durable Streams reference server, run on Node.js with file storage.
  *
  * <p>It keeps at most a hundred files open, one for each stream, and responds with 404 to an append whose file it
  * closes concurrently. A load on more streams therefore causes errors.

@@ -14,7 +14,7 @@ final class Nines {
 
     private Nines() {}
 
-    /** Returns the positions to plot, from 1 to the last whose percentile one of {@code count} values exceeds. */
+    /** Returns the positions to plot for {@code count} values: from 1 to at most {@code count}. */
     static List<Double> upTo(long count) {
         int points = (int) Math.floor(Math.log10(Math.max(1, count)) * POINTS_A_NINE);
         return IntStream.rangeClosed(0, points)

@@ -19,7 +19,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 /** Draws the pictures of one protocol's runs. */
 final class ServicePictures {
     private static final double MICROS_PER_MILLI = 1e3;
-    /** The shortest time shown, because a logarithmic axis cannot show 0. */
+    /** The shortest time shown; shorter times are shown as this time, because a logarithmic axis cannot show 0. */
     private static final double LEAST_MICROS = 1;
 
     private static final BasicStroke DOTTED =
@@ -69,7 +69,7 @@ final class ServicePictures {
                 chart);
     }
 
-    /** Adds the line of a system's medians, in the color of its existing line. */
+    /** Adds the line of a system's medians, in the color of the system's existing line. */
     private static void addMedian(XYChart chart, String system, List<Double> xs, List<Double> ys) {
         XYSeries p98 = chart.getSeries(system);
         p98.setLabel(system + ", p98");

@@ -69,7 +69,7 @@ class GateTest {
         }
     }
 
-    /** Checks that each slowdown raises a ratio above its ceiling; times exceed it tenfold, so load does not matter. */
+    /** Checks that each slowdown raises a ratio above its ceiling (tenfold for times, so that load does not matter). */
     @ParameterizedTest
     @EnumSource(Slowdown.class)
     void slowedBuildExceedsCeiling(Slowdown slowdown) throws Exception {

@@ -193,7 +193,7 @@ final class History {
         return lastChange.getOrDefault(id, -1L);
     }
 
-    /** Applies the writes that every possible state includes to the base state. */
+    /** Applies to the base state the writes that every possible state includes. */
     private void settle() {
         while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, completed)) {
             afterBase.removeFirst().operation().expect(base);

@@ -107,7 +107,7 @@ final class InterleavedStore {
         scheduler.join(CompletableFuture.allOf(all));
     }
 
-    /** Advances the time until the store no longer waits for a group to be closed. */
+    /** Advances the time until the store no longer waits for a write group to be closed. */
     void letGroupsBeGivenUp() {
         scheduler.letTimePass(1_500_000);
         letOthersContinue();

@@ -177,7 +177,7 @@ public final class Interleaver implements AutoCloseable {
         strand.awaited = null;
     }
 
-    /** Evaluates the condition for which a thread waits, without switching threads. */
+    /** Evaluates, without switching threads, the condition for which a thread waits. */
     private boolean holds(BooleanSupplier condition) {
         boolean before = choosing;
         choosing = true;

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Small programs that use one store from a few threads. The same invariants must hold after every interleaving. */
 enum Interleavings {
     /**
-     * Commits and flushes: the flusher abandons groups while event loops close their groups and other threads write.
+     * Commits and flushes: the flusher abandons write groups while event loops close theirs and other threads write.
      */
     FLUSHES(25) {
         @Override
@@ -116,7 +116,7 @@ enum Interleavings {
         }
     },
 
-    /** A close of the store that is concurrent with all other calls. */
+    /** A close that runs concurrently with all other calls to the store. */
     CLOSING(1) {
         @Override
         void round(InterleavedStore store, int round) {

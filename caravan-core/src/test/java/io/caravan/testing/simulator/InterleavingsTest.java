@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Explores interleavings of a few threads on one store; a hundred thousand in the profile {@code thorough}. */
+/** Explores interleavings of a few threads on one store; a hundred thousand in the {@code thorough} profile. */
 class InterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(75, 20_000);
     /** The maximum number of seeds, far more than needed: about one in a hundred detects even the subtlest sabotage. */

@@ -53,7 +53,7 @@ public final class SabotagedBuild extends ClassLoader {
         return new SabotagedBuild(classes, Stream.of(those).map(Class::getName).collect(Collectors.toSet()));
     }
 
-    /** Returns the edited source files and their texts. Fails if an edit does not fit. */
+    /** Returns the edited source files and their new contents. Fails if an edit does not fit. */
     public static Map<Path, String> sources(Path module, List<SourceEdit> edits) throws IOException {
         Map<Path, String> sources = new HashMap<>();
         for (SourceEdit edit : edits) {

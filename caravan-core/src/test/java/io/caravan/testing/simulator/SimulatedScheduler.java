@@ -344,7 +344,7 @@ public final class SimulatedScheduler implements Scheduler {
         return done.join();
     }
 
-    /** Lets other threads continue until the condition holds, but may return spuriously earlier. */
+    /** Lets other threads continue until the condition holds, but may spuriously return earlier. */
     private void waitUntil(BooleanSupplier condition) {
         if (ending) {
             throw new Abandoned();
@@ -380,7 +380,7 @@ public final class SimulatedScheduler implements Scheduler {
         return step(false);
     }
 
-    /** Runs a step of any worker that has work, within an I/O call by another worker or by the opening of a store. */
+    /** Runs a step of any worker that has work, within an I/O call made by another worker or while opening a store. */
     public boolean stepInside() {
         return step(true);
     }
@@ -426,7 +426,7 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Runs an action within another call, in which a wait is not allowed and throws an exception. */
+    /** Runs an action within another call; the action must not wait, and an attempt to wait throws an exception. */
     public void asGuest(Runnable action) {
         Running guest = current;
         guest.guests++;

@@ -22,7 +22,7 @@ final class Story {
         }
     }
 
-    /** Indents all lines until {@link #leave()}. */
+    /** Indents all lines until {@link #leave()} is called. */
     void enter() {
         depth++;
     }

@@ -295,8 +295,8 @@ public final class Archive {
     }
 
     /**
-     * Prunes only documents that changed often recently: those with more snapshots than {@link PrunePolicy#most}
-     * allows. It prunes one document at a time and reads no other manifests.
+     * Prunes only documents that have recently changed many times: those with more snapshots than {@link
+     * PrunePolicy#most} allows. It prunes one document at a time and reads no other manifests.
      */
     public PruneReport thin(PrunePolicies policies, long nowMillis, PruneListener listener) {
         return pruning(policies, false, nowMillis, listener).run(1, true);
@@ -341,7 +341,7 @@ public final class Archive {
         @FunctionalInterface
         interface Target {
             /**
-             * Begins the snapshot; called once in each call of {@link SnapshotSource#writeTo}. The header and the
+             * Begins the snapshot; called once in each call to {@link SnapshotSource#writeTo}. The header and the
              * values that follow it describe the document at the same moment. Sequences, attributes and time may have
              * advanced since the put was requested; name, incarnation, generation and epoch must be the same.
              *

@@ -67,7 +67,7 @@ final class DocumentPruner {
             long nowMillis,
             boolean dryRun) {}
 
-    /** Lists the name's objects again and prunes the name; called once {@code settledMillis} is known. */
+    /** Lists the name's objects again and prunes the name; called when {@code settledMillis} is known. */
     DocumentPruner pruneAgain(long settledMillis) {
         listed = NamedObjects.list(run.objects, listed.form(), listed.manifest());
         return prune(settledMillis);

@@ -69,7 +69,7 @@ public final class Lease {
         /** Returns a time in nanoseconds, like {@link System#nanoTime}. */
         long nanoTime();
 
-        /** Waits for this number of nanoseconds, which is above 0. */
+        /** Waits for this number of nanoseconds, which is positive. */
         void sleep(long nanos) throws InterruptedException;
     }
 

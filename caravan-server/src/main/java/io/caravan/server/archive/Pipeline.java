@@ -50,7 +50,7 @@ public final class Pipeline<R> implements AutoCloseable {
         this.inOrder = inOrder;
     }
 
-    /** Submits a task that returns its result, like {@link #submit(Consumer)}. */
+    /** Submits a task that returns its result; otherwise works like {@link #submit(Consumer)}. */
     public void submit(Callable<R> task) {
         submit(result -> {
             try {

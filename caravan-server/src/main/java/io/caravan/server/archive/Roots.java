@@ -118,8 +118,8 @@ final class Roots {
     }
 
     /**
-     * Rejects a location that has manifests. A root is written first and never deleted, so either the root is lost or
-     * the location is wrong.
+     * Rejects a location that contains manifests. A root is written first and never deleted, so either the root is lost
+     * or the location is wrong.
      */
     private void checkNoManifests() {
         objects.list(ArchiveKeys.MANIFESTS, "", listed -> {

@@ -199,8 +199,7 @@ public final class Verification {
 
     public interface VerificationListener {
         /**
-         * Called for each fault, on the thread that verifies. The message names the object, the document
-         * and what to do.
+         * Called for each fault, on the verifying thread. The message states the object, the document, and the remedy.
          */
         void fault(String message);
 

@@ -79,7 +79,7 @@ public final class Cluster {
     }
 
     /**
-     * Tracks the leaders of the other groups, until {@link #leaveOthers}.
+     * Tracks the leaders of the other groups until {@link #leaveOthers} is called.
      *
      * @param peers the files by which nodes authenticate to each other; null if they do not
      */

@@ -19,9 +19,9 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
 /**
- * Reads the values of a command's options from the environment ({@code --max-value} is {@code CARAVAN_MAX_VALUE}) or,
- * failing that, from the file named by {@code --config} ({@code max-value}). The command line overrides both. An option
- * that is not set has its default value.
+ * Reads the values of a command's options from the environment ({@code CARAVAN_MAX_VALUE} for {@code --max-value})
+ * or, failing that, from the file named by {@code --config} ({@code max-value}). The command line overrides both. An
+ * option that is not set has its default value.
  */
 public final class Settings implements IDefaultValueProvider {
     /** The option that names the configuration file. The file itself cannot set this option. */

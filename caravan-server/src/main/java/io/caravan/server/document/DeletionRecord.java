@@ -24,7 +24,7 @@ public record DeletionRecord(long incarnation, long nextSequence, long deletedAt
                 .array();
     }
 
-    /** Decodes a deletion; throws {@link IllegalArgumentException} if the bytes do not have this version's format. */
+    /** Decodes a deletion; throws {@link IllegalArgumentException} if the bytes are not in this version's format. */
     static DeletionRecord decode(ByteBuffer encoded) {
         ByteBuffer bytes = encoded.duplicate();
         if (bytes.remaining() <= NAME || bytes.get() != VERSION) {

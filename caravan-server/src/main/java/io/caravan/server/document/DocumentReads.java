@@ -128,7 +128,7 @@ abstract class DocumentReads {
         read(name, this::find, choice, reader);
     }
 
-    /** Reads like {@link #read}, but does not check the archive, because an archive fetch may wait for this read. */
+    /** Reads as {@link #read} does, but does not check the archive, because an archive fetch may wait for this read. */
     void readLocal(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
         read(name, here -> seen(here, durable(here)), choice, reader);
     }
@@ -351,7 +351,7 @@ abstract class DocumentReads {
         return now == null || now.id() != info.id() ? info : DocumentInfo.of(now);
     }
 
-    /** Returns the parts of the document that contain the range; none if the document no longer exists. */
+    /** Returns the parts of the document that overlap the range, or none if the document no longer exists. */
     private Deque<Part> parts(DocumentName name, DocumentInfo info, SequenceRange range) {
         Deque<Part> parts = new ArrayDeque<>();
         DocumentInfo document = asStored(name, info);

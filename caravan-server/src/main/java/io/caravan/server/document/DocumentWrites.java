@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * the change, passes it to the store as one batch, and notifies the caller and the change listeners.
  */
 abstract class DocumentWrites extends DocumentReads {
-    /** Maximum number of bytes that are copied from the start of a document's name to the name of its replacement. */
+    /** Maximum number of bytes that are copied from the start of a document's name into the name of its replacement. */
     private static final int MAX_REPLACED_BYTES = DocumentName.MAX_BYTES - 64;
 
     /**
@@ -102,8 +102,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Restricts this store, in a cluster of several Raft groups, to the documents whose names match; call this once,
-     * before any write. Writes to other documents are rejected with {@code CROSS_SLOT}.
+     * Restricts this store, in a cluster of several Raft groups, to the documents whose names satisfy the predicate;
+     * call this once, before any write. Writes to other documents are rejected with {@code CROSS_SLOT}.
      */
     public void keepTo(Predicate<DocumentName> names) {
         here = names;

@@ -293,8 +293,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Trims the values before {@code sequence} because a space does not retain them. After such a trim, an imported
-     * document is no longer a complete copy of its origin, so its origin attribute is removed.
+     * Trims the values before {@code sequence} because the document's space does not retain them. After such a trim, an
+     * imported document is no longer a complete copy of its origin, so its origin attribute is removed.
      */
     void retire(long sequence, DocumentAttributes attributes) {
         boolean incomplete = edits.migrates() && attributes.origin() != null;
@@ -494,7 +494,7 @@ public final class EditedDocument {
         set(made);
     }
 
-    /** Replaces the attributes in a step of a move that adds, replaces, or removes the document's fence. */
+    /** Replaces the attributes in a migration step that adds, replaces, or removes the document's fence. */
     void moveTo(DocumentAttributes attributes) {
         ignoresFence = true;
         edits.migrate();
@@ -527,7 +527,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Deletes a document that is being restored or imported, if it still exists, and reinstates the redirect that it
+     * Deletes a document that is being restored or imported, if it still exists, and reinstates any redirect that it
      * replaced.
      */
     boolean abortRestoring(long id) {

@@ -16,7 +16,7 @@ final class Expiry {
     private final InstantSource clock;
     private final LongSupplier nanoTime;
     private final long startedNanos;
-    /** The {@code nanoTime} at which each document with a sliding expiry was last used, by document id. */
+    /** The {@code nanoTime} at which each document with a sliding expiry was last used, keyed by document id. */
     private final Map<Long, Long> lastUse = new ConcurrentHashMap<>();
 
     Expiry(InstantSource clock, LongSupplier nanoTime) {

@@ -22,7 +22,7 @@ import java.util.Map;
 public final class PortableAttributes {
     private static final String BASE64 = "Base64";
     private static final int MAX_NUMBER_DIGITS = 18;
-    /** Maximum length of a writer's sequence, in bytes: the longest that an append over HTTP can set. */
+    /** Maximum length of a writer's sequence, in bytes: that of the longest one that an append over HTTP can set. */
     private static final int MAX_STREAM_SEQ_BYTES = 3 * AppendRequest.MAX_STREAM_SEQ_CHARS;
 
     private PortableAttributes() {}

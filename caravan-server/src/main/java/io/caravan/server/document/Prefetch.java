@@ -32,7 +32,7 @@ public final class Prefetch {
     private @Nullable Map<Long, TreeMap<Long, List<byte[]>>> copies;
 
     private long copiedBytes;
-    /** Results of validation, by the identity of the list of values; empty if the values are JSON. */
+    /** Results of validation, keyed by the identity of the list of values; a result is empty if the values are JSON. */
     private @Nullable Map<List<byte[]>, Optional<DocumentException>> checked;
 
     private final List<Range> missingValues = new ArrayList<>(0);
@@ -158,7 +158,7 @@ public final class Prefetch {
     }
 
     /**
-     * Adds the size of values that the write reads to the total, and checks the limit.
+     * Adds to the total the size of values that the write reads, and checks the limit.
      *
      * @throws IllegalArgumentException when the total exceeds the limit
      */

@@ -107,7 +107,7 @@ final class SpaceRules {
         }
     }
 
-    /** Trims values that are not retained, and checks the remaining sizes. Returns the number of trimmed values. */
+    /** Applies the retention settings, and then checks the size limits. Returns the number of trimmed values. */
     private long trim(EditedDocument document, SizeDelta size) {
         long trimmed = age(document) + retire(document, size);
         DocumentInfo info = document.evenDeleted();

@@ -518,7 +518,7 @@ public final class Statistics {
     }
 
     /**
-     * Returns a statistic with a value for each current member of the group; 0 for a member whose progress is unknown.
+     * Returns a statistic with a value for each current member of the group; the value is 0 if the progress is unknown.
      */
     private static Statistic<Cluster> node(
             String name, String unit, String text, Function<Cluster, Function<Progress, Number>> value) {

@@ -265,7 +265,7 @@ final class MemoryBudget {
         }
     }
 
-    /** Closes connections whose clients make no progress, until an eighth of the exhausted memory is free. */
+    /** Closes connections whose clients make no progress, until an eighth of the limit that was reached is free. */
     private void closeInactive() {
         watching.set(false);
         long now = nanoTime();

@@ -4,7 +4,7 @@ import io.caravan.server.net.FatalErrors;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
-/** A process in which a thread fails with the error that the test selects. */
+/** A program in which a thread fails with the error that the test selects. */
 final class BrokenProcess {
     private BrokenProcess() {}
 

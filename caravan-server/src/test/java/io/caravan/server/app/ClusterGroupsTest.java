@@ -313,7 +313,7 @@ class ClusterGroupsTest {
         }
     }
 
-    /** Posts a JSON array with one object for each stream. Each object has {@code field} and the stream's path. */
+    /** Posts a JSON object whose {@code array} has an object for each stream, with its path in {@code field}. */
     private static HttpResponse<String> post(
             ClusterNode node, String path, String array, String field, List<String> names) throws Exception {
         String elements = names.stream()
@@ -372,7 +372,7 @@ class ClusterGroupsTest {
                 .isEqualTo(3);
     }
 
-    /** A command that lists documents must list the documents in all groups; otherwise, the node must reject it. */
+    /** A command that lists documents must either list those in all groups or fail. */
     @Test
     void commandsCoverAllGroupsOrReject() throws Exception {
         List<String> names = Stream.concat(

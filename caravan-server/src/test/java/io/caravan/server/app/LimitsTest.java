@@ -224,7 +224,7 @@ class LimitsTest {
         Eventually.await("nothing is held", () -> inFlight() == 0);
     }
 
-    /** Connections with partial requests that reach the byte limit must not wait for each other to release memory. */
+    /** Connections whose partial requests reach the byte limit must not wait for each other to release memory. */
     @Test
     void partialRequestsDoNotBlockEachOtherAtByteLimit() throws Exception {
         start(20, 9 * MIB, 9 * MIB);

@@ -39,7 +39,7 @@ public final class ServerFixture implements AutoCloseable {
         this(store, config -> config);
     }
 
-    /** Starts a server with the default test configuration after {@code change} has modified it. */
+    /** Starts a server with the default test configuration as modified by {@code change}. */
     public ServerFixture(ListStore store, UnaryOperator<ServerConfig> change) throws IOException {
         this.store = new DelayedStore(store);
         this.server = Server.start(

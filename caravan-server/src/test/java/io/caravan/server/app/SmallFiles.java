@@ -19,7 +19,7 @@ public final class SmallFiles {
 
     private SmallFiles() {}
 
-    /** Returns the default settings of a store, with smaller files. */
+    /** Returns the default settings of a store, except for smaller files. */
     public static StoreConfig.Builder config(Path directory) {
         return StoreConfig.builder(directory).logSegmentBytes(LOG_SEGMENT_BYTES).heapSegmentBytes(HEAP_SEGMENT_BYTES);
     }

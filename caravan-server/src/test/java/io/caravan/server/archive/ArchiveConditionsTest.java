@@ -84,7 +84,7 @@ class ArchiveConditionsTest {
         }
     }
 
-    /** An archive must work on a server without conditional deletions, which must then delete nothing. */
+    /** An archive must work on a server that lacks conditional deletes, and such deletes must then have no effect. */
     @ParameterizedTest
     @EnumSource(
             value = Fault.class,

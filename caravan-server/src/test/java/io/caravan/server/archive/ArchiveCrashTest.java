@@ -78,7 +78,7 @@ class ArchiveCrashTest {
         return record.problems;
     }
 
-    /** Archives a state, as a server does, unless the archive already has the same or more values. */
+    /** Archives a state, as a server does, unless the archive already has at least as many values. */
     private static void push(Archive archive, State state) {
         KeptManifest kept = archive.manifest(state.name());
         Generation latest = kept == null ? null : kept.manifest().latest();

@@ -42,7 +42,7 @@ final class ArchiveRules {
         return Objects.requireNonNull(objects.content(key), key);
     }
 
-    /** Checks that a server has only put snapshots and has only extended manifests that no later owner has written. */
+    /** Checks that a server has done nothing but put snapshots and extend manifests that no later owner has written. */
     void checkServer(Seen before, Seen after, long epoch) {
         assertThat(after.snapshots).containsAllEntriesOf(before.snapshots);
         assertThat(after.manifests.keySet()).containsAll(before.manifests.keySet());

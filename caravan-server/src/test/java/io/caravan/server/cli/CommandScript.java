@@ -17,7 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** A script that every client runs, with all commands and the expected replies. Its first lines describe the format. */
+/** A script of all commands and their expected replies, run by every client. Its first lines describe the format. */
 public final class CommandScript {
     private static final Path FILE = Path.of("../scripts/clients/commands.txt");
     private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|(\\S+)");

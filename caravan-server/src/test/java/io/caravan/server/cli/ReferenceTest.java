@@ -139,7 +139,7 @@ class ReferenceTest {
         return parameter.required() ? label : "[" + label + "]";
     }
 
-    /** Formats each text as a paragraph, and texts that consist of a word and its meaning as rows of a table. */
+    /** Formats texts that consist of a word and its meaning as rows of a table, and all others as paragraphs. */
     private static String description(List<String> texts) {
         StringBuilder description = new StringBuilder();
         boolean listing = false;

@@ -73,7 +73,7 @@ class ShardsIT {
         }
     }
 
-    /** Runs a command line of words separated by spaces in this JVM, and keeps its output in {@link #printed}. */
+    /** Runs, in this JVM, a command line of words separated by spaces, and keeps its output in {@link #printed}. */
     private CommandRun run(String line) {
         CommandRun run = CommandRun.at(null, line.split(" "));
         printed = run.out() + run.err();

@@ -25,7 +25,7 @@ class ChangeWaitTest {
     private final List<Registration> registrations = new ArrayList<>();
     /** The names that the wait has passed to each check so far. The last check of a wait has no names. */
     private final List<List<DocumentName>> checks = new ArrayList<>();
-    /** Documents that changed since their last check. */
+    /** Documents that have changed since their last check. */
     private final Set<DocumentName> unseen = new HashSet<>();
 
     private boolean checking = true;

@@ -183,7 +183,7 @@ class DocumentModelTest {
                 .toList();
     }
 
-    /** Attempts a write, and returns the reason for its rejection, or null. */
+    /** Attempts a write, and returns the reason for its rejection, or null if it is accepted. */
     private static <T> @Nullable Reason rejectionReason(Consumer<Outcome<T>> change) {
         try {
             BlockingOutcome.<T>to(change);

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Tests the limit on failed authentication from one address. It must not affect clients at other addresses. */
+/** Tests the limit on failed authentication attempts from an address. It must not affect clients at other addresses. */
 class FailedAttemptsTest {
     private static final byte[] RIGHT = "right".getBytes(UTF_8);
 

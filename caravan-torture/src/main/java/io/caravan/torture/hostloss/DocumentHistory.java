@@ -136,7 +136,7 @@ final class DocumentHistory {
         return finding(problem, at);
     }
 
-    /** Continues from the moment that was found. Earlier moments no longer matter, and later changes are lost. */
+    /** Continues the history from the found moment. Earlier moments no longer matter, and later changes are lost. */
     void continueFrom(Finding finding) {
         Moment found = moments.get(finding.moment());
         moments.clear();

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replays one trace as a document server would, and checks the entries that the target has retained.
+ * Replays one trace, storing entries as a document server would, and checks the entries that the target has retained.
  *
  * <p>At most a fixed number of appends (the window) are outstanding at any time. After a kill, the document is rebuilt
  * from the retained entries. It must contain every acknowledged transaction and nothing that was not sent; the replay

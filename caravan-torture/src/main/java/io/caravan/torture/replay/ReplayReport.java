@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** The results of a replay, which the {@link Player} enters during the replay. */
+/** The results of a replay, which the {@link Player} records during the replay. */
 final class ReplayReport {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double NANOS_PER_MILLI = 1e6;

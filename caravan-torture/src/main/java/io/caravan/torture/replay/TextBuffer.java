@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A text as a gap buffer of code points: typing takes time proportional to the length of the typed text. */
+/** Text in a gap buffer of code points, so that typing takes time proportional to the length of the typed text. */
 final class TextBuffer {
     private static final int MIN_GAP = 1024;
 

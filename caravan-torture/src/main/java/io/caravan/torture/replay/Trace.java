@@ -22,7 +22,7 @@ record Trace(String startContent, String endContent, List<List<Patch>> transacti
     private static final int BUFFER_BYTES = 64 * 1024;
 
     /**
-     * A replacement of a part of a text; positions and lengths are in Unicode code points.
+     * A replacement of part of the text; positions and lengths are in Unicode code points.
      *
      * @param position start of the change
      * @param deleted number of code points to delete
@@ -32,8 +32,8 @@ record Trace(String startContent, String endContent, List<List<Patch>> transacti
 
     /**
      * Reads gzipped JSON with the fields {@code startContent}, {@code endContent}, and {@code txns}: a list of objects,
-     * each with a list {@code patches} of {@code [position, deleted, inserted]}. Skips other fields. Checks that the
-     * transactions turn {@code startContent} into {@code endContent}.
+     * each with a {@code patches} list of {@code [position, deleted, inserted]} arrays. Skips other fields. Checks that
+     * the transactions turn {@code startContent} into {@code endContent}.
      */
     static Trace read(Path file) throws IOException {
         try (InputStream in = new GZIPInputStream(new BufferedInputStream(Files.newInputStream(file)), BUFFER_BYTES)) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Tests which changes must be in the archive of a server that is killed at 100 ns, if a change may wait for 10 ns. */
+/** Tests which changes a server killed at 100 ns must have archived if a change may stay unarchived for 10 ns. */
 class WellTimesTest {
     private static final long BOUND = 10;
 

@@ -36,7 +36,7 @@ class PlayerTest {
         assertThat(report.ackNanos.getTotalCount()).isEqualTo(3_030);
     }
 
-    /** Returns a store that ignores calls to close it, which would make an in-memory store lose everything. */
+    /** Returns a store that ignores calls to close it, because a closed in-memory store would lose everything. */
     private static ListStore keptOpen(ListStore store) {
         return new ForwardingListStore(store) {
             @Override

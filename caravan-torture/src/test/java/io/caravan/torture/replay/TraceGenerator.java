@@ -35,7 +35,7 @@ final class TraceGenerator {
         return new Trace("", generator.content(), all);
     }
 
-    /** Writes the trace in the reader's format, with additional fields that it must skip. */
+    /** Writes the trace in the reader's format, with additional fields that the reader must skip. */
     static void write(Trace trace, Path file) throws IOException {
         try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file));
                 JsonGenerator json = new JsonFactory().createGenerator(out)) {

@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the components of a replay: traces, texts, and the encoding of entries. */
+/** Tests the components of a replay: traces, text buffers, and the encoding of entries. */
 class TraceTest {
     private static final Trace TRACE = TraceGenerator.generate(1, 2_000);
 

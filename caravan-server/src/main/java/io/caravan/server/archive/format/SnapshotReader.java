@@ -223,7 +223,7 @@ public final class SnapshotReader implements AutoCloseable {
             return ByteBuffer.wrap(raw, at - length, length).slice();
         }
 
-        /** Reads up to this number of bytes, at least one, and returns their number. */
+        /** Reads up to this number of bytes, but at least one, and returns the number of bytes read. */
         int read(byte[] target, int from, int length) {
             if (!hasMore()) {
                 throw in.corrupt("its blocks end within a value");

@@ -64,7 +64,7 @@ final class ObjectDirectories {
         }
     }
 
-    /** Removes the directories below the root that a deleted file has left empty. */
+    /** Removes directories below the root that have become empty because a file was deleted. */
     static void removeEmptyAbove(Path file, Path root) throws IOException {
         try {
             for (Path directory = above(file); !directory.equals(root); directory = above(directory)) {

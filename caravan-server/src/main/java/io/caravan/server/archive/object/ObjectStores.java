@@ -101,7 +101,7 @@ public final class ObjectStores {
         return new Place(false, options -> S3ObjectStore.open(bucket, prefix, options));
     }
 
-    /** Returns a bucket's key prefix with a slash at its end; empty if there is none. */
+    /** Returns a bucket's key prefix with a trailing slash; empty if there is none. */
     private static String prefix(String url, String text) {
         String prefix = text.isEmpty() || text.endsWith("/") ? text : text + "/";
         for (String part : prefix.split("/", -1)) {

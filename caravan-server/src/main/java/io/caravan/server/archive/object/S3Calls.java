@@ -58,7 +58,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
         return AsyncRequestBody.fromRemainingByteBuffersUnsafe(pieces);
     }
 
-    /** Deletes an object; if a tag is given, only if the object has this tag. */
+    /** Deletes an object; if a tag is given, deletes it only if it has this tag. */
     void delete(String key, @Nullable String tag) {
         await(
                 "DeleteObject",
@@ -75,7 +75,7 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
                 .build();
     }
 
-    /** Limits a call, including its retries, to the time of one attempt, for callers that must not wait long. */
+    /** Limits a call, including its retries, to the time limit of one attempt, for callers that must not wait long. */
     AwsRequestOverrideConfiguration once() {
         return AwsRequestOverrideConfiguration.builder()
                 .apiCallTimeout(timeouts.attempt(0))

@@ -206,7 +206,7 @@ final class S3Upload extends OutputStream {
         }
     }
 
-    /** Calls {@link #abort} after a failure, and adds any error of the abort to that failure. */
+    /** Calls {@link #abort} after a failure, and adds any error from the abort to that failure. */
     void abortAfter(Throwable failed) {
         try {
             abort();

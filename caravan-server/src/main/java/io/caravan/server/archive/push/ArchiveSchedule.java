@@ -111,7 +111,7 @@ final class ArchiveSchedule {
         private @Nullable Verification verification;
         private @Nullable CompletableFuture<Archived> request;
         private boolean running;
-        /** Whether the job must run again, because it was found or requested while it was running. */
+        /** Whether the job must run again, because a change was found or a request arrived while it was running. */
         private boolean again;
 
         private long dueNanos;
@@ -341,7 +341,7 @@ final class ArchiveSchedule {
         job.count();
     }
 
-    /** Records that all work of a job is done. */
+    /** Records that all of a job's work is done. */
     synchronized void done(Job job) {
         job.failures = 0;
         job.putOff = false;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * state per document. The monitor of {@link ArchiveSchedule} guards it. All times are in milliseconds since 1970.
  */
 final class ArchiveSlot {
-    /** The changes without jobs, because there was no space or because their jobs have failed. */
+    /** The changes that have no jobs, because there was no space or because their jobs have failed. */
     Backlog unscheduled = new Backlog();
     /** Whether there was no space for some of the changes. */
     boolean lacksSpace;

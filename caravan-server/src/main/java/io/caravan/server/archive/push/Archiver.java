@@ -44,8 +44,8 @@ public final class Archiver implements AutoCloseable {
     private static final Duration LONGEST_PUT_OFF = Duration.ofSeconds(5);
     private static final Duration LONGEST_BACK_OFF = Duration.ofSeconds(30);
     /**
-     * The number of failures of a document, while others succeed, after which it is postponed or left for the next
-     * round.
+     * The number of failed attempts to archive a document, while others succeed, after which it is postponed or left
+     * for the next round.
      */
     private static final int MAX_FAILURES = 4;
 
@@ -157,7 +157,7 @@ public final class Archiver implements AutoCloseable {
         }
     }
 
-    /** Runs a worker: one job after another until the schedule ends. */
+    /** Runs a worker: one job after another until the schedule is closed permanently. */
     private void work() {
         while (true) {
             try {

@@ -55,7 +55,7 @@ final class BackOff {
         }
     }
 
-    /** Returns the time until the next attempt in nanoseconds; 0 if it may be made now. */
+    /** Returns the time until the next attempt, in nanoseconds; 0 if it may be made now. */
     synchronized long remainingNanos() {
         return pauseNanos == 0 ? 0 : Math.max(0, endNanos - nanoTime.getAsLong());
     }

@@ -47,7 +47,7 @@ final class DocumentUploader {
     private final LongSupplier random;
 
     /**
-     * Creates an uploader to an archive.
+     * Creates an uploader for an archive.
      *
      * @param archive a claimed archive
      * @param random provides incarnations

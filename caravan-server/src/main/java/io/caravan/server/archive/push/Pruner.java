@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Pruner implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Pruner.class);
-    /** Maximum delay before the first round, so that even servers that are restarted often prune. */
+    /** Maximum delay before the first round, so that even frequently restarted servers prune their archives. */
     private static final Duration LONGEST_FIRST = Duration.ofMinutes(10);
 
     private static final Duration THOROUGH_EVERY = Duration.ofDays(1);
@@ -126,8 +126,8 @@ final class Pruner implements AutoCloseable {
     }
 
     /**
-     * Returns the time from which ages are counted. Ignores any forward adjustment of the clock since the start:
-     * otherwise, the age of all deleted documents would suddenly exceed their limit.
+     * Returns the time relative to which ages are calculated. Ignores any forward adjustment of the clock since the
+     * server started: otherwise, the age of all deleted documents would suddenly exceed their limit.
      */
     private long nowMillis(long nanos) {
         long now = clock.millis();

@@ -65,8 +65,8 @@ final class Drill {
     }
 
     /**
-     * Checks that the archive contains a sample of the live documents that are marked as archived, because the archive
-     * may be empty, another archive, or an older copy.
+     * Checks that the archive contains a sample of the live documents that are marked as archived, because the
+     * configured archive may be empty, the wrong one, or an older copy.
      */
     private void requireArchived(int sample) {
         int first = random.nextInt(DocumentService.STRIPES);

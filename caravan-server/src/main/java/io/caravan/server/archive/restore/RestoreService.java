@@ -77,7 +77,7 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document like {@link #restore(DocumentName, OptionalLong, DocumentName)}, but on a thread of this
+     * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, but on a thread of this
      * service, because the restore may take hours. That thread reports the outcome.
      *
      * @throws ObjectStoreException when too many requests are already waiting

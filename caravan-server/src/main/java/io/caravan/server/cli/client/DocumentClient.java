@@ -40,7 +40,7 @@ public interface DocumentClient extends AutoCloseable {
             boolean moving,
             @Nullable String identity,
             @Nullable Origin origin) {
-        /** Describes a document whose identity is unknown. */
+        /** Creates a description of a document whose identity is unknown. */
         public Description(long id, long first, long next, long bytes, Map<String, Object> attributes) {
             this(id, first, next, bytes, attributes, false, null, null);
         }
@@ -75,7 +75,7 @@ public interface DocumentClient extends AutoCloseable {
             return new Description(id, first, sequence, bytes, attributes, moving, identity, origin);
         }
 
-        /** Encodes an attribute for servers: a number in decimal digits, bytes unchanged. */
+        /** Encodes an attribute for servers: numbers as decimal digits, and bytes unchanged. */
         public static byte[] encoded(Object attribute) {
             return attribute instanceof byte[] bytes
                     ? bytes
@@ -133,7 +133,7 @@ public interface DocumentClient extends AutoCloseable {
     Description description();
 
     /**
-     * Returns the document's description like {@link #description}, but also returns null if the document is not
+     * Returns the document's description as {@link #description} does, but also returns null if the document is not
      * visible.
      */
     default @Nullable Description visible() {

@@ -340,7 +340,7 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     /**
-     * Reads a range of values like {@link #read}, but over the connection that the other requests use. Must not be
+     * Reads a range of values as {@link #read} does, but over the connection that the other requests use. Must not be
      * called while a reply is pending.
      */
     public void read(byte[] name, Description document, long first, long next, Sink sink) throws IOException {

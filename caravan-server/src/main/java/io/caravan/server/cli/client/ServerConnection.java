@@ -235,7 +235,7 @@ public final class ServerConnection implements AutoCloseable {
         return Objects.requireNonNull(fields(callBlocking(LONGEST_MILLIS, words)));
     }
 
-    /** Converts a reply that is a map, and decodes byte strings as text. Null remains null. */
+    /** Converts a reply that is a map to named fields, and decodes byte strings as text. Null remains null. */
     public static @Nullable Map<String, @Nullable Object> fields(@Nullable Object reply) {
         if (reply == null) {
             return null;
@@ -287,7 +287,7 @@ public final class ServerConnection implements AutoCloseable {
         return receive();
     }
 
-    /** Sends a request like {@link #call}, but waits {@code blockMillis} longer for the reply. */
+    /** Sends a request as {@link #call} does, but waits {@code blockMillis} longer for the reply. */
     @Nullable
     Object callBlocking(int blockMillis, Object... words) {
         send(words);

@@ -23,7 +23,7 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
     private static final Pattern RESP = Pattern.compile("(?:^|,)resp=([^,]+)");
     private static final Pattern NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,9})?");
 
-    /** Parses the reply to {@code INFO}: {@code # Section}, then a line {@code name:value} for each statistic. */
+    /** Parses the reply to {@code INFO}: {@code # Section}, then a {@code name:value} line for each statistic. */
     public static ServerInfo parse(String reply) {
         Map<String, Map<String, String>> sections = new LinkedHashMap<>();
         Map<String, String> section = new LinkedHashMap<>();

@@ -44,7 +44,7 @@ final class ClusterDemoCommand extends CliCommand {
     private static final int MAX_GROUPS = 5;
 
     private static final String FILE = "cluster.properties";
-    /** The election timeout; short, because nodes on one machine have no network delay. */
+    /** The election timeout; short, because there is no network delay between nodes on one machine. */
     private static final String ELECTION = "300ms";
     /** The JVM heap of each node. The default would be too large, because at least three nodes share the machine. */
     private static final String HEAP = "-Xmx512m";

@@ -78,7 +78,7 @@ public abstract class CliCommand implements Callable<Integer> {
         return exitCode();
     }
 
-    /** Returns the exit code if the output was closed before the command ended. */
+    /** Returns the exit code to use if the output was closed before the command ended. */
     private int closedEarly() {
         if (onlyReads()) {
             return CommandLine.ExitCode.OK;
@@ -95,7 +95,7 @@ public abstract class CliCommand implements Callable<Integer> {
     /** Runs the command. May report an output error as an unchecked exception. */
     protected abstract void run(Output output) throws IOException;
 
-    /** Returns the exit code if {@link #run} did not throw an exception. */
+    /** Returns the exit code to use if {@link #run} does not throw an exception. */
     protected int exitCode() {
         return exitCode;
     }

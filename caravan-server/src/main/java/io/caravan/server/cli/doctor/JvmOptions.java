@@ -34,7 +34,7 @@ public final class JvmOptions {
             "stderr.encoding",
             "user.timezone");
 
-    /** Flags whose name is shown, but whose value is hidden. */
+    /** Flags whose names are shown, but whose values are hidden. */
     private static final Pattern NAMED = Pattern.compile(
             "(-Xlog|-javaagent|-agentlib|-agentpath|--add-exports"
                     + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",

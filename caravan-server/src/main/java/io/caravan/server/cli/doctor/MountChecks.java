@@ -30,7 +30,7 @@ public final class MountChecks {
     private record Mount(String device, Path point, TreeSet<String> options) {
         /**
          * Parses a line, which consists of: id, parent, device, root, mount point, options, optional fields up to
-         * {@code -}, type, source, options of the source. Returns empty if fields are missing.
+         * {@code -}, type, source, superblock options. Returns empty if fields are missing.
          */
         static Optional<Mount> parse(String line) {
             String[] halves = line.split(" - ", 2);

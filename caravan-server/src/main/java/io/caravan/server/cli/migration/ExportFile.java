@@ -130,7 +130,7 @@ final class ExportFile implements AutoCloseable {
         writer.recordNames(null);
     }
 
-    /** An input, read in blocks, that records whether the file was read to its end. */
+    /** An input stream, read in blocks, that records whether the file was read to its end. */
     private static final class TrackedInput extends FilterInputStream {
         private boolean atEnd;
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Importer implements DocumentReceiver {
     private static final int AHEAD_DOCUMENTS = 250;
-    /** The reason for rejecting a document that, read back, differs from what was sent. */
+    /** The reason for rejecting a document that differs, when read back, from what was sent. */
     static final String NOT_THE_SAME =
             "is not what was sent: it was changed there, its space retains fewer values, or it is damaged";
 

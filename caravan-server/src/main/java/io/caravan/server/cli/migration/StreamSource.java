@@ -207,7 +207,7 @@ final class StreamSource {
                 received.count() == 0);
     }
 
-    /** Skips the values that were received before a response was cut off, and checks that they are the same. */
+    /** Skips the values that were received before a response was cut off, and checks that they are unchanged. */
     private static void skip(ResponseValues pieces, DocumentChecksum received) throws IOException {
         DocumentChecksum again = new DocumentChecksum(true);
         while (again.count() < received.count()) {

@@ -92,7 +92,7 @@ final class Upload {
         return there != null;
     }
 
-    /** Whether the document had expired at the start, so that it must not be sent. */
+    /** Whether the document had expired, or was about to, when the upload began, so that it must not be sent. */
     boolean hasExpired() {
         return hasExpired;
     }

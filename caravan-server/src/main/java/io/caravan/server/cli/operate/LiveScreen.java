@@ -124,8 +124,8 @@ final class LiveScreen implements AutoCloseable {
     }
 
     /**
-     * Returns the lines and the footer that fit, and leaves one row for the cursor. If there are too few rows, empty
-     * lines are omitted first, then the last lines.
+     * Returns the lines and the footer, as far as they fit, and leaves one row for the cursor. If there are too few
+     * rows, empty lines are omitted first, then the last lines.
      */
     static List<AttributedString> fit(List<AttributedString> lines, List<AttributedString> footer, Size size) {
         int rows = Math.max(1, size.getRows() - 1);

@@ -96,7 +96,7 @@ final class LimitOptions {
     private Duration heartbeat;
 
     /**
-     * Returns the time between heartbeat comments in event streams, or zero for none.
+     * Returns the time between heartbeat comments in event streams, or zero if there are none.
      *
      * @throws IllegalArgumentException if it is too short
      */

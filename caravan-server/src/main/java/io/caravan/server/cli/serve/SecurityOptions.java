@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options for authentication, TLS, and protection from web pages. */
+/** Options for authentication, TLS, and protection against web pages. */
 final class SecurityOptions {
     /**
      * The environment variable that contains the password. There is no option for it, because every user of a machine

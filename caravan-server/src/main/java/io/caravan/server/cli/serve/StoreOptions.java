@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 
 /** Options for the store. */
 final class StoreOptions {
-    /** The lowest maximum value length that is allowed, so that the catalog's entries always fit. */
+    /** The lowest value allowed for the maximum value length, so that the catalog's entries always fit. */
     private static final long MIN_VALUE_BYTES = 64 * 1024;
 
     @Option(names = "--data", paramLabel = "DIR", defaultValue = "data", description = "Directory of the store.")

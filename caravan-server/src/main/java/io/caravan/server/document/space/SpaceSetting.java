@@ -53,15 +53,15 @@ public enum SpaceSetting {
     /** The text that clears a setting. */
     private static final String UNSET = "0";
 
-    /** Maximum flush delay in milliseconds: one minute, which is also the maximum for any other write. */
+    /** Maximum flush delay in milliseconds: one minute, which is also the maximum for writes outside spaces. */
     private static final long LONGEST_DELAY = 60_000;
 
     /** Maximum value of any setting: the greatest integer that every JSON reader represents exactly. */
     public static final long MAX = (1L << 53) - 1;
 
     /**
-     * Maximum number of generations and days that an archive keeps. The limit exceeds any practical need, and prevents
-     * overflows in calculations.
+     * Maximum number of generations or days that a setting for the archive can specify. The limit exceeds any practical
+     * need, and prevents overflows in calculations.
      */
     private static final long MOST_KEPT = 1_000_000;
 

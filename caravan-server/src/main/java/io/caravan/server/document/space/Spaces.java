@@ -42,7 +42,7 @@ public final class Spaces {
     /** The stored settings of the spaces. Guarded by {@link #changing}. */
     private final SpaceJournal journal;
 
-    /** The settings that cannot be set, because they have no effect on this server, with the reasons. */
+    /** The settings that cannot be set because they have no effect on this server, each with the reason. */
     private final Map<SpaceSetting, String> rejected = new ConcurrentHashMap<>();
 
     private volatile SpaceTable table = SpaceTable.EMPTY;

@@ -23,7 +23,7 @@ public final class MemoryObjects {
 
     private record Kept(byte[] content, long modifiedMillis) {}
 
-    /** Creates an empty set of objects with a clock for the modification times. */
+    /** Creates an empty set of objects whose modification times come from the clock. */
     public MemoryObjects(InstantSource clock) {
         this.clock = clock;
     }
@@ -33,7 +33,7 @@ public final class MemoryObjects {
         return new MemoryObjectStore(this);
     }
 
-    /** Returns a copy of the content of an object, or null. */
+    /** Returns a copy of the content of an object, or null if there is no such object. */
     public synchronized byte @Nullable [] content(String key) {
         Kept kept = objects.get(key);
         return kept == null ? null : kept.content.clone();

@@ -15,19 +15,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests that the crash scenarios detect every sabotage. The test prints the seed that detects it. Most of the test runs
- * only in the profile {@code thorough}.
+ * Tests that the crash scenarios detect every kind of sabotage. The test prints the seed that detects it. Most of the
+ * test runs only in the profile {@code thorough}.
  */
 class ArchiveSabotageTest {
     private static final long SEEDS = 400;
-    /** The first seed to try, for each sabotage that would need many seeds if the test started with 1. */
+    /** The first seed to try, for each kind of sabotage that would need many seeds if the test started with seed 1. */
     private static final Map<ArchiveSabotage, Long> FIRST_SEEDS =
             Map.of(ArchiveSabotage.NO_INCARNATION_BEFORE_THE_FIRST_UPLOAD, 33L);
 
     @TempDir
     private Path directory;
 
-    /** Checks one sabotage in every build, because few seeds suffice to detect it. */
+    /** Checks one kind of sabotage in every build, because few seeds suffice to detect it. */
     @Test
     void detectsMarkWrittenBeforeManifest() throws ReflectiveOperationException, IOException {
         assertCaught(ArchiveSabotage.THE_MARK_BEFORE_THE_MANIFEST);

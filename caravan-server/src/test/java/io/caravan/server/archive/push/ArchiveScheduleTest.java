@@ -339,8 +339,8 @@ class ArchiveScheduleTest {
     }
 
     /**
-     * A slot must be scanned again if the schedule had no space, even if the slot has no documents or all of them have
-     * jobs.
+     * A slot that was scanned while the schedule had no space must be scanned again, even if it has no documents or all
+     * of them have jobs.
      */
     @Test
     void rescansSlotNotVerifiedForLackOfSpace() throws Exception {

@@ -56,7 +56,7 @@ final class ArchivedDocuments implements AutoCloseable {
         this(store, DocumentDurability.SYNC);
     }
 
-    /** Creates documents in a store that has this durability. */
+    /** Creates documents in the store, with this durability for writes to them. */
     ArchivedDocuments(ListStore store, DocumentDurability durability) {
         this.store = store;
         this.durability = durability;
@@ -82,13 +82,13 @@ final class ArchivedDocuments implements AutoCloseable {
         return archive(Claims.config("memory:", () -> place, true, false, false, after, 4, 0, false));
     }
 
-    /** Takes ownership of the archive in memory, regardless of its contents and its previous owner. */
+    /** Takes ownership of the in-memory archive, regardless of its contents and its previous owner. */
     Archiver takeOver(Duration after) {
         MemoryObjectStore place = client;
         return archive(Claims.config("memory:", () -> place, true, false, true, after, 4, 0, false));
     }
 
-    /** Archives to memory on demand, and prunes all but this number of generations of each document. */
+    /** Starts an archiver that archives on demand, and prunes all but this number of generations of each document. */
     Archiver archivePruning(int generations) {
         PrunePolicy policy = new PrunePolicy(generations, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
         ArchiveConfig.Pruning pruning = new ArchiveConfig.Pruning(policy, Duration.ofMillis(1));
@@ -116,7 +116,7 @@ final class ArchivedDocuments implements AutoCloseable {
         return archiver;
     }
 
-    /** Restarts the server with a new archive client, as another process would after a shutdown or a kill. */
+    /** Restarts the server with a new archive client, as if its process had been shut down or killed. */
     void restart() {
         stop();
         client = objects.client();

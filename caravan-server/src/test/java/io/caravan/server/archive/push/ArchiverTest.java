@@ -248,7 +248,7 @@ class ArchiverTest {
         assertThat(archiver.status().epoch()).isEqualTo(2);
     }
 
-    /** Archives two documents, and restarts with archive marks that the server trusts. */
+    /** Archives two documents, and restarts the server so that it trusts its archive marks. */
     private static Archiver archiveWithTrustedMarks(ArchivedDocuments server) {
         server.push("deleted", "1");
         server.push("trimmed", "1", "2");
@@ -487,7 +487,7 @@ class ArchiverTest {
         assertThat(first.status().failures()).containsEntry("fenced", 1L);
     }
 
-    /** An owner must upload nothing before the handover, because the previous owner could still prune the snapshot. */
+    /** A new owner must upload nothing before the handover, because the previous owner could prune the new snapshot. */
     @Test
     void uploadsNothingBeforeHandover() throws Exception {
         server.push("a", "1");

@@ -36,7 +36,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-/** A server without threads and sockets: documents on a disk that can crash, and an archive that the server owns. */
+/** A server without threads or sockets: documents on a disk that can crash, and an archive that the server owns. */
 final class CrashHost implements AutoCloseable {
     private static final int KIB = 1024;
     private static final int MAX_VALUE_BYTES = 16 * KIB;

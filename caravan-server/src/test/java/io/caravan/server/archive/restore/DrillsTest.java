@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Tests that restore drills report the documents that they could not restore, and leave no files behind. */
+/** Tests that restore drills report the documents that they cannot restore, and leave no files behind. */
 @Execution(ExecutionMode.CONCURRENT)
 class DrillsTest {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;
@@ -103,7 +103,7 @@ class DrillsTest {
         assertThat(report.failures()).singleElement().asString().contains(bad.key());
     }
 
-    /** A drill must not report a generation that the server prunes between the drill's two reads. */
+    /** A drill must not report a failure for a generation that the server prunes between the drill's two reads. */
     @Test
     void generationPrunedDuringDrillIsNoFailure() {
         Generation pruned = archive.put("a", 7, 0, 3);

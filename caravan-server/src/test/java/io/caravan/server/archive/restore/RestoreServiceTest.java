@@ -251,7 +251,7 @@ class RestoreServiceTest {
         assertThat(restore("a").added()).isEqualTo(LONG_COUNT);
     }
 
-    /** Runs an action just before an object is opened for the nth time. */
+    /** Runs an action just before the nth opening of an object. */
     private void atOpening(int n, Runnable action) {
         AtomicInteger opened = new AtomicInteger();
         archive.client.faults((number, call, key) -> {

@@ -93,7 +93,7 @@ final class TestArchive {
         Archiving.delete(owned, new State(document, latest.incarnation(), 0, latest.nextSequence(), CLOCK.millis()));
     }
 
-    /** Removes all generations except the latest ones. */
+    /** Removes all generations except the latest one of each document. */
     void prune() {
         PrunePolicy policy = new PrunePolicy(1, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
         owned.prune(policy, false, 1, CLOCK.millis() + Duration.ofDays(1).toMillis(), new PruneRecord());

@@ -38,7 +38,7 @@ class ArchiveCommandsTest {
     private final long now = System.currentTimeMillis();
     private CommandRun last = CommandRun.with(Map.of(), new byte[0]);
 
-    /** Runs a command line of words separated by spaces on the archive. */
+    /** Runs, on the archive, a command line of words separated by spaces. */
     private CommandRun run(String line) {
         return run(line.split(" "));
     }

@@ -49,7 +49,7 @@ public final class CommandRun {
         return new CommandRun(Map.of(), in, false);
     }
 
-    /** Returns a run that has not started and whose streams are a terminal. */
+    /** Returns a run that has not started and whose streams are connected to a terminal. */
     public static CommandRun onTerminal() {
         return new CommandRun(Map.of(), InputStream.nullInputStream(), true);
     }
@@ -74,7 +74,7 @@ public final class CommandRun {
         return at(served.address(), words);
     }
 
-    /** Runs a command for the server at this address, or without {@code --server} if the address is null. */
+    /** Runs a command against the server at this address, or without {@code --server} if the address is null. */
     public static CommandRun at(@Nullable String address, String... words) {
         return with(Map.of(), new byte[0]).run(address, words);
     }
@@ -105,7 +105,7 @@ public final class CommandRun {
         return this;
     }
 
-    /** Checks the exit code, and checks that the error output contains each of these texts. */
+    /** Checks the exit code, and checks that the error output contains each of these messages. */
     public CommandRun exits(int expected, String... messages) {
         assertThat(exitCode).as(command + ": " + out() + err()).isEqualTo(expected);
         assertThat(List.of(messages))

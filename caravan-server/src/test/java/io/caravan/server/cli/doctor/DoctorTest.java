@@ -155,7 +155,7 @@ class DoctorTest {
                 .containsExactly("-Xmx2g", "-Xss1m");
     }
 
-    /** The first read of a kernel file must have space for the entire file, because later reads return nothing. */
+    /** The first read of a kernel file must fetch the entire file, because later reads return nothing. */
     @Test
     @EnabledOnOs(OS.LINUX)
     void readsCompleteKernelFile() throws IOException {

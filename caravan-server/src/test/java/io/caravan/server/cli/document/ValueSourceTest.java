@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the values that a command reads from its input, one from each line. */
+/** Tests the values that a command reads from its input, one per line. */
 class ValueSourceTest {
     private static List<String> lines(InputStream in) throws IOException {
         io.caravan.server.cli.document.ValueSource source =

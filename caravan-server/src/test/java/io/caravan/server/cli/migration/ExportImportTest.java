@@ -206,7 +206,7 @@ class ExportImportTest {
         }
     }
 
-    /** The old document must be kept if the space rejects a value after part of the new one has been imported. */
+    /** The old document must be kept if the space rejects a value after part of the new document has been imported. */
     @Test
     void documentIsKeptIfSpaceRejectsReplacement() {
         fill();

@@ -190,7 +190,7 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1");
     }
 
-    /** A copy must not delete documents that are missing because the source was restored from an older backup. */
+    /** A copy must not delete documents that its source lacks after a restore from an older backup. */
     @ParameterizedTest
     @ValueSource(strings = {"reject", "replace"})
     void followDeletesNothingIfSourceIsOlderBackup(String existing) throws Exception {
@@ -514,7 +514,7 @@ class FollowTest {
         }
     }
 
-    /** A move must succeed although an earlier import has left part of the document at the target. */
+    /** A move must succeed even if an earlier import has left part of the document at the target. */
     @Test
     void moveSucceedsDespiteUnfinishedImport() {
         for (int i = 0; i < 40; i++) {

@@ -114,7 +114,7 @@ class HttpCopyTest {
         }
     }
 
-    /** A copy must resume a killed copy that left an invisible part of a long document. */
+    /** A copy must resume after an earlier copy was killed and left an invisible part of a long document. */
     @Test
     void interruptedCopyResumes() throws Exception {
         fill();

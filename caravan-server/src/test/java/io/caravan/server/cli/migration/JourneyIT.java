@@ -110,7 +110,7 @@ class JourneyIT {
             assertThat(writer.port()).isEqualTo(to.port());
         }
 
-        /** Archives the document and restores it without its server. Only appends after the archiving may be lost. */
+        /** Archives the document and restores it after a host loss. Only appends after the archiving may be lost. */
         private void archivedAndLost() throws IOException, InterruptedException {
             whileKilling(second, "CARAVAN.ARCHIVE", NAME);
             long archived = archivedTo();
@@ -150,7 +150,7 @@ class JourneyIT {
                     parent.resolve("restore.txt"));
         }
 
-        /** Kills a server shortly after it receives a command, possibly before its reply. */
+        /** Kills a server shortly after it receives a command, possibly before it replies. */
         private void whileKilling(Home home, String... command) throws IOException, InterruptedException {
             try (RespClient client = home.connect()) {
                 Thread caller = new Thread(() -> {

@@ -25,7 +25,7 @@ final class NumberedWriter extends Thread implements AutoCloseable {
     private volatile long mayLoseFrom = KEEP_ALL;
 
     /**
-     * Creates a writer that appends to the server on this port: {@code perSecond} times per second, or unlimited if 0.
+     * Creates a writer that appends to the server on this port: {@code perSecond} times per second, or nonstop if 0.
      */
     NumberedWriter(String name, int port, int perSecond) {
         super("writer");

@@ -111,7 +111,7 @@ class StreamSourceTest {
         }
     }
 
-    /** Each message must be read once, even if a response ends within a message and the next repeats everything. */
+    /** Each message must be read once, even if a response ends within a message and the next one starts over. */
     @Test
     void readsEachMessageOnceAfterCutResponse() throws IOException {
         AtomicInteger gets = new AtomicInteger();

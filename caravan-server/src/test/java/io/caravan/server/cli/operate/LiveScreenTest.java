@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Tests the content that a live screen shows on an emulated terminal of a given size. */
 class LiveScreenTest {
     private static final Duration AT_ONCE = Duration.ofMillis(1);
-    /** The time limit for a wait for keys, long enough for a busy machine. The key that quits ends the wait earlier. */
+    /** The time limit for key presses, long enough for a busy machine. The key that quits ends the wait earlier. */
     private static final Duration LONG = Duration.ofMinutes(5);
 
     private static VirtualTerminal terminal(int columns, int rows) throws IOException {

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the list of known log messages, and the messages in the documents, match the sources. */
+/** Tests that the list of known log messages, and the messages in the documentation, match the sources. */
 class KnownMessagesTest {
     private static final Pattern CALL = Pattern.compile(
             "(?i:LOG)\\s*\\.(?:info|warn|error|debug|trace)\\(\\s*(?:[a-zA-Z =0-9]*\\? )?\"((?:[^\"\\\\]|\\\\.)*)\"");
@@ -81,7 +81,7 @@ class KnownMessagesTest {
         assertThat(parts).hasSizeGreaterThan(100).allMatch(part -> matches(texts, part));
     }
 
-    /** Whether a text contains these words. A variable part of the text stands for any one word. */
+    /** Whether {@code texts} contains these words. A variable part of a text stands for any one word. */
     private static boolean matches(String texts, String words) {
         String pattern = Stream.of(words.split(" "))
                 .map(word -> "(?:" + Pattern.quote(word) + "|[^\\s\"]*\u0001[^\\s\"]*)")

@@ -176,7 +176,7 @@ final class HttpFixture implements AutoCloseable {
         }
     }
 
-    /** Returns the value of a response header, or null. */
+    /** Returns the value of a response header, or null if the header is missing. */
     static @Nullable String header(HttpResponse<?> response, String name) {
         return response.headers().firstValue(name).orElse(null);
     }

@@ -168,7 +168,7 @@ class HttpLimitsTest {
         }
     }
 
-    /** Response bytes must count before they are written, or they could fill the memory while an event loop is busy. */
+    /** Unwritten response bytes must count toward the limit, or they could fill the memory if an event loop is busy. */
     @Test
     void countsResponseBytesBeforeTheyAreWritten() throws Exception {
         String value = "v".repeat(HttpFixture.MAX_BODY_BYTES);

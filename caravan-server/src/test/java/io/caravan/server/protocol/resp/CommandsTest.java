@@ -194,7 +194,7 @@ class CommandsTest extends RespTestBase {
         assertThat(documented).isEqualTo(listed);
     }
 
-    /** Returns the first capturing group of each match in a text. */
+    /** Returns the first capturing group of each match in {@code text}. */
     private static Stream<String> found(String pattern, String text) {
         return Pattern.compile(pattern).matcher(text).results().map(match -> match.group(1));
     }

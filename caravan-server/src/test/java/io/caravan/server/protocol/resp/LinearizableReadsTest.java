@@ -120,7 +120,7 @@ final class LinearizableReadsTest extends RespTestBase {
         client.reads("-CLUSTERDOWN " + WHY, "+PONG");
     }
 
-    /** A blocking read must request confirmation once. Later values have just been committed, so they are not stale. */
+    /** A blocking read must request confirmation only once. Later values were just committed, so they are not stale. */
     @Test
     void blockingReadRequestsConfirmationOnce() throws IOException {
         fill();

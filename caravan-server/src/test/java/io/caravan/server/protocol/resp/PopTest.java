@@ -82,7 +82,7 @@ class PopTest extends RespTestBase {
         replies(":0", "LLEN", "k");
     }
 
-    /** A pop must complete even if another thread trims the oldest value after every read of the pop. */
+    /** A pop must complete even if another thread trims the oldest value after each of the pop's reads. */
     @Test
     void popCompletesDespiteConcurrentTrims() throws IOException {
         for (int i = 0; i < 100; i++) {

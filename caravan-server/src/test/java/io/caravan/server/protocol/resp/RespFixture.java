@@ -35,7 +35,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A RESP server on a loopback port that has one event loop and two reading threads, and does not serve HTTP. */
+/** A RESP server that has one event loop and two reading threads, uses a loopback port, and does not serve HTTP. */
 final class RespFixture implements AutoCloseable {
     private static final int READERS = 2;
 

@@ -111,7 +111,7 @@ class RespPipeliningTest {
         }
     }
 
-    /** A transaction must count as in flight until its reply, because its commands are no longer counted. */
+    /** A transaction must count as in flight until its reply is sent, because its commands are no longer counted. */
     @Test
     void transactionCountsAsInFlightUntilReply() throws Exception {
         Network network = fixture.server.network();

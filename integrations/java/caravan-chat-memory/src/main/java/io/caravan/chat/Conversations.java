@@ -75,9 +75,9 @@ public final class Conversations {
     }
 
     /**
-     * Returns those conversations in a store whose document names start with this prefix. Conversations with the same
-     * name but different prefixes are different conversations. The first call for a store reads the names of all
-     * conversations.
+     * Returns the conversations in a store, limited to those whose document names start with this prefix. Conversations
+     * with the same name but different prefixes are different conversations. The first call for a store reads the names
+     * of all conversations.
      *
      * @param store a store to which only this process writes; the caller must close it
      * @throws IllegalStateException if the store has lists with ids from 1 on that are not conversations
@@ -123,7 +123,7 @@ public final class Conversations {
         return documents;
     }
 
-    /** Returns the names of all conversations with messages under this prefix, in no particular order. */
+    /** Returns the names of all conversations under this prefix that have messages, in no particular order. */
     public List<String> names() {
         List<String> names = documents(opened.catalog).stream()
                 .map(NamedDocument::name)

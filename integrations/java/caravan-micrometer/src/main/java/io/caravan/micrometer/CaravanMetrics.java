@@ -32,7 +32,7 @@ public final class CaravanMetrics implements MeterBinder {
         this(store, Tags.empty());
     }
 
-    /** Creates metrics with tags, which must differ between the stores in a registry. */
+    /** Creates metrics with tags, which must differ between stores that share a registry. */
     public CaravanMetrics(ListStore store, Iterable<Tag> tags) {
         this(store, tags, System::nanoTime);
     }

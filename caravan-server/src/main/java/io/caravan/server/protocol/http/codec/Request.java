@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 public record Request(HttpMethod method, String path, Query query, HttpHeaders headers, byte[] body) {
     private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
     private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,15}");
-    /** Maximum number in a header: the largest safe integer in JavaScript. */
+    /** Largest number that a header may contain: the largest safe integer in JavaScript. */
     private static final long MAX_NUMBER = (1L << 53) - 1;
 
     private static final Pattern MEDIA_TYPE =

@@ -24,14 +24,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestDecoder extends HttpRequestDecoder {
     /**
-     * The maximum length of a request line: enough for a name of maximum length with every byte percent-encoded, and a
-     * query.
+     * The maximum length of a request line: enough for a query and a name of maximum length, even if every byte of the
+     * name is percent-encoded.
      */
     static final int MAX_LINE_BYTES = 8 * 1024;
 
     public static final int MAX_HEADER_BYTES = 16 * 1024;
     private static final int MAX_PART_BYTES = 64 * 1024;
-    /** Maximum number of headers; a header takes many times the memory of its bytes. */
+    /** Maximum number of headers; limited because a header takes many times as much memory as its bytes. */
     private static final int MAX_HEADERS = 128;
     /** Approximate memory that a header takes in addition to its bytes. */
     private static final int HEADER_OVERHEAD_BYTES = 128;
@@ -128,7 +128,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Keeps the held-back bytes when the client shuts down its output, unlike Netty's decoder. */
+    /** Keeps the held-back bytes when the client shuts down its output, whereas Netty's decoder would decode them. */
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
         if (event instanceof ChannelInputShutdownEvent && holding != null) {

@@ -32,8 +32,8 @@ import java.util.function.BooleanSupplier;
  */
 public final class ResponseWriter {
     /**
-     * The content security policy of every response except the files of the console. Clients choose the content types
-     * of documents. If a browser shows a document as a page, it must not run scripts of the document or treat the
+     * The content security policy of every response except those with files of the console. Clients choose the content
+     * types of documents. If a browser shows a document as a page, it must not run scripts of the document or treat the
      * document as a page of this server.
      */
     static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";

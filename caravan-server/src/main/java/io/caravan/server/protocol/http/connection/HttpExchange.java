@@ -121,7 +121,7 @@ public final class HttpExchange {
         respond(response, Unpooled.wrappedBuffer(response.body()));
     }
 
-    /** Sends the response with this body, like {@link #respond(Response)}, and releases the body. */
+    /** Sends the response with this body, as {@link #respond(Response)} does, and releases the body. */
     public void respond(Response response, ByteBuf body) {
         onLoop(body, () -> {
             if (over) {
@@ -185,8 +185,8 @@ public final class HttpExchange {
     }
 
     /**
-     * Runs an action that writes or drops a part of a response, like {@link #onLoop(Runnable)}. Counts the memory of
-     * the part until the action begins.
+     * Runs an action that writes or drops a part of a response, in the same way as {@link #onLoop(Runnable)}. Counts
+     * the memory of the part until the action begins.
      */
     public void onLoop(ByteBuf part, Runnable action) {
         int bytes = part.capacity();
@@ -210,7 +210,7 @@ public final class HttpExchange {
         assert route.allStatuses().contains(status) : route.operation() + " does not declare status " + status;
     }
 
-    /** Writes the next piece of the body, and releases it. */
+    /** Writes the next chunk of the body, and releases it. */
     public void write(ByteBuf piece) {
         if (over) {
             piece.release();
@@ -227,7 +227,7 @@ public final class HttpExchange {
     }
 
     /**
-     * Whether the connection has space for another piece, because the client has received enough of the earlier pieces.
+     * Whether the connection has space for another chunk, because the client has received enough of the earlier chunks.
      */
     public boolean writable() {
         return writer.writable();

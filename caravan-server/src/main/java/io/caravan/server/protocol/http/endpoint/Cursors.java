@@ -7,9 +7,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Issues the cursors of live responses, which prevent caches from serving the same response forever. A cursor is the
- * number of the current interval of {@value #INTERVAL_SECONDS} seconds, but always greater than the cursor that the
- * client sent.
+ * Issues cursors, which prevent caches from serving the same live response forever. A cursor is the number of the
+ * current interval of {@value #INTERVAL_SECONDS} seconds, but always greater than the cursor that the client sent.
  */
 public final class Cursors {
     private static final long EPOCH_SECONDS =

@@ -33,7 +33,7 @@ record ReadRequest(
                 query.get("cursor"));
     }
 
-    /** Runs part of the read on a reading thread, like {@link Endpoints#read}. */
+    /** Runs part of the read on a reading thread, as {@link Endpoints#read} does. */
     void run(Runnable part) {
         endpoints.read(exchange, part);
     }

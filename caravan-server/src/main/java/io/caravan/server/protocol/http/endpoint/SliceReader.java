@@ -116,7 +116,7 @@ final class SliceReader implements DocumentReader {
         next = wholeNext;
     }
 
-    /** Ends the body after its last value by closing the array, if the document is JSON. */
+    /** Ends the body after its last value: closes the array if the document is JSON. */
     void end() {
         if (json) {
             bytes.writeByte(']');

@@ -131,7 +131,7 @@ public final class StreamWrites {
                 : exchange.scheme() + "://" + host + path;
     }
 
-    /** Appends the body, closes the stream, or, with the parameter {@code trim}, trims the oldest values. */
+    /** Appends the body, closes the stream, or, with the {@code trim} parameter, trims the oldest values. */
     public void append(HttpExchange exchange) {
         Request request = exchange.request();
         String trimTo = request.query().get(TRIM);

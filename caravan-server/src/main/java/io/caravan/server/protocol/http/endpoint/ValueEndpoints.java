@@ -32,7 +32,7 @@ public final class ValueEndpoints {
         this.endpoints = endpoints;
     }
 
-    /** Returns a page of values, or, with the parameter {@code raw}, the bytes of one value. */
+    /** Returns a page of values, or, with the {@code raw} parameter, the bytes of one value. */
     public void values(HttpExchange exchange) {
         Query query = exchange.request().query();
         DocumentName name = exchange.documentName();

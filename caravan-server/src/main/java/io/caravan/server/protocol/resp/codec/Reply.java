@@ -100,7 +100,7 @@ public sealed interface Reply {
         out.writeBytes(line, at, line.length - at);
     }
 
-    /** A reply that consists of a short text without line ends. */
+    /** A reply that consists of a short string without line ends. */
     record Simple(String text) implements Reply {
         @Override
         public void encode(ByteBuf out, RespVersion protocol) {

@@ -21,7 +21,7 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
     public static final int MAX_INLINE_BYTES = 64 * 1024;
     /** Maximum number of words in a request from an unauthenticated client, if authentication is required. */
     public static final int MAX_STRANGER_WORDS = 16;
-    /** Maximum length of a request from an unauthenticated client, counted like {@code maxRequestBytes}. */
+    /** Maximum length of a request from an unauthenticated client, counted as for {@code maxRequestBytes}. */
     public static final int MAX_STRANGER_BYTES = 16 * 1024;
     /** Approximate memory that a word takes in addition to its bytes, for the array header and the reference. */
     public static final int WORD_OVERHEAD_BYTES = 32;

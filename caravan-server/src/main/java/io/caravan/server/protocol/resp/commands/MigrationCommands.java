@@ -109,7 +109,7 @@ public final class MigrationCommands {
         });
     }
 
-    /** Returns the reply for a result; a boolean becomes a number. */
+    /** Converts a result to a reply; a boolean becomes a number. */
     private static Reply number(Object result) {
         return result instanceof Boolean yes ? new Reply.Number(yes ? 1 : 0) : Reply.of(result);
     }

@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Converts exceptions to error replies, which consist of a prefix for programs and the message of the exception. An
+ * Converts exceptions to error replies, which consist of a machine-readable prefix and the message of the exception. An
  * unexpected exception is logged, and reported as an internal error.
  */
 public final class Errors {

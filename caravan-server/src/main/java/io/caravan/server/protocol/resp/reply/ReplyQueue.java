@@ -100,7 +100,7 @@ public final class ReplyQueue {
         }
     }
 
-    /** Marks all completed replies before writing any of them, so that they are written together. */
+    /** Marks all completed replies as done before writing any of them, so that they are written together. */
     private void deliver() {
         delivers.set(false);
         for (PendingReply reply = completed.poll(); reply != null; reply = completed.poll()) {

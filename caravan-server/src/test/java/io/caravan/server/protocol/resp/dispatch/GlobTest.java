@@ -49,7 +49,7 @@ class GlobTest {
         assertThat(matches(pattern, text)).isEqualTo(expected);
     }
 
-    /** The matcher must agree with an exhaustive definition on random patterns and texts of a few letters. */
+    /** The matcher must agree with an exhaustive search on short random patterns and texts. */
     @Test
     void agreesWithExhaustiveDefinition() {
         long seed = System.nanoTime();
@@ -124,7 +124,7 @@ class GlobTest {
         return fits && defined(pattern, next, text, at + 1);
     }
 
-    /** Many stars must not take exponential time, as they would if all ways to match were tried. */
+    /** A pattern with many stars must not take exponential time, as it would if all ways to match were tried. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void manyStarsDoNotTakeExponentialTime() {
