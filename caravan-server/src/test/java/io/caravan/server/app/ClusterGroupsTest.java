@@ -313,7 +313,7 @@ class ClusterGroupsTest {
         }
     }
 
-    /** Posts a JSON object whose {@code array} has an object for each stream, with its path in {@code field}. */
+    /** Posts a JSON object whose {@code array} has an object for each stream, with {@code field} and its path. */
     private static HttpResponse<String> post(
             ClusterNode node, String path, String array, String field, List<String> names) throws Exception {
         String elements = names.stream()
