@@ -68,7 +68,7 @@ class SettledLogTest {
         });
     }
 
-    /** Checks that values survive the failure of a checkpoint's fsync of all writes at levels below {@code SYNC}. */
+    /** Checks that values survive if a checkpoint fails to fsync the writes made at levels below {@code SYNC}. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void recoveredValuesSurvivePowerCutAfterFailedCheckpoint(boolean theStoreHadFailed) throws IOException {

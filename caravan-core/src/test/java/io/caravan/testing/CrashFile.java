@@ -235,8 +235,8 @@ final class CrashFile {
     }
 
     /**
-     * Returns the last position in a range where the disk differs from the visible bytes, or the position before the
-     * range.
+     * Returns the last position in a range at which the disk differs from the visible bytes, or the position before
+     * the range if there is none.
      */
     int lastDifference(int from, int to) {
         int position = to - 1;

@@ -69,7 +69,10 @@ class GateTest {
         }
     }
 
-    /** Checks that each slowdown raises a ratio above its ceiling (tenfold for times, so that load does not matter). */
+    /**
+     * Checks that each slowdown raises a ratio above its ceiling. CPU time rises about tenfold, so that the load on the
+     * machine does not affect the result.
+     */
     @ParameterizedTest
     @EnumSource(Slowdown.class)
     void slowedBuildExceedsCeiling(Slowdown slowdown) throws Exception {

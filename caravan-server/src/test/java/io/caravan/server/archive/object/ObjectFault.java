@@ -4,9 +4,9 @@ package io.caravan.server.archive.object;
 public enum ObjectFault {
     /** No fault: the call succeeds. */
     NONE,
-    /** The call has no effect, and fails as {@code UNAVAILABLE}. */
+    /** The call has no effect, and fails with {@code UNAVAILABLE}. */
     REJECTED,
-    /** The call takes effect, but fails as {@code UNAVAILABLE}. A stream fails after half of the content. */
+    /** The call takes effect, but fails with {@code UNAVAILABLE}. A stream fails after half of the content. */
     RESPONSE_LOST,
     /**
      * The call takes effect, but the client repeats it and returns the result of the second attempt. A put writes its
