@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
 public final class GroupMember implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
     /** The timeout for the leadership transfer in {@link #handOver}. */
-    private static final Duration HAND_OVER = Duration.ofSeconds(2);
+    private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(2);
     /** The time for which a node counts as reachable after its last response, unless the election timeout is longer. */
     private static final Duration CONTACT_TIMEOUT = Duration.ofSeconds(2);
     /**
@@ -520,15 +520,15 @@ public final class GroupMember implements AutoCloseable {
      * election that follows the loss of a leader. Returns whether another node leads.
      */
     public boolean handOver() {
-        Optional<Progress> furthest = progress().stream()
+        Optional<Progress> mostUpToDate = progress().stream()
                 .filter(other -> !isThis(other.node()))
                 .filter(this::contactedRecently)
                 .max(Comparator.comparingLong(Progress::committed));
-        if (furthest.isEmpty()) {
+        if (mostUpToDate.isEmpty()) {
             return false;
         }
         try {
-            transferLeadership(furthest.get().node().id(), HAND_OVER);
+            transferLeadership(mostUpToDate.get().node().id(), TRANSFER_TIMEOUT);
             return true;
         } catch (IOException rejected) {
             LOG.info("{}: leadership was not transferred: {}", config.self(), rejected.getMessage());

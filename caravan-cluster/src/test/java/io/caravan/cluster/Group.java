@@ -48,7 +48,7 @@ final class Group implements AutoCloseable {
     private static final int APPENDS_AT_ONCE = 20;
     private static final String ATTEMPT = " attempt ";
 
-    private static final Duration HAND_OVER = Duration.ofSeconds(5);
+    private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
 
     private final Path directory;
     private final UUID id = UUID.randomUUID();
@@ -404,7 +404,7 @@ final class Group implements AutoCloseable {
     /** Asks the current leader to transfer leadership to this node. Returns whether the node then leads. */
     boolean handedOver(String node) {
         try {
-            member(awaitLeader()).transferLeadership(node, HAND_OVER);
+            member(awaitLeader()).transferLeadership(node, TRANSFER_TIMEOUT);
         } catch (IOException moved) {
             System.out.println("not handed over: " + moved.getMessage());
         }

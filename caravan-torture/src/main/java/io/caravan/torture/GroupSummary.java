@@ -42,7 +42,7 @@ final class GroupSummary extends RoundSummary {
         return String.format(
                 Locale.ROOT,
                 "%d rounds with %s, %d processes killed, %d ended by themselves as their disks were sick%n"
-                        + "%,d changes acknowledged, %,d of unknown fate; %,d strict reads; all replicas compared %d times; the group came"
+                        + "%,d changes acknowledged, %,d of unknown fate; %,d linearizable reads; all replicas compared %d times; the group came"
                         + " back within %,d ms%n%s",
                 rounds(),
                 faults,

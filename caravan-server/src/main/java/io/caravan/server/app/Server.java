@@ -185,10 +185,10 @@ public final class Server implements AutoCloseable {
 
     /** Returns the read barrier. It may wait for Raft locks, so it confirms leadership on a reader thread. */
     private ReadBarrier readBarrier() {
-        Cluster strict = cluster != null && cluster.strictReads() ? cluster : null;
-        return strict == null
+        Cluster confirming = cluster != null && cluster.linearizableReads() ? cluster : null;
+        return confirming == null
                 ? ReadBarrier.NONE
-                : ReadBarrier.of(() -> CompletableFuture.supplyAsync(strict::confirmLeadership, readers)
+                : ReadBarrier.of(() -> CompletableFuture.supplyAsync(confirming::confirmLeadership, readers)
                         .thenCompose(confirmed -> confirmed));
     }
 

@@ -71,7 +71,7 @@ public final class Archive {
 
     /**
      * Creates a store's archive, or takes ownership of it from its previous owner. The archive can be read immediately.
-     * After a takeover, the first write waits for {@link Lease#HAND_OVER}.
+     * After a takeover, the first write waits for {@link Lease#TAKEOVER_DELAY}.
      *
      * @param store the identity of the store whose documents are archived
      * @param owner the host and process, in human-readable form

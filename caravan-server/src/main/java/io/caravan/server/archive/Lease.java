@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The period during which an owner may write to its archive without reading the root again: it ends {@link #LENGTH}
- * after the owner's last check. After a takeover, the new owner writes nothing for {@link #HAND_OVER}. By then, its
+ * after the owner's last check. After a takeover, the new owner writes nothing for {@link #TAKEOVER_DELAY}. By then, its
  * predecessor has read the new root, or will read it before its next write. Each server measures with its own monotonic
  * clock, so clocks need not be synchronized.
  *
@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * two kinds of owner can still replace a manifest that their successor has not written yet:
  *
  * <ul>
- *   <li>a process that is paused between the two requests, or whose request takes longer than {@link #HAND_OVER} allows
+ *   <li>a process that is paused between the two requests, or whose request takes longer than {@link #TAKEOVER_DELAY} allows
  *   <li>a machine that is suspended, and whose monotonic clock does not advance during the suspension
  * </ul>
  *
@@ -29,7 +29,7 @@ public final class Lease {
     public static final Duration LENGTH = Duration.ofSeconds(3);
 
     /** The time that a new owner waits, so that its predecessor's check expires and earlier requests end. */
-    public static final Duration HAND_OVER = Duration.ofSeconds(5);
+    public static final Duration TAKEOVER_DELAY = Duration.ofSeconds(5);
 
     private final Clock clock;
     private final Runnable check;
@@ -109,6 +109,6 @@ public final class Lease {
     }
 
     private long handOverNanos() {
-        return hasPredecessor ? claimedNanos + HAND_OVER.toNanos() - clock.nanoTime() : 0;
+        return hasPredecessor ? claimedNanos + TAKEOVER_DELAY.toNanos() - clock.nanoTime() : 0;
     }
 }

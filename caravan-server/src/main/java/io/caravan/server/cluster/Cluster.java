@@ -32,7 +32,7 @@ public final class Cluster {
     private final ClusterGroup group;
     private final ClusterNode self;
     private final @Nullable SslContext tls;
-    private final boolean strictReads;
+    private final boolean linearizableReads;
     private final InstantSource clock;
     private final GroupView own;
     private final List<RemoteGroup> others;
@@ -46,16 +46,17 @@ public final class Cluster {
      *
      * @param self the id of this node
      * @param tls for HTTP connections to other nodes; null if they do not use TLS
-     * @param strictReads whether this node, as the leader, confirms its leadership before each read
+     * @param linearizableReads whether this node, as the leader, confirms its leadership before each read
      * @param clock measures how long the leader has been known
      */
-    public Cluster(ClusterFile file, String self, @Nullable SslContext tls, boolean strictReads, InstantSource clock) {
+    public Cluster(
+            ClusterFile file, String self, @Nullable SslContext tls, boolean linearizableReads, InstantSource clock) {
         this.id = file.id();
         this.group = file.groupOf(self);
         ClusterNode node = file.node(self);
         this.self = node;
         this.tls = tls;
-        this.strictReads = strictReads;
+        this.linearizableReads = linearizableReads;
         this.clock = clock;
         this.own = new GroupView(group, node, this::nodes, this::knownLeader, clock);
         this.others = file.groups().stream()
@@ -156,8 +157,8 @@ public final class Cluster {
     }
 
     /** Whether reads wait for {@link #confirmLeadership}. */
-    public boolean strictReads() {
-        return strictReads;
+    public boolean linearizableReads() {
+        return linearizableReads;
     }
 
     /** Confirms this node's leadership, as {@link GroupMember#confirmLeadership} does. May block briefly. */

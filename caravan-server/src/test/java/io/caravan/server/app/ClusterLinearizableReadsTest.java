@@ -32,7 +32,7 @@ class ClusterLinearizableReadsTest {
 
     @Test
     void leaderWithoutMajorityServesNoReads() throws Exception {
-        try (TestCluster cluster = TestCluster.strict(directory)) {
+        try (TestCluster cluster = TestCluster.linearizable(directory)) {
             ClusterNode leader = cluster.awaitLeader();
             ClusterNode follower = cluster.follower();
             try (RespClient client = cluster.connect(leader)) {

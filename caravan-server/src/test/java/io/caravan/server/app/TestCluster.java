@@ -56,7 +56,7 @@ public final class TestCluster implements AutoCloseable {
     private final Path directory;
     private final ClusterFile file;
     private final UnaryOperator<ServerConfig> change;
-    private final boolean strictReads;
+    private final boolean linearizableReads;
     private final GroupConfig.@Nullable Tls tls;
     private final List<ClusterNode> newcomers = new ArrayList<>();
     private final Map<String, ClusterServer> running = new ConcurrentHashMap<>();
@@ -68,7 +68,7 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Starts a cluster with linearizable reads, in which a long timeout delays the detection of stopped nodes. */
-    public static TestCluster strict(Path directory) throws IOException {
+    public static TestCluster linearizable(Path directory) throws IOException {
         return new TestCluster(directory, config -> config, null, true, ofOneGroup());
     }
 
@@ -113,11 +113,11 @@ public final class TestCluster implements AutoCloseable {
             Path directory,
             UnaryOperator<ServerConfig> change,
             GroupConfig.@Nullable Tls tls,
-            boolean strictReads,
+            boolean linearizableReads,
             ClusterFile file)
             throws IOException {
         this.directory = directory;
-        this.strictReads = strictReads;
+        this.linearizableReads = linearizableReads;
         this.change = change;
         this.tls = tls;
         this.file = file;
@@ -176,14 +176,15 @@ public final class TestCluster implements AutoCloseable {
                 file.groupOf(id).nodes().stream().map(ClusterNode::member).toList(),
                 store,
                 directory.resolve(id).resolve("raft"),
-                strictReads || file.groups().size() > 1 ? LONG_ELECTION : ELECTION,
+                linearizableReads || file.groups().size() > 1 ? LONG_ELECTION : ELECTION,
                 GroupConfig.DEFAULT_KEPT_LOG_BYTES,
                 start,
                 tls);
         InetSocketAddress http = node.http().resolve();
         ServerConfig config = ServerConfig.of(node.resp().resolve(), store)
                 .withHttp(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes()));
-        Cluster view = new Cluster(file, id, tls == null ? null : client(tls), strictReads, () -> clock.instant());
+        Cluster view =
+                new Cluster(file, id, tls == null ? null : client(tls), linearizableReads, () -> clock.instant());
         views.put(id, view);
         running.put(id, ClusterServer.start(group, change.apply(config), List.of(), view, null));
     }

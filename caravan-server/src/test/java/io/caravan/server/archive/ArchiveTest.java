@@ -133,7 +133,7 @@ class ArchiveTest {
         second.manifest(NAME);
         assertThat(time.nanoTime()).isZero();
         Archiving.archive(second, state(1, 6));
-        assertThat(time.nanoTime()).isEqualTo(Lease.HAND_OVER.toNanos()).isGreaterThan(Lease.LENGTH.toNanos());
+        assertThat(time.nanoTime()).isEqualTo(Lease.TAKEOVER_DELAY.toNanos()).isGreaterThan(Lease.LENGTH.toNanos());
     }
 
     /** A new owner must be fenced if yet another owner takes over the archive while the new owner waits. */

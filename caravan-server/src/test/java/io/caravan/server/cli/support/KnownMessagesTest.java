@@ -27,7 +27,7 @@ class KnownMessagesTest {
     /** Text between backticks, without the prefix of a RESP error. */
     private static final Pattern QUOTED = Pattern.compile("`(?:-ERR )?([^`]+)`");
 
-    /** Returns the sources by class name, with adjacent string literals joined. */
+    /** Returns the sources by path, with adjacent string literals joined. */
     private static Map<String, String> sources() throws IOException {
         Map<String, String> sources = new TreeMap<>();
         for (String module : List.of("caravan-core", "caravan-cluster", "caravan-server")) {
