@@ -69,6 +69,7 @@ final class ConfigurationDriftTest {
      * buffers.
      */
     @Test
+    @Tag("slow")
     void valueLargerThanFollowerBuffersReachesAllNodes() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");

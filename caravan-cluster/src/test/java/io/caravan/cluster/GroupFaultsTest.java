@@ -568,6 +568,7 @@ final class GroupFaultsTest {
      * applies entries would wait forever for the end of the term.
      */
     @Test
+    @Tag("slow")
     void nodeLeavesGroupIfListenerCannotFollow() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "first");

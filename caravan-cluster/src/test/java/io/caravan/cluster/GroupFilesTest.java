@@ -40,6 +40,7 @@ final class GroupFilesTest {
     }
 
     @Test
+    @Tag("slow")
     void laggingNodeReceivesSnapshotAndCanLead() throws Exception {
         try (Group group = new Group(directory).create()) {
             String before = group.append(LIST, "before");

@@ -252,6 +252,7 @@ final class GroupMembershipTest {
      * vote nor start an election.
      */
     @Test
+    @Tag("slow")
     void nodeJoinsGroupWithoutWritesAndKeepsNote() throws Exception {
         try (Group group = new Group(directory).create()) {
             Node d = group.join("d");

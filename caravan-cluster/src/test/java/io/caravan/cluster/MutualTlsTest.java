@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -43,6 +44,7 @@ final class MutualTlsTest {
     }
 
     @Test
+    @Tag("slow")
     void servesOnlyNodesWithCertificateOfSameAuthority() throws Exception {
         GroupConfig.Tls ours = certificate("ours");
         GroupConfig.Tls foreign = certificate("foreign");

@@ -75,6 +75,7 @@ final class RaftMetadataRepairTest {
     }
 
     @Test
+    @Tag("slow")
     void groupRecoversIfAllNodesLoseTheirTerm() throws Exception {
         try (Group group = new Group(directory).create()) {
             List<String> all = List.of("a", "b", "c");

@@ -89,6 +89,7 @@ class CommandLineIT {
     }
 
     @Test
+    @Tag("slow")
     void reportsInvalidEnvironmentAddressAsUsageError() throws Exception {
         Process stat = start("nowhere", "stat");
         assertThat(exitCode(stat)).isEqualTo(2);
