@@ -35,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -313,6 +314,7 @@ class ClusterServerTest {
     }
 
     @Test
+    @Tag("slow")
     void rejectsWritesUntilMajorityReturns() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         List<ClusterNode> others =

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the environment and the exit codes of commands that run as separate processes. */
+@Tag("slow")
 @Timeout(180)
 class CommandLineIT {
     @TempDir
@@ -35,7 +36,6 @@ class CommandLineIT {
     }
 
     @Test
-    @Tag("slow")
     void terminatedTailExitsWithZero() throws Exception {
         try (ServedStore server = new ServedStore()) {
             CommandRun.of(server, "append", "d", "a", "b");
@@ -52,7 +52,6 @@ class CommandLineIT {
     }
 
     @Test
-    @Tag("slow")
     void terminatedLogExitsWithZero() throws Exception {
         try (ListStore store = SmallFiles.open(directory)) {
             store.append(1, new byte[3]).join();
@@ -70,7 +69,6 @@ class CommandLineIT {
 
     /** A continuous copy that has rejected a document must exit with an error code even if a signal ends it. */
     @Test
-    @Tag("slow")
     void terminatedCopyReportsRejectedDocument() throws Exception {
         try (ServedStore from = new ServedStore();
                 ServedStore to = new ServedStore()) {
@@ -89,7 +87,6 @@ class CommandLineIT {
     }
 
     @Test
-    @Tag("slow")
     void reportsInvalidEnvironmentAddressAsUsageError() throws Exception {
         Process stat = start("nowhere", "stat");
         assertThat(exitCode(stat)).isEqualTo(2);

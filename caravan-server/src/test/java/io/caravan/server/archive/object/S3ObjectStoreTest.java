@@ -8,9 +8,11 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 
 /** Tests the object store contract against an S3 server in this JVM. */
+@Tag("slow")
 class S3ObjectStoreTest extends ObjectStoreContract {
     private static final AtomicInteger PLACES = new AtomicInteger();
 

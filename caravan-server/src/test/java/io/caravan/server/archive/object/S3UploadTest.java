@@ -11,6 +11,7 @@ import io.caravan.testing.LongTimeout;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,6 +19,7 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /** Tests uploads of objects in many parts. */
+@Tag("slow")
 @LongTimeout
 class S3UploadTest {
     private static final int MEBIBYTE = 1 << 20;
