@@ -138,6 +138,7 @@ final class ConfigurationDriftTest {
      * query them, so only the first frame reveals that the segment size differs.
      */
     @Test
+    @Tag("slow")
     void nodeLeavesAtFirstFrameIfSegmentSizeDiffers() throws Exception {
         try (Group group = new Group(directory)
                 .settings((node, store) -> node.equals("c") ? store.logSegmentBytes(64 * KIB) : store)) {

@@ -388,6 +388,7 @@ final class GroupMembershipTest {
      * node's vote.
      */
     @Test
+    @Tag("slow")
     void rejectsNodeOnlyOnceItsRemovalIsCertain() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");

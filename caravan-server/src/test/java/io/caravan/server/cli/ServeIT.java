@@ -75,8 +75,8 @@ class ServeIT {
     void killUnderPipelinedLoadLosesNoAcknowledgedValue() throws Exception {
         long replied = loadAnd(server -> assertThat(server.kill()).isEqualTo(SIGKILL_EXIT));
         assertThat(replied).isGreaterThanOrEqualTo(1_000);
-        try (ServerProcess server = ServerJvm.start(directory.resolve("data"));
-                RespClient client = new RespClient(server.awaitAddress())) {
+        try (ServerFixture server = new ServerFixture(SmallFiles.open(directory.resolve("data")));
+                RespClient client = server.connect()) {
             assertHoldsAll(client, "k", replied);
         }
     }
@@ -95,6 +95,7 @@ class ServeIT {
     }
 
     @Test
+    @Tag("slow")
     void spacesSurviveKill() throws Exception {
         String space;
         try (ServerProcess server = ServerJvm.start(directory.resolve("data"));
