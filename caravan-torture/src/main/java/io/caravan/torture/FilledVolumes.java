@@ -6,11 +6,13 @@ import io.caravan.StoreConfig;
 import io.caravan.StoreIoException;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -79,26 +81,37 @@ final class FilledVolumes {
         try (SmallVolume volume = SmallVolume.mount(volumeDirectory, tried.type(), tried.megabytes())) {
             StoreConfig config =
                     StoreConfig.builder(volume.directory().resolve("store")).build();
+            Map<Long, Map<Long, Long>> acknowledged = new HashMap<>();
+            boolean recovered;
             try (DurableListStore store = DurableListStore.open(config)) {
-                return run(tried, store);
+                recovered = run(tried, store, acknowledged) && holds(store, acknowledged);
+            }
+            try (DurableListStore store = DurableListStore.open(config)) {
+                return holds(store, acknowledged) && recovered;
             }
         } finally {
             Files.deleteIfExists(volumeDirectory.resolve("volume.image"));
         }
     }
 
-    private boolean run(Case tried, DurableListStore store) {
-        long filled = fill(store, tried.valueBytes());
-        for (int id = tried.keepsOne() ? 1 : 0; id < DOCUMENTS; id++) {
+    /**
+     * Fills the store, deletes documents, and fills it again.
+     *
+     * @param acknowledged receives the number in each value that the store must still have, by document and sequence
+     */
+    private boolean run(Case tried, DurableListStore store, Map<Long, Map<Long, Long>> acknowledged) {
+        long filled = fill(store, tried.valueBytes(), acknowledged);
+        for (long id = tried.keepsOne() ? 1 : 0; id < DOCUMENTS; id++) {
             store.delete(id).join();
+            acknowledged.remove(id);
         }
         long start = System.nanoTime();
         String problem = "";
         do {
-            problem = tryAppend(store, DOCUMENTS, 1);
+            problem = tryAppend(store);
         } while (!problem.isEmpty() && pause(start));
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        long again = problem.isEmpty() ? fill(store, tried.valueBytes()) : 0;
+        long again = problem.isEmpty() ? fill(store, tried.valueBytes(), acknowledged) : 0;
         boolean good = problem.isEmpty() && again > 0;
         out.println(tried + ": " + filled + " values filled it; "
                 + (good
@@ -107,6 +120,25 @@ final class FilledVolumes {
                                 ? "FAILED, only a small append was accepted"
                                 : "FAILED, no append in " + millis + " ms: " + problem));
         return good;
+    }
+
+    /** Whether the store has exactly the acknowledged values of the documents that were filled. */
+    private boolean holds(DurableListStore store, Map<Long, Map<Long, Long>> acknowledged) {
+        boolean same = true;
+        for (long id = 0; id < DOCUMENTS; id++) {
+            Map<Long, Long> found = new HashMap<>();
+            store.get(id, (sequence, value) -> {
+                found.put(sequence, value.getLong());
+                return true;
+            });
+            Map<Long, Long> expected = acknowledged.getOrDefault(id, Map.of());
+            if (!found.equals(expected)) {
+                out.println("FAILED, document " + id + " has " + found.size() + " values, should have "
+                        + expected.size() + " others");
+                same = false;
+            }
+        }
+        return same;
     }
 
     private static boolean pause(long startNanos) {
@@ -118,17 +150,23 @@ final class FilledVolumes {
      * Appends to all documents in turn, and requests a checkpoint when an append is rejected, until an append is
      * rejected even after a checkpoint. Returns the number of accepted appends.
      */
-    private static long fill(DurableListStore store, int valueBytes) {
+    private static long fill(DurableListStore store, int valueBytes, Map<Long, Map<Long, Long>> acknowledged) {
         long accepted = 0;
         boolean rejectedBefore = false;
         while (true) {
             List<CompletableFuture<Long>> group = new ArrayList<>();
-            for (int i = 0; i < IN_FLIGHT; i++) {
-                group.add(store.append((accepted + i) % DOCUMENTS, value(valueBytes)));
+            for (long number = accepted; number < accepted + IN_FLIGHT; number++) {
+                group.add(store.append(number % DOCUMENTS, value(number, valueBytes)));
             }
             long before = accepted;
-            for (CompletableFuture<Long> append : group) {
-                accepted += isAccepted(append) ? 1 : 0;
+            for (int i = 0; i < IN_FLIGHT; i++) {
+                if (isAccepted(group.get(i))) {
+                    long number = before + i;
+                    acknowledged
+                            .computeIfAbsent(number % DOCUMENTS, id -> new HashMap<>())
+                            .put(group.get(i).join(), number);
+                    accepted++;
+                }
             }
             if (accepted - before == IN_FLIGHT) {
                 rejectedBefore = false;
@@ -161,16 +199,14 @@ final class FilledVolumes {
         }
     }
 
-    private static byte[] value(int bytes) {
-        byte[] value = new byte[bytes];
-        Arrays.fill(value, (byte) 'v');
-        return value;
+    private static byte[] value(long number, int bytes) {
+        return ByteBuffer.allocate(bytes).putLong(number).array();
     }
 
-    /** Tries to append a value. Returns why the append was rejected, or an empty string if it was accepted. */
-    private static String tryAppend(DurableListStore store, long id, int bytes) {
+    /** Tries to append a byte. Returns why the append was rejected, or an empty string if it was accepted. */
+    private static String tryAppend(DurableListStore store) {
         try {
-            store.append(id, value(bytes)).get(APPEND_SECONDS, TimeUnit.SECONDS);
+            store.append(DOCUMENTS, new byte[1]).get(APPEND_SECONDS, TimeUnit.SECONDS);
             return "";
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();

@@ -2,6 +2,7 @@ package io.caravan.torture;
 
 import io.caravan.cluster.Node;
 import io.caravan.testing.ChildJvm;
+import io.caravan.testing.ChildProcess;
 import io.caravan.torture.NodeCall.Reply;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
@@ -128,20 +129,22 @@ final class GroupNodeProcesses implements AutoCloseable {
     }
 
     /**
-     * Restarts the nodes that exited because of a disk fault, as a service manager does.
+     * Restarts the nodes that exited because of a disk fault, as a service manager does. Nodes that the harness has
+     * killed stay down.
      *
      * @throws IOException if a node exited for another reason
      */
     void startThoseThatEnded() throws IOException {
         for (String node : ids()) {
-            if (child(node).alive()) {
+            int status = child(node).alive() ? ChildProcess.KILLED : child(node).awaitExit();
+            if (status == ChildProcess.KILLED) {
                 continue;
             }
-            if (child(node).awaitExit() == GroupNodeProcess.UNFIT) {
-                if (!isExcused(node)) {
-                    throw new IOException("node " + node
-                            + " has ended by itself, though its disk was well; its output is in " + plan.log(node));
-                }
+            if (!isExcused(node)) {
+                throw new IOException("node " + node + " has exited by itself with status " + status
+                        + ", though its disk was well; its output is in " + plan.log(node));
+            }
+            if (status == GroupNodeProcess.UNFIT) {
                 endedByThemselves++;
                 start(node);
             }

@@ -59,6 +59,12 @@ class GroupTortureTest {
         assertCaught(torture(LyingNode.KeepsServing.class, LEADERS, MANY_ROUNDS));
     }
 
+    @Test
+    @Tag("thorough")
+    void detectsNodeThatExits() throws IOException, InterruptedException {
+        assertCaught(torture(LyingNode.Exits.class, List.of(GroupFault.PAUSE_LEADER), MANY_ROUNDS));
+    }
+
     /** Checks that the harness found a problem. A faulty group may lose writes, have different replicas, or hang. */
     private static void assertCaught(GroupSummary summary) {
         assertThat(summary.problems()).isNotEmpty();

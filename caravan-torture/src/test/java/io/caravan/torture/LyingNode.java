@@ -6,9 +6,12 @@ import io.caravan.ListInfo;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Contains main classes of Raft group nodes that each break a guarantee. */
 final class LyingNode {
+    private static final int WRITES = 20;
+
     private LyingNode() {}
 
     /** Acknowledges writes when its own store has accepted them, before the group has committed them. */
@@ -22,6 +25,23 @@ final class LyingNode {
             ListInfo before = store.info(call.list());
             submit(store, call);
             return before == null ? 0 : before.nextSequence();
+        }
+    }
+
+    /** Exits in the middle of a write, as after an error that the JVM does not survive. */
+    static final class Exits extends GroupNodeProcess {
+        private final AtomicInteger left = new AtomicInteger(WRITES);
+
+        public static void main(String[] arguments) throws IOException {
+            System.exit(new Exits().run(GroupPlan.parse(arguments)));
+        }
+
+        @Override
+        long change(DurableListStore store, NodeCall call) {
+            if (left.decrementAndGet() == 0) {
+                Runtime.getRuntime().halt(1);
+            }
+            return super.change(store, call);
         }
     }
 

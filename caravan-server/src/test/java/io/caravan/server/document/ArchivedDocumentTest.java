@@ -203,7 +203,11 @@ class ArchivedDocumentTest {
             store.full = true;
             CompletableFuture<Boolean> deleted = new CompletableFuture<>();
 
-            full.service().write(name("a"), EditedDocument::delete, Outcome.of(deleted::complete, deleted::completeExceptionally));
+            full.service()
+                    .write(
+                            name("a"),
+                            EditedDocument::delete,
+                            Outcome.of(deleted::complete, deleted::completeExceptionally));
 
             store.flush();
             List<DeletionRecord> pending = full.service().pendingDeletions();
