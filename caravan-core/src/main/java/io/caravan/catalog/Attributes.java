@@ -1,5 +1,7 @@
 package io.caravan.catalog;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collections;
@@ -73,7 +75,7 @@ public final class Attributes {
         check(bytes <= MAX_BYTES, "attributes of " + bytes + " bytes are over the limit of " + MAX_BYTES);
     }
 
-    private static void check(boolean holds, String otherwise) {
+    static void check(boolean holds, String otherwise) {
         if (!holds) {
             throw new IllegalArgumentException(otherwise);
         }
@@ -158,22 +160,12 @@ public final class Attributes {
             bytes += 1 + attribute.getKey().length() + Short.BYTES + attribute.getValue().length;
         }
         checkSize(bytes);
-        byte[] encoded = new byte[(int) bytes];
-        int at = 0;
-        for (var attribute : map.entrySet()) {
-            at = put(encoded, at, attribute.getKey(), attribute.getValue());
-        }
-        return encoded.length == 0 ? EMPTY : new Attributes(encoded);
-    }
-
-    private static int put(byte[] encoded, int at, String key, byte[] value) {
-        encoded[at] = (byte) key.length();
-        System.arraycopy(key.getBytes(StandardCharsets.ISO_8859_1), 0, encoded, at + 1, key.length());
-        int valueAt = at + 1 + key.length() + Short.BYTES;
-        encoded[valueAt - 2] = (byte) value.length;
-        encoded[valueAt - 1] = (byte) (value.length >>> Byte.SIZE);
-        System.arraycopy(value, 0, encoded, valueAt, value.length);
-        return valueAt + value.length;
+        ByteBuffer encoded = ByteBuffer.allocate((int) bytes).order(ByteOrder.LITTLE_ENDIAN);
+        map.forEach((key, value) -> encoded.put((byte) key.length())
+                .put(key.getBytes(StandardCharsets.ISO_8859_1))
+                .putShort((short) value.length)
+                .put(value));
+        return bytes == 0 ? EMPTY : new Attributes(encoded.array());
     }
 
     /** Returns a map that contains copies of all attributes. */

@@ -16,7 +16,9 @@ import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
@@ -134,11 +136,12 @@ class CatalogTest {
             assertThat(catalog.size()).isOne();
             reopen();
         }
-        DocumentNames names = new DocumentNames(10_000);
-        store.read(LIST_ID)
-                .forEach(entry ->
-                        names.learn(Objects.requireNonNull(DocumentNames.read(ByteBuffer.wrap(entry.value())))));
-        assertThat(names.of(2)).isEqualTo(A);
+        Map<Long, DocumentName> names = new HashMap<>();
+        store.read(LIST_ID).forEach(value -> {
+            CatalogEntry entry = CatalogEntry.decode(ByteBuffer.wrap(value.value()), LIST_ID, value.sequence());
+            names.put(entry.id(), entry.name());
+        });
+        assertThat(names).containsEntry(2L, A);
         try (Edit edit = catalog.edit(List.of(A, B))) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> edit.document(A).takeOver(edit.document(B)));
