@@ -118,19 +118,14 @@ public interface ListStore extends AutoCloseable {
     void append(long id, byte[] value, WriteCallback callback);
 
     /**
-     * Appends the {@code value.remaining()} bytes that start at the buffer's position. The position does not change.
-     *
-     * @see #append(long, byte[], WriteCallback)
+     * Appends the {@code value.remaining()} bytes that start at the buffer's position as {@link #append(long, byte[],
+     * WriteCallback)} does. The position does not change.
      */
     void append(long id, ByteBuffer value, WriteCallback callback);
 
-    /**
-     * Appends one value. The future completes with the value's sequence once the value is durable.
-     *
-     * @see #append(long, byte[], WriteCallback)
-     */
+    /** Appends one value as {@link #append(long, byte[], WriteCallback)} does, and returns a future. */
     default CompletableFuture<Long> append(long id, byte[] value) {
-        return WriteFuture.of(this, callback -> append(id, value, callback));
+        return WriteFuture.of(this, id, callback -> append(id, value, callback));
     }
 
     /**
@@ -145,12 +140,9 @@ public interface ListStore extends AutoCloseable {
      */
     void write(WriteBatch batch, WriteCallback callback);
 
-    /**
-     * Performs the batch as {@link #write(WriteBatch, WriteCallback)} does. The future completes with the argument of
-     * the callback.
-     */
+    /** Performs the batch as {@link #write(WriteBatch, WriteCallback)} does, and returns a future. */
     default CompletableFuture<Long> write(WriteBatch batch) {
-        return WriteFuture.of(this, callback -> write(batch, callback));
+        return WriteFuture.of(this, 0, callback -> write(batch, callback));
     }
 
     /**
@@ -158,10 +150,10 @@ public interface ListStore extends AutoCloseable {
      * waits for space, on any thread. If the store has no space, this returns false at once, changes nothing, and never
      * calls the callback. Use {@link #onWritable} to retry once space is available.
      *
+     * <p>Throws the same exceptions, except {@link NotWritableException}. Throws {@link OutOfSpaceException} only if
+     * waiting would not help.
+     *
      * @return whether the write was accepted
-     * @throws SequenceConflictException if an expectation of the batch does not hold
-     * @throws ValueTooLargeException if a value exceeds the limit, or the batch does not fit a log buffer
-     * @throws OutOfSpaceException if the heap or the log has no space for the batch, and waiting would not help
      */
     boolean tryWrite(WriteBatch batch, WriteCallback callback);
 
@@ -201,11 +193,9 @@ public interface ListStore extends AutoCloseable {
      */
     void trim(long id, long count, WriteCallback callback);
 
-    /**
-     * Trims as {@link #trim(long, long, WriteCallback)} does. The future completes with the argument of the callback.
-     */
+    /** Trims as {@link #trim(long, long, WriteCallback)} does, and returns a future. */
     default CompletableFuture<Long> trim(long id, long count) {
-        return WriteFuture.of(this, callback -> trim(id, count, callback));
+        return WriteFuture.of(this, id, callback -> trim(id, count, callback));
     }
 
     /**
@@ -216,19 +206,17 @@ public interface ListStore extends AutoCloseable {
      */
     void trimTo(long id, long firstSequence, WriteCallback callback);
 
-    /**
-     * Trims as {@link #trimTo(long, long, WriteCallback)} does. The future completes with the argument of the callback.
-     */
+    /** Trims as {@link #trimTo(long, long, WriteCallback)} does, and returns a future. */
     default CompletableFuture<Long> trimTo(long id, long firstSequence) {
-        return WriteFuture.of(this, callback -> trimTo(id, firstSequence, callback));
+        return WriteFuture.of(this, id, callback -> trimTo(id, firstSequence, callback));
     }
 
     /** Deletes the list. Deleting a missing list succeeds. The callback receives -1. */
     void delete(long id, WriteCallback callback);
 
-    /** Deletes the list as {@link #delete(long, WriteCallback)} does. The future completes with -1. */
+    /** Deletes the list as {@link #delete(long, WriteCallback)} does, and returns a future. */
     default CompletableFuture<Long> delete(long id) {
-        return WriteFuture.of(this, callback -> delete(id, callback));
+        return WriteFuture.of(this, id, callback -> delete(id, callback));
     }
 
     /**
