@@ -4,6 +4,7 @@ import io.caravan.CorruptStoreException;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,7 +12,6 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -249,16 +249,7 @@ public final class Catalog {
 
     /** Returns the number of documents. Never waits. */
     public long size() {
-        long documents = 0;
-        for (CatalogLog log : logs) {
-            documents += log.size();
-        }
-        return documents;
-    }
-
-    /** Returns the total number of entries, live or not, that the catalog's lists in all shards retain. */
-    long retainedEntries() {
-        return Stream.of(logs).mapToLong(CatalogLog::retained).sum();
+        return Arrays.stream(logs).mapToLong(CatalogLog::size).sum();
     }
 
     /** Opens an edit of one document. Waits while another edit holds the lock of the name's stripe. */

@@ -94,15 +94,6 @@ final class CatalogLog {
         return size;
     }
 
-    long retained() {
-        lock.lock();
-        try {
-            return nextSequence - firstSequence;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** Adds a document that is not in the order yet, as the newest document. */
     void add(CatalogDocument document, long entrySequence) {
         document.entrySequence = entrySequence;

@@ -49,6 +49,10 @@ class CatalogTest {
         assertThat(name.text()).isEqualTo("a\nb\r\t\u001b\u0085\u2028\u007f ä\\");
     }
 
+    private long retainedEntries() {
+        return Objects.requireNonNull(store.accepted(LIST_ID)).count();
+    }
+
     private void edit(DocumentName name, Consumer<DocumentEdit> operations) {
         edit(List.of(name), edit -> operations.accept(edit.document(name)));
     }
@@ -259,9 +263,7 @@ class CatalogTest {
             DocumentName name = DocumentName.of("short" + i % 7);
             append(name);
             edit(name, DocumentEdit::delete);
-            assertThat(catalog.retainedEntries())
-                    .isLessThanOrEqualTo(3 * catalog.size() + CatalogLog.FLOOR_ENTRIES)
-                    .isEqualTo(Objects.requireNonNull(store.info(LIST_ID)).count());
+            assertThat(retainedEntries()).isLessThanOrEqualTo(3 * catalog.size() + CatalogLog.FLOOR_ENTRIES);
         }
         reopen();
         assertThat(catalog.size()).isEqualTo(100);
@@ -283,7 +285,7 @@ class CatalogTest {
         List<DocumentName> names = appendToMany("n", 200);
         awaitWritable();
         edit(names, edit -> names.forEach(name -> edit.document(name).delete()));
-        assertThat(catalog.retainedEntries()).isOne();
+        assertThat(retainedEntries()).isOne();
         reopen();
         append(A);
         assertThat(state(A).id()).isEqualTo(201);
@@ -299,7 +301,7 @@ class CatalogTest {
         append(A);
         awaitWritable();
         append(B);
-        assertThat(catalog.retainedEntries()).isLessThan(3 * 12 + CatalogLog.FLOOR_ENTRIES);
+        assertThat(retainedEntries()).isLessThan(3 * 12 + CatalogLog.FLOOR_ENTRIES);
         reopen();
         assertThat(catalog.size()).isEqualTo(12);
     }
