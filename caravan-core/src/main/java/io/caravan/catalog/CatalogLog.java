@@ -204,9 +204,16 @@ final class CatalogLog {
      * waiting, the next change tries again.
      */
     private void compact() {
-        if (nextSequence - firstSequence <= 2 * size + FLOOR_ENTRIES) {
-            return;
+        try {
+            if (nextSequence - firstSequence > 2 * size + FLOOR_ENTRIES && store.writable()) {
+                moveOldest();
+            }
+        } catch (CaravanException rejected) {
+            LOG.debug("the catalog's compaction waits: {}", rejected.getMessage());
         }
+    }
+
+    private void moveOldest() {
         // Needs no fsync: a crash that undoes this batch also undoes its trim.
         WriteBatch batch = WriteBatch.create().expect(listId, nextSequence).durability(Durability.MEMORY);
         int moves = 0;
@@ -219,19 +226,13 @@ final class CatalogLog {
         }
         long keepFrom = next != order ? next.entrySequence : nextSequence - (moves == 0 ? 1 : 0);
         batch.trimTo(listId, keepFrom);
-        try {
-            if (!store.writable() || !store.tryWrite(batch, WriteCallback.completing(new CompletableFuture<>()))) {
-                return;
+        if (store.tryWrite(batch, WriteCallback.completing(new CompletableFuture<>()))) {
+            firstSequence = keepFrom;
+            for (; moves > 0; moves--) {
+                CatalogDocument moved = order.newer;
+                remove(moved);
+                add(moved, nextSequence++);
             }
-        } catch (CaravanException rejected) {
-            LOG.debug("the catalog's compaction waits: {}", rejected.getMessage());
-            return;
-        }
-        firstSequence = keepFrom;
-        for (; moves > 0; moves--) {
-            CatalogDocument moved = order.newer;
-            remove(moved);
-            add(moved, nextSequence++);
         }
     }
 
@@ -247,7 +248,7 @@ final class CatalogLog {
         while (document != order) {
             CatalogDocument next = document.newer;
             if (document.listed) {
-                findList(document, catalog.stripe(DocumentName.of(document.name)));
+                findList(document, catalog);
             }
             document = next;
         }
@@ -283,10 +284,10 @@ final class CatalogLog {
     }
 
     /** Sets a document's sequences to those of its list. Removes the document if the list does not exist. */
-    private void findList(CatalogDocument document, DocumentTable stripe) {
+    private void findList(CatalogDocument document, Catalog catalog) {
         ListInfo list = store.info(document.id);
         if (list == null) {
-            stripe.remove(document);
+            catalog.stripe(DocumentName.of(document.name)).remove(document);
             remove(document);
         } else {
             document.firstSequence = list.firstSequence();

@@ -10,6 +10,7 @@ import io.caravan.CorruptStoreException;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
+import io.caravan.StoreClosedException;
 import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -291,6 +292,16 @@ class CatalogTest {
         assertThat(state(A).id()).isEqualTo(201);
     }
 
+    /** Checks that a store that is closed after it has accepted a change rejects only the compaction that follows. */
+    @Test
+    void changeOfClosingStoreIsAcceptedWithoutCompaction() {
+        appendToMany("n", 200).forEach(name -> edit(name, DocumentEdit::delete));
+        full.closing = true;
+        append(A);
+        full.closing = false;
+        assertThat(state(A).nextSequence()).isOne();
+    }
+
     @Test
     void rejectedCompactionIsRetriedLater() {
         List<DocumentName> names = appendToMany("n", 200);
@@ -394,6 +405,7 @@ class CatalogTest {
         /** Whether the store reports that a write would have to wait for space. */
         private volatile boolean crowded;
 
+        private boolean closing;
         private int batches;
 
         FullStore(ListStore store) {
@@ -407,6 +419,14 @@ class CatalogTest {
             }
             batches++;
             super.write(batch, callback);
+        }
+
+        @Override
+        public boolean writable() {
+            if (closing) {
+                throw new StoreClosedException("the store");
+            }
+            return super.writable();
         }
 
         @Override
