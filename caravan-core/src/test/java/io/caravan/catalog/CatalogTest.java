@@ -295,11 +295,14 @@ class CatalogTest {
     /** Checks that a store that is closed after it has accepted a change rejects only the compaction that follows. */
     @Test
     void changeOfClosingStoreIsAcceptedWithoutCompaction() {
-        appendToMany("n", 200).forEach(name -> edit(name, DocumentEdit::delete));
+        List<DocumentName> names = appendToMany("n", 200);
+        full.crowded = true;
+        names.forEach(name -> edit(name, DocumentEdit::delete));
         full.closing = true;
         append(A);
         full.closing = false;
         assertThat(state(A).nextSequence()).isOne();
+        assertThat(retainedEntries()).isEqualTo(201);
     }
 
     @Test
