@@ -57,7 +57,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Reads</b> return only data that has reached the durability level at which it was written. Data that was written
  * at {@link Durability#MEMORY} is an exception: it must have reached {@link Durability#PROCESS}. A read requests the
  * flush of the list's last accepted write, waits for it, and then sees the list as of one moment. Concurrent trims and
- * deletes do not affect it. A thread always sees its own earlier writes, because the read waits for them.
+ * deletes do not affect it. A thread always sees its own earlier writes, because the read waits for them. A read throws
+ * {@link CorruptStoreException} if an entry's bytes differ from those that were appended.
  *
  * <p>An {@link EntryStream} runs outside the store's locks: it may be slow, and may read and write. Its exceptions
  * propagate to the reader.
@@ -159,8 +160,6 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Streams every retained entry of a list, oldest first, and then calls {@link EntryStream#finished()}.
-     *
-     * @throws CorruptStoreException if an entry's bytes differ from those that were appended
      */
     void get(long id, EntryStream stream);
 
@@ -171,7 +170,6 @@ public interface ListStore extends AutoCloseable {
      * @param fromSequence zero or more
      * @throws TrimmedException if the entry at {@code fromSequence} has been trimmed, even if the list has no entries
      *     left; the stream is not called
-     * @throws CorruptStoreException if an entry's bytes differ from those that were appended
      */
     void get(long id, long fromSequence, EntryStream stream);
 
@@ -180,7 +178,6 @@ public interface ListStore extends AutoCloseable {
      * EntryStream#finished()}. Suitable for readers that start with the latest entries and page back.
      *
      * @param beforeSequence zero or more; {@link Long#MAX_VALUE} starts with the newest entry
-     * @throws CorruptStoreException if an entry's bytes differ from those that were appended
      */
     void getNewestFirst(long id, long beforeSequence, EntryStream stream);
 
@@ -257,22 +254,17 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Returns the entries of a list starting at a sequence, oldest first, up to a limit. Returns an empty list if the
-     * sequence is past the end of the list.
+     * Returns the entries that {@link #get(long, long, EntryStream)} streams, up to a limit, or throws its exceptions.
      *
-     * @param fromSequence zero or more
      * @param limit maximum number of entries to return, at least 1
-     * @throws TrimmedException if the entry at {@code fromSequence} has been trimmed, even if the list has no entries
-     *     left
      */
     default List<Entry> read(long id, long fromSequence, int limit) {
         return collected(limit, entries -> get(id, fromSequence, entries));
     }
 
     /**
-     * Returns the retained entries of a list before a sequence, newest first, up to a limit.
+     * Returns the entries that {@link #getNewestFirst} streams, up to a limit.
      *
-     * @param beforeSequence zero or more; {@link Long#MAX_VALUE} starts with the newest entry
      * @param limit maximum number of entries to return, at least 1
      */
     default List<Entry> readNewestFirst(long id, long beforeSequence, int limit) {

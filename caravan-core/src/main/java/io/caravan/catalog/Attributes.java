@@ -59,7 +59,7 @@ public final class Attributes {
         String previous = "";
         int at = 0;
         while (at < encoded.length) {
-            check(at + 1 + keyBytes(encoded, at) + Short.BYTES <= encoded.length, "an attribute's key is cut off");
+            check(valueAt(encoded, at) <= encoded.length, "an attribute's key is cut off");
             String key = key(encoded, at);
             checkKey(key);
             check(previous.compareTo(key) < 0, "the attributes' keys do not rise");
@@ -99,21 +99,20 @@ public final class Attributes {
         return at + 1 + keyBytes(encoded, at) + Short.BYTES;
     }
 
-    private static int valueBytes(byte[] encoded, int at) {
-        int lengthAt = valueAt(encoded, at) - Short.BYTES;
-        return encoded[lengthAt] & 0xFF | (encoded[lengthAt + 1] & 0xFF) << Byte.SIZE;
+    private static int next(byte[] encoded, int at) {
+        int valueAt = valueAt(encoded, at);
+        return valueAt + (encoded[valueAt - 2] & 0xFF) + ((encoded[valueAt - 1] & 0xFF) << Byte.SIZE);
     }
 
-    private static int next(byte[] encoded, int at) {
-        return valueAt(encoded, at) + valueBytes(encoded, at);
+    private static byte[] value(byte[] encoded, int at) {
+        return Arrays.copyOfRange(encoded, valueAt(encoded, at), next(encoded, at));
     }
 
     /** Returns a copy of the value of the attribute with this key, or null if there is none. */
     public byte @Nullable [] get(String key) {
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {
             if (isKey(key, at)) {
-                int from = valueAt(encoded, at);
-                return Arrays.copyOfRange(encoded, from, from + valueBytes(encoded, at));
+                return value(encoded, at);
             }
         }
         return null;
@@ -172,8 +171,7 @@ public final class Attributes {
     public SortedMap<String, byte[]> asMap() {
         SortedMap<String, byte[]> map = new TreeMap<>();
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {
-            int from = valueAt(encoded, at);
-            map.put(key(encoded, at), Arrays.copyOfRange(encoded, from, from + valueBytes(encoded, at)));
+            map.put(key(encoded, at), value(encoded, at));
         }
         return Collections.unmodifiableSortedMap(map);
     }
