@@ -14,21 +14,13 @@ public final class CorruptStoreException extends CaravanException {
 
     /** Creates an exception for damage that cannot be attributed to a single entry. */
     public CorruptStoreException(String file, long offset, String problem) {
-        this(NOT_APPLICABLE, NOT_APPLICABLE, file, offset, file + " at offset " + offset + ": " + problem);
+        this(file, offset, NOT_APPLICABLE, NOT_APPLICABLE, problem);
     }
 
     /** Creates an exception for a damaged entry. */
     public CorruptStoreException(String file, long offset, long id, long sequence, String problem) {
-        this(
-                id,
-                sequence,
-                file,
-                offset,
-                file + " at offset " + offset + ": document " + id + ", sequence " + sequence + ": " + problem);
-    }
-
-    private CorruptStoreException(long id, long sequence, String file, long offset, String message) {
-        super(message);
+        super(file + " at offset " + offset + ": "
+                + (sequence == NOT_APPLICABLE ? "" : "document " + id + ", sequence " + sequence + ": ") + problem);
         this.file = file;
         this.offset = offset;
         this.id = id;

@@ -57,7 +57,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Reads</b> return only data that has reached the durability level at which it was written. Data that was written
  * at {@link Durability#MEMORY} is an exception: it must have reached {@link Durability#PROCESS}. A read requests the
  * flush of the list's last accepted write, waits for it, and then sees the list as of one moment. Concurrent trims and
- * deletes do not affect it. A thread always sees its own earlier writes, because the read waits for them.
+ * deletes do not affect it. A thread always sees its own earlier writes, because the read waits for them. A read throws
+ * {@link CorruptStoreException} if an entry's bytes differ from those that were appended.
  *
  * <p>An {@link EntryStream} runs outside the store's locks: it may be slow, and may read and write. Its exceptions
  * propagate to the reader.
@@ -118,19 +119,14 @@ public interface ListStore extends AutoCloseable {
     void append(long id, byte[] value, WriteCallback callback);
 
     /**
-     * Appends the {@code value.remaining()} bytes that start at the buffer's position. The position does not change.
-     *
-     * @see #append(long, byte[], WriteCallback)
+     * Appends the {@code value.remaining()} bytes that start at the buffer's position as {@link #append(long, byte[],
+     * WriteCallback)} does. The position does not change.
      */
     void append(long id, ByteBuffer value, WriteCallback callback);
 
-    /**
-     * Appends one value. The future completes with the value's sequence once the value is durable.
-     *
-     * @see #append(long, byte[], WriteCallback)
-     */
+    /** Appends one value as {@link #append(long, byte[], WriteCallback)} does, and returns a future. */
     default CompletableFuture<Long> append(long id, byte[] value) {
-        return WriteFuture.of(this, callback -> append(id, value, callback));
+        return WriteFuture.of(this, id, callback -> append(id, value, callback));
     }
 
     /**
@@ -146,12 +142,9 @@ public interface ListStore extends AutoCloseable {
      */
     void write(WriteBatch batch, WriteCallback callback);
 
-    /**
-     * Performs the batch as {@link #write(WriteBatch, WriteCallback)} does. The future completes with the argument of
-     * the callback.
-     */
+    /** Performs the batch as {@link #write(WriteBatch, WriteCallback)} does, and returns a future. */
     default CompletableFuture<Long> write(WriteBatch batch) {
-        return WriteFuture.of(this, callback -> write(batch, callback));
+        return WriteFuture.of(this, 0, callback -> write(batch, callback));
     }
 
     /**
@@ -159,17 +152,15 @@ public interface ListStore extends AutoCloseable {
      * waits for space, on any thread. If the store has no space, this returns false at once, changes nothing, and never
      * calls the callback. Use {@link #onWritable} to retry once space is available.
      *
+     * <p>Throws the same exceptions, except {@link NotWritableException}. Throws {@link OutOfSpaceException} only if
+     * waiting would not help.
+     *
      * @return whether the write was accepted
-     * @throws SequenceConflictException if an expectation of the batch does not hold
-     * @throws ValueTooLargeException if a value exceeds the limit, or the batch does not fit a log buffer
-     * @throws OutOfSpaceException if the heap or the log has no space for the batch, and waiting would not help
      */
     boolean tryWrite(WriteBatch batch, WriteCallback callback);
 
     /**
      * Streams every retained entry of a list, oldest first, and then calls {@link EntryStream#finished()}.
-     *
-     * @throws CorruptStoreException if an entry's bytes differ from those that were appended
      */
     void get(long id, EntryStream stream);
 
@@ -180,7 +171,6 @@ public interface ListStore extends AutoCloseable {
      * @param fromSequence zero or more
      * @throws TrimmedException if the entry at {@code fromSequence} has been trimmed, even if the list has no entries
      *     left; the stream is not called
-     * @throws CorruptStoreException if an entry's bytes differ from those that were appended
      */
     void get(long id, long fromSequence, EntryStream stream);
 
@@ -189,7 +179,6 @@ public interface ListStore extends AutoCloseable {
      * EntryStream#finished()}. Suitable for readers that start with the latest entries and page back.
      *
      * @param beforeSequence zero or more; {@link Long#MAX_VALUE} starts with the newest entry
-     * @throws CorruptStoreException if an entry's bytes differ from those that were appended
      */
     void getNewestFirst(long id, long beforeSequence, EntryStream stream);
 
@@ -202,11 +191,9 @@ public interface ListStore extends AutoCloseable {
      */
     void trim(long id, long count, WriteCallback callback);
 
-    /**
-     * Trims as {@link #trim(long, long, WriteCallback)} does. The future completes with the argument of the callback.
-     */
+    /** Trims as {@link #trim(long, long, WriteCallback)} does, and returns a future. */
     default CompletableFuture<Long> trim(long id, long count) {
-        return WriteFuture.of(this, callback -> trim(id, count, callback));
+        return WriteFuture.of(this, id, callback -> trim(id, count, callback));
     }
 
     /**
@@ -217,19 +204,17 @@ public interface ListStore extends AutoCloseable {
      */
     void trimTo(long id, long firstSequence, WriteCallback callback);
 
-    /**
-     * Trims as {@link #trimTo(long, long, WriteCallback)} does. The future completes with the argument of the callback.
-     */
+    /** Trims as {@link #trimTo(long, long, WriteCallback)} does, and returns a future. */
     default CompletableFuture<Long> trimTo(long id, long firstSequence) {
-        return WriteFuture.of(this, callback -> trimTo(id, firstSequence, callback));
+        return WriteFuture.of(this, id, callback -> trimTo(id, firstSequence, callback));
     }
 
     /** Deletes the list. Deleting a missing list succeeds. The callback receives -1. */
     void delete(long id, WriteCallback callback);
 
-    /** Deletes the list as {@link #delete(long, WriteCallback)} does. The future completes with -1. */
+    /** Deletes the list as {@link #delete(long, WriteCallback)} does, and returns a future. */
     default CompletableFuture<Long> delete(long id) {
-        return WriteFuture.of(this, callback -> delete(id, callback));
+        return WriteFuture.of(this, id, callback -> delete(id, callback));
     }
 
     /**
@@ -270,22 +255,17 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Returns the entries of a list starting at a sequence, oldest first, up to a limit. Returns an empty list if the
-     * sequence is past the end of the list.
+     * Returns the entries that {@link #get(long, long, EntryStream)} streams, up to a limit, or throws its exceptions.
      *
-     * @param fromSequence zero or more
      * @param limit maximum number of entries to return, at least 1
-     * @throws TrimmedException if the entry at {@code fromSequence} has been trimmed, even if the list has no entries
-     *     left
      */
     default List<Entry> read(long id, long fromSequence, int limit) {
         return collected(limit, entries -> get(id, fromSequence, entries));
     }
 
     /**
-     * Returns the retained entries of a list before a sequence, newest first, up to a limit.
+     * Returns the entries that {@link #getNewestFirst} streams, up to a limit.
      *
-     * @param beforeSequence zero or more; {@link Long#MAX_VALUE} starts with the newest entry
      * @param limit maximum number of entries to return, at least 1
      */
     default List<Entry> readNewestFirst(long id, long beforeSequence, int limit) {

@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
@@ -47,7 +48,7 @@ public final class ShardedStore implements ListStore {
         return shards;
     }
 
-    private ListStore shardOf(long id) {
+    ListStore shardOf(long id) {
         return shards.get(id <= 0 ? 0 : (int) (id % shards.size()));
     }
 
@@ -72,11 +73,6 @@ public final class ShardedStore implements ListStore {
     @Override
     public void append(long id, ByteBuffer value, WriteCallback callback) {
         shardOf(id).append(id, value, callback);
-    }
-
-    @Override
-    public CompletableFuture<Long> append(long id, byte[] value) {
-        return shardOf(id).append(id, value);
     }
 
     @Override
@@ -115,28 +111,13 @@ public final class ShardedStore implements ListStore {
     }
 
     @Override
-    public CompletableFuture<Long> trim(long id, long count) {
-        return shardOf(id).trim(id, count);
-    }
-
-    @Override
     public void trimTo(long id, long firstSequence, WriteCallback callback) {
         shardOf(id).trimTo(id, firstSequence, callback);
     }
 
     @Override
-    public CompletableFuture<Long> trimTo(long id, long firstSequence) {
-        return shardOf(id).trimTo(id, firstSequence);
-    }
-
-    @Override
     public void delete(long id, WriteCallback callback) {
         shardOf(id).delete(id, callback);
-    }
-
-    @Override
-    public CompletableFuture<Long> delete(long id) {
-        return shardOf(id).delete(id);
     }
 
     @Override
@@ -160,10 +141,69 @@ public final class ShardedStore implements ListStore {
         shards.forEach(shard -> shard.forEachList(ids));
     }
 
-    /** Returns the combined counters and gauges of the shards; see {@link ShardedStats}. */
+    /**
+     * Returns the combined counters and gauges of the shards. Counts are sums. Exact combined percentiles cannot be
+     * computed from the shards' percentiles. Instead, each percentile is an upper bound: the maximum over the shards.
+     */
     @Override
     public StoreStats stats() {
-        return new ShardedStats(shards.stream().map(ListStore::stats).toList()).together();
+        List<StoreStats> all = shards.stream().map(ListStore::stats).toList();
+        String first = all.get(0).name();
+        return new StoreStats(
+                all.size() == 1 ? first : first + " and " + (all.size() - 1) + " more shards",
+                sum(all, StoreStats::appends),
+                sum(all, StoreStats::appendedBytes),
+                sum(all, StoreStats::trims),
+                sum(all, StoreStats::deletes),
+                sum(all, StoreStats::internalWrites),
+                sum(all, StoreStats::rejections),
+                sum(all, StoreStats::failures),
+                sum(all, StoreStats::fsyncs),
+                sum(all, StoreStats::logBytes),
+                distribution(all, StoreStats::flushRecords),
+                distribution(all, StoreStats::fsyncNanos),
+                distribution(all, StoreStats::ackNanos),
+                distribution(all, StoreStats::recentAckNanos),
+                sum(all, StoreStats::lists),
+                sum(all, StoreStats::values),
+                heap(all.stream().map(StoreStats::heap).toList()),
+                sum(all, StoreStats::logBytesSinceCheckpoint),
+                sum(all, StoreStats::checkpoints),
+                greatest(all, StoreStats::lastCheckpointNanos),
+                sum(all, StoreStats::pinnedReaders),
+                distribution(all, StoreStats::lockNanos));
+    }
+
+    private static <T> long sum(List<T> parts, ToLongFunction<T> figure) {
+        return parts.stream().mapToLong(figure).sum();
+    }
+
+    private static <T> long greatest(List<T> parts, ToLongFunction<T> figure) {
+        return parts.stream().mapToLong(figure).max().orElse(0);
+    }
+
+    private static Distribution distribution(List<StoreStats> all, Function<StoreStats, Distribution> of) {
+        List<Distribution> parts = all.stream().map(of).toList();
+        long count = sum(parts, Distribution::count);
+        double total =
+                parts.stream().mapToDouble(part -> part.mean() * part.count()).sum();
+        return new Distribution(
+                count,
+                count == 0 ? 0 : total / count,
+                greatest(parts, Distribution::p50),
+                greatest(parts, Distribution::p90),
+                greatest(parts, Distribution::p99),
+                greatest(parts, Distribution::p999),
+                greatest(parts, Distribution::max));
+    }
+
+    private static HeapUse heap(List<HeapUse> parts) {
+        return new HeapUse(
+                sum(parts, HeapUse::totalBytes),
+                sum(parts, HeapUse::usedBytes),
+                sum(parts, HeapUse::freeBytes),
+                greatest(parts, HeapUse::largestHoleBytes),
+                greatest(parts, HeapUse::segmentBytes));
     }
 
     /** Throws {@link UnsupportedOperationException}, because each shard has its own layout; see {@link #shards()}. */
@@ -194,44 +234,30 @@ public final class ShardedStore implements ListStore {
      */
     @Override
     public void onWritable(Runnable action) {
-        onWritable(shards.iterator(), new Once(action));
+        // Distinguishes a StoreClosedException of the action from that of a shard.
+        AtomicBoolean ran = new AtomicBoolean();
+        onWritable(shards.iterator(), ran, () -> {
+            ran.set(true);
+            action.run();
+        });
     }
 
-    private static void onWritable(Iterator<ListStore> rest, Once action) {
+    private static void onWritable(Iterator<ListStore> rest, AtomicBoolean ran, Runnable action) {
         if (!rest.hasNext()) {
             action.run();
             return;
         }
         rest.next().onWritable(() -> {
             try {
-                onWritable(rest, action);
+                onWritable(rest, ran, action);
             } catch (StoreClosedException closed) {
-                if (action.ran) {
+                if (ran.get()) {
                     throw closed;
                 }
                 // A shard is closed. The action runs anyway, so that its caller is notified.
                 action.run();
             }
         });
-    }
-
-    /**
-     * An action that records whether it has run, so that a {@code StoreClosedException} from the action is not mistaken
-     * for one from a shard.
-     */
-    private static final class Once implements Runnable {
-        private final Runnable action;
-        private boolean ran;
-
-        Once(Runnable action) {
-            this.action = action;
-        }
-
-        @Override
-        public void run() {
-            ran = true;
-            action.run();
-        }
     }
 
     /** Returns the executor of the first shard. Each future completes on the executor of its own shard. */
@@ -263,79 +289,6 @@ public final class ShardedStore implements ListStore {
             } finally {
                 all(rest, action);
             }
-        }
-    }
-
-    /**
-     * The combined counters and gauges of several stores. Counts are sums. Exact combined percentiles cannot be
-     * computed from the shards' percentiles. Instead, each percentile is an upper bound: the maximum over the shards.
-     */
-    private static final class ShardedStats {
-        private final List<StoreStats> all;
-
-        ShardedStats(List<StoreStats> all) {
-            this.all = all;
-        }
-
-        StoreStats together() {
-            String first = all.get(0).name();
-            return new StoreStats(
-                    all.size() == 1 ? first : first + " and " + (all.size() - 1) + " more shards",
-                    sum(StoreStats::appends),
-                    sum(StoreStats::appendedBytes),
-                    sum(StoreStats::trims),
-                    sum(StoreStats::deletes),
-                    sum(StoreStats::internalWrites),
-                    sum(StoreStats::rejections),
-                    sum(StoreStats::failures),
-                    sum(StoreStats::fsyncs),
-                    sum(StoreStats::logBytes),
-                    distribution(StoreStats::flushRecords),
-                    distribution(StoreStats::fsyncNanos),
-                    distribution(StoreStats::ackNanos),
-                    distribution(StoreStats::recentAckNanos),
-                    sum(StoreStats::lists),
-                    sum(StoreStats::values),
-                    heap(),
-                    sum(StoreStats::logBytesSinceCheckpoint),
-                    sum(StoreStats::checkpoints),
-                    greatest(all, StoreStats::lastCheckpointNanos),
-                    sum(StoreStats::pinnedReaders),
-                    distribution(StoreStats::lockNanos));
-        }
-
-        private long sum(ToLongFunction<StoreStats> figure) {
-            return all.stream().mapToLong(figure).sum();
-        }
-
-        private static <T> long greatest(List<T> of, ToLongFunction<T> figure) {
-            return of.stream().mapToLong(figure).max().orElse(0);
-        }
-
-        private Distribution distribution(Function<StoreStats, Distribution> of) {
-            List<Distribution> parts = all.stream().map(of).toList();
-            long count = parts.stream().mapToLong(Distribution::count).sum();
-            double total = parts.stream()
-                    .mapToDouble(part -> part.mean() * part.count())
-                    .sum();
-            return new Distribution(
-                    count,
-                    count == 0 ? 0 : total / count,
-                    greatest(parts, Distribution::p50),
-                    greatest(parts, Distribution::p90),
-                    greatest(parts, Distribution::p99),
-                    greatest(parts, Distribution::p999),
-                    greatest(parts, Distribution::max));
-        }
-
-        private HeapUse heap() {
-            List<HeapUse> parts = all.stream().map(StoreStats::heap).toList();
-            return new HeapUse(
-                    parts.stream().mapToLong(HeapUse::totalBytes).sum(),
-                    parts.stream().mapToLong(HeapUse::usedBytes).sum(),
-                    parts.stream().mapToLong(HeapUse::freeBytes).sum(),
-                    greatest(parts, HeapUse::largestHoleBytes),
-                    greatest(parts, HeapUse::segmentBytes));
         }
     }
 }

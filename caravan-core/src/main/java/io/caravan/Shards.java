@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,7 +68,6 @@ public final class Shards implements AutoCloseable {
     private static Shards open(FileStorage storage, StoreConfig config, int shards) throws IOException {
         Path directory = config.directory();
         List<DurableListStore> stores = new ArrayList<>(shards);
-        boolean whole = false;
         try {
             boolean created = checkFiles(directory, storage, shards);
             for (int shard = 0; shard < shards; shard++) {
@@ -79,12 +77,10 @@ public final class Shards implements AutoCloseable {
                 requireEmpty(directory, stores);
                 writeCount(storage, shards);
             }
-            whole = true;
             return new Shards(storage, List.copyOf(stores));
-        } finally {
-            if (!whole) {
-                closeAll(stores, storage);
-            }
+        } catch (IOException | RuntimeException | Error failed) {
+            closeAll(stores, storage);
+            throw failed;
         }
     }
 
@@ -127,17 +123,13 @@ public final class Shards implements AutoCloseable {
      */
     private static void requireStore(Path directory, int shard, int shards) throws IOException {
         Path store = directory(directory, shard);
-        if (Files.isDirectory(store)) {
-            try (Stream<Path> files = Files.list(store)) {
-                if (files.anyMatch(file -> FileNames.CHECKPOINT
-                        .number(file.getFileName().toString())
-                        .isPresent())) {
-                    return;
-                }
-            }
+        if (!Files.isDirectory(store)
+                || FileNames.CHECKPOINT
+                        .numbers(FileStorage.readOnly(store).list())
+                        .isEmpty()) {
+            throw new StoreDirectoryException(store + " is missing or holds no store, but is one of the " + shards
+                    + " shards of " + directory + ": put it back, or restore the whole directory from a backup");
         }
-        throw new StoreDirectoryException(store + " is missing or holds no store, but is one of the " + shards
-                + " shards of " + directory + ": put it back, or restore the whole directory from a backup");
     }
 
     /**

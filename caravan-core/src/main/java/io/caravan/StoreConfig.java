@@ -44,17 +44,11 @@ public final class StoreConfig {
         checkBlockMultiple(set.heapSegmentBytes, "heapSegmentBytes");
         long needed = set.maxValueBytes + (long) FRAME_ROOM_BYTES;
         checkAtLeast(set.logBufferBytes, needed, "logBufferBytes", "a value of maxValueBytes and its frame");
-        checkAtLeast(
-                set.logSegmentBytes,
-                set.logBufferBytes + (long) BLOCK_BYTES,
-                "logSegmentBytes",
-                "a log buffer and a block");
-        long entry = EntryLayout.entryBytes(set.maxValueBytes);
-        checkAtLeast(
-                set.heapSegmentBytes,
-                entry + BLOCK_BYTES,
-                "heapSegmentBytes",
-                "a block and the entry of a value of maxValueBytes");
+        long segment = set.logBufferBytes + (long) BLOCK_BYTES;
+        checkAtLeast(set.logSegmentBytes, segment, "logSegmentBytes", "a log buffer and a block");
+        String content = "a block and the entry of a value of maxValueBytes";
+        long heapSegment = EntryLayout.entryBytes(set.maxValueBytes) + BLOCK_BYTES;
+        checkAtLeast(set.heapSegmentBytes, heapSegment, "heapSegmentBytes", content);
         checkAtLeast(set.maxHeapBytes, set.heapSegmentBytes, "maxHeapBytes", "one heap segment");
     }
 
@@ -263,10 +257,7 @@ public final class StoreConfig {
             return this;
         }
 
-        /**
-         * Sets the fraction that determines when a checkpoint starts: above 0 and at most 1; default 1. See {@code
-         * checkpointFraction()}.
-         */
+        /** Sets {@link StoreConfig#checkpointFraction()}: above 0 and at most 1; default 1. */
         public Builder checkpointFraction(double fraction) {
             checkpointFraction = Arguments.fraction(fraction, "checkpointFraction");
             return this;

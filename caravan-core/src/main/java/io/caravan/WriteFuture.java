@@ -26,11 +26,12 @@ final class WriteFuture<T> extends CompletableFuture<T> {
     }
 
     /**
-     * Starts a write, and returns its future. If the store rejects the write, the future completes with the exception
-     * that the store throws.
+     * Starts a write to a list, and returns its future. If the store rejects the write, the future completes with the
+     * exception that the store throws.
      */
-    static CompletableFuture<Long> of(ListStore store, Consumer<WriteCallback> write) {
-        WriteFuture<Long> future = new WriteFuture<>(store.futureExecutor());
+    static CompletableFuture<Long> of(ListStore store, long id, Consumer<WriteCallback> write) {
+        ListStore shard = store instanceof ShardedStore sharded ? sharded.shardOf(id) : store;
+        WriteFuture<Long> future = new WriteFuture<>(shard.futureExecutor());
         try {
             write.accept(new WriteCallback() {
                 @Override

@@ -1,5 +1,7 @@
 package io.caravan.catalog;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collections;
@@ -57,7 +59,7 @@ public final class Attributes {
         String previous = "";
         int at = 0;
         while (at < encoded.length) {
-            check(at + 1 + keyBytes(encoded, at) + Short.BYTES <= encoded.length, "an attribute's key is cut off");
+            check(valueAt(encoded, at) <= encoded.length, "an attribute's key is cut off");
             String key = key(encoded, at);
             checkKey(key);
             check(previous.compareTo(key) < 0, "the attributes' keys do not rise");
@@ -73,7 +75,7 @@ public final class Attributes {
         check(bytes <= MAX_BYTES, "attributes of " + bytes + " bytes are over the limit of " + MAX_BYTES);
     }
 
-    private static void check(boolean holds, String otherwise) {
+    static void check(boolean holds, String otherwise) {
         if (!holds) {
             throw new IllegalArgumentException(otherwise);
         }
@@ -97,21 +99,20 @@ public final class Attributes {
         return at + 1 + keyBytes(encoded, at) + Short.BYTES;
     }
 
-    private static int valueBytes(byte[] encoded, int at) {
-        int lengthAt = valueAt(encoded, at) - Short.BYTES;
-        return encoded[lengthAt] & 0xFF | (encoded[lengthAt + 1] & 0xFF) << Byte.SIZE;
+    private static int next(byte[] encoded, int at) {
+        int valueAt = valueAt(encoded, at);
+        return valueAt + (encoded[valueAt - 2] & 0xFF) + ((encoded[valueAt - 1] & 0xFF) << Byte.SIZE);
     }
 
-    private static int next(byte[] encoded, int at) {
-        return valueAt(encoded, at) + valueBytes(encoded, at);
+    private static byte[] value(byte[] encoded, int at) {
+        return Arrays.copyOfRange(encoded, valueAt(encoded, at), next(encoded, at));
     }
 
     /** Returns a copy of the value of the attribute with this key, or null if there is none. */
     public byte @Nullable [] get(String key) {
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {
             if (isKey(key, at)) {
-                int from = valueAt(encoded, at);
-                return Arrays.copyOfRange(encoded, from, from + valueBytes(encoded, at));
+                return value(encoded, at);
             }
         }
         return null;
@@ -158,30 +159,19 @@ public final class Attributes {
             bytes += 1 + attribute.getKey().length() + Short.BYTES + attribute.getValue().length;
         }
         checkSize(bytes);
-        byte[] encoded = new byte[(int) bytes];
-        int at = 0;
-        for (var attribute : map.entrySet()) {
-            at = put(encoded, at, attribute.getKey(), attribute.getValue());
-        }
-        return encoded.length == 0 ? EMPTY : new Attributes(encoded);
-    }
-
-    private static int put(byte[] encoded, int at, String key, byte[] value) {
-        encoded[at] = (byte) key.length();
-        System.arraycopy(key.getBytes(StandardCharsets.ISO_8859_1), 0, encoded, at + 1, key.length());
-        int valueAt = at + 1 + key.length() + Short.BYTES;
-        encoded[valueAt - 2] = (byte) value.length;
-        encoded[valueAt - 1] = (byte) (value.length >>> Byte.SIZE);
-        System.arraycopy(value, 0, encoded, valueAt, value.length);
-        return valueAt + value.length;
+        ByteBuffer encoded = ByteBuffer.allocate((int) bytes).order(ByteOrder.LITTLE_ENDIAN);
+        map.forEach((key, value) -> encoded.put((byte) key.length())
+                .put(key.getBytes(StandardCharsets.ISO_8859_1))
+                .putShort((short) value.length)
+                .put(value));
+        return bytes == 0 ? EMPTY : new Attributes(encoded.array());
     }
 
     /** Returns a map that contains copies of all attributes. */
     public SortedMap<String, byte[]> asMap() {
         SortedMap<String, byte[]> map = new TreeMap<>();
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {
-            int from = valueAt(encoded, at);
-            map.put(key(encoded, at), Arrays.copyOfRange(encoded, from, from + valueBytes(encoded, at)));
+            map.put(key(encoded, at), value(encoded, at));
         }
         return Collections.unmodifiableSortedMap(map);
     }

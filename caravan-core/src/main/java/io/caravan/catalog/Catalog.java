@@ -1,21 +1,17 @@
 package io.caravan.catalog;
 
-import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
-import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
-import io.caravan.WriteCallback;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,15 +54,11 @@ public final class Catalog {
     /** Number of stripes into which the names are divided. */
     public static final int STRIPES = 1 << STRIPE_BITS;
 
-    private final ListStore store;
-    private final long listId;
     private final ToIntFunction<DocumentName> sharding;
     private final CatalogLog[] logs;
     private final DocumentTable[] stripes = new DocumentTable[STRIPES];
 
     private Catalog(ListStore store, long listId, ToIntFunction<DocumentName> sharding) {
-        this.store = store;
-        this.listId = listId;
         this.sharding = sharding;
         for (int i = 0; i < STRIPES; i++) {
             stripes[i] = new DocumentTable();
@@ -75,9 +67,7 @@ public final class Catalog {
         logs = new CatalogLog[shards.size()];
         for (int shard = 0; shard < logs.length; shard++) {
             logs[shard] = new CatalogLog(shards.get(shard), listId, shard, logs.length);
-            TableLoader loader = new TableLoader(shard);
-            logs[shard].load(loader);
-            logs[shard].findLists(loader);
+            logs[shard].load(this);
         }
     }
 
@@ -121,20 +111,8 @@ public final class Catalog {
      * durable, except for the sequences: they reflect all writes accepted so far.
      */
     public @Nullable DocumentState find(DocumentName name) {
-        DocumentTable stripe = stripe(name);
-        DocumentState state = null;
-        boolean inFlight;
-        stripe.lock.lock();
-        try {
-            CatalogDocument document = stripe.find(name);
-            if (document != null) {
-                state = document.state();
-            }
-            inFlight = stripe.changesInFlight.get() > 0;
-        } finally {
-            stripe.lock.unlock();
-        }
-        if (inFlight) {
+        DocumentState state = peek(name);
+        if (stripe(name).changesInFlight.get() > 0) {
             logs[shardOf(name)].flush();
         }
         return state;
@@ -190,9 +168,7 @@ public final class Catalog {
         DocumentTable table = stripes[stripe];
         table.lock.lock();
         try {
-            List<NamedDocument> all = new ArrayList<>();
-            table.forEach(document -> all.add(named(document)));
-            action.accept(all);
+            action.accept(list(stripe, attributes -> true));
         } finally {
             table.lock.unlock();
         }
@@ -229,19 +205,15 @@ public final class Catalog {
         int stripe = (int) cursor >>> DocumentTable.PLACE_BITS;
         int place = (int) cursor & (1 << DocumentTable.PLACE_BITS) - 1;
         List<NamedDocument> found = new ArrayList<>();
-        while (found.size() < limit) {
+        for (; stripe < STRIPES && found.size() < limit; stripe++) {
             long next = addPage(stripe, place, tie, limit, found);
             if (next != 0) {
                 return new Page(found, next);
             }
-            stripe++;
             place = 0;
             tie = 0;
-            if (stripe == STRIPES) {
-                return new Page(found, 0);
-            }
         }
-        return new Page(found, cursor(stripe, 0, 0));
+        return new Page(found, stripe == STRIPES ? 0 : cursor(stripe, 0, 0));
     }
 
     /**
@@ -277,16 +249,7 @@ public final class Catalog {
 
     /** Returns the number of documents. Never waits. */
     public long size() {
-        long documents = 0;
-        for (CatalogLog log : logs) {
-            documents += log.size();
-        }
-        return documents;
-    }
-
-    /** Returns the total number of entries, live or not, that the catalog's lists in all shards retain. */
-    long retainedEntries() {
-        return Stream.of(logs).mapToLong(CatalogLog::retained).sum();
+        return Arrays.stream(logs).mapToLong(CatalogLog::size).sum();
     }
 
     /** Opens an edit of one document. Waits while another edit holds the lock of the name's stripe. */
@@ -295,7 +258,8 @@ public final class Catalog {
         stripe.lock.lock();
         CatalogLog log = logs[shardOf(name)];
         WriteBatch batch = WriteBatch.create();
-        return new Edit(this, log, stripe, new DocumentEdit(name, stripe, log, batch), batch);
+        DocumentEdit document = new DocumentEdit(name, stripe, log, batch);
+        return new Edit(log, new DocumentTable[] {stripe}, new DocumentEdit[] {document}, Map.of(), batch);
     }
 
     /**
@@ -311,7 +275,7 @@ public final class Catalog {
         for (DocumentName name : names) {
             documents.computeIfAbsent(name, n -> new DocumentEdit(n, stripe(n), log, batch));
         }
-        return new Edit(this, log, locked, documents, batch);
+        return new Edit(log, locked, documents.values().toArray(DocumentEdit[]::new), documents, batch);
     }
 
     private CatalogLog logOf(Collection<DocumentName> names) {
@@ -338,129 +302,7 @@ public final class Catalog {
         return locked;
     }
 
-    private DocumentTable stripe(DocumentName name) {
+    DocumentTable stripe(DocumentName name) {
         return stripes[stripeOf(name)];
-    }
-
-    /** Writes an edit's batch. {@code changed} contains the documents whose changes require catalog entries. */
-    void commit(CatalogLog log, WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
-        if (!changed.isEmpty()) {
-            commitChanges(log, batch, changed, callback);
-            return;
-        }
-        if (batch.operations().isEmpty()) {
-            // The barrier changes nothing, but its callback is called after the callbacks of all writes accepted
-            // earlier.
-            log.addBarrier(batch);
-        }
-        log.write(batch, callback);
-    }
-
-    private static void commitChanges(
-            CatalogLog log, WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
-        InFlight inFlight = new InFlight(changed, callback);
-        boolean accepted = false;
-        try {
-            log.write(batch, changed, inFlight);
-            accepted = true;
-        } finally {
-            if (!accepted) {
-                inFlight.end();
-            }
-        }
-    }
-
-    /** A callback that counts its batch as in flight in each of the batch's stripes until the callback is called. */
-    private static final class InFlight implements WriteCallback {
-        private final List<DocumentEdit> changed;
-        private final WriteCallback callback;
-        private final AtomicBoolean ended = new AtomicBoolean();
-
-        InFlight(List<DocumentEdit> changed, WriteCallback callback) {
-            this.changed = changed;
-            this.callback = callback;
-            changed.forEach(document -> document.stripe().changesInFlight.incrementAndGet());
-        }
-
-        /**
-         * Stops counting the batch. Only the first call has an effect: a write that fails after the store has accepted
-         * it makes two calls, one when it throws an exception and one from its callback.
-         */
-        void end() {
-            if (!ended.getAndSet(true)) {
-                changed.forEach(document -> document.stripe().changesInFlight.decrementAndGet());
-            }
-        }
-
-        @Override
-        public void success(long sequence) {
-            end();
-            callback.success(sequence);
-        }
-
-        @Override
-        public void failure(CaravanException problem) {
-            end();
-            callback.failure(problem);
-        }
-    }
-
-    /** Fills the tables of documents while the catalog is being opened. */
-    final class TableLoader {
-        private final int shard;
-
-        TableLoader(int shard) {
-            this.shard = shard;
-        }
-
-        /** Removes and returns the document with the entry's name. */
-        @Nullable
-        CatalogDocument remove(CatalogEntry entry) {
-            DocumentName name = DocumentName.of(entry.name());
-            if (shardOf(name) != shard) {
-                throw misplaced("has the document '" + name + "' of shard " + shardOf(name)
-                        + ": the directories of shards were exchanged; put them back");
-            }
-            if (!isOfShard(entry.nextId())) {
-                throw misplaced(
-                        "gave the next document the id " + entry.nextId() + ", which belongs to another shard: the"
-                                + " directory was written with another number of shards; restore it");
-            }
-            CatalogDocument document = stripe(name).find(name);
-            if (document != null) {
-                stripe(name).remove(document);
-            }
-            return document;
-        }
-
-        private boolean isOfShard(long id) {
-            return id % logs.length == shard;
-        }
-
-        private CorruptStoreException misplaced(String how) {
-            return new CorruptStoreException("catalog of shard " + shard, 0, listId, 0, how);
-        }
-
-        CatalogDocument add(CatalogEntry entry) {
-            CatalogDocument document = new CatalogDocument(
-                    entry.name(), entry.id(), entry.attributes(), entry.kind() == CatalogEntry.Kind.WITH_LIST);
-            stripe(DocumentName.of(entry.name())).add(document);
-            return document;
-        }
-
-        /**
-         * Sets the document's first and next sequences to those of its list. If the list does not exist, removes the
-         * document and returns false.
-         */
-        boolean findList(CatalogDocument document) {
-            ListInfo info = store.info(document.id);
-            if (info == null) {
-                stripe(DocumentName.of(document.name)).remove(document);
-                return false;
-            }
-            document.firstSequence = info.firstSequence();
-            document.nextSequence = info.nextSequence();
-            return true;
-        }
     }
 }

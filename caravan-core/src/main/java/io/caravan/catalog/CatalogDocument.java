@@ -29,12 +29,10 @@ final class CatalogDocument {
 
     /** Sequence of the entry that describes this document. Guarded by the log lock. */
     long entrySequence;
-    /** Document that the previous live entry describes. Guarded by the log lock. */
-    @Nullable
-    CatalogDocument older;
+    /** Document that the previous live entry describes; see {@link CatalogLog}. Guarded by the log lock. */
+    CatalogDocument older = this;
     /** Document that the next live entry describes. Guarded by the log lock. */
-    @Nullable
-    CatalogDocument newer;
+    CatalogDocument newer = this;
 
     CatalogDocument(byte[] name, long id, Attributes attributes, boolean listed) {
         this.name = name;

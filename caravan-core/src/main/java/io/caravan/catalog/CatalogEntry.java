@@ -1,10 +1,12 @@
 package io.caravan.catalog;
 
+import static io.caravan.catalog.Attributes.check;
+
 import io.caravan.CorruptStoreException;
 import io.caravan.StoreVersionException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An entry of the catalog's list: the state of one document from this entry on. Little-endian.
@@ -33,7 +35,7 @@ import java.util.Optional;
  * @param id the document's id, which is also that of its list
  * @param nextId the lowest id that has never been assigned
  */
-record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes attributes) {
+public record CatalogEntry(Kind kind, long id, long nextId, DocumentName name, Attributes attributes) {
     static final int VERSION = 0;
     static final int KIND = VERSION + Byte.BYTES;
     static final int NAME_BYTES = KIND + Byte.BYTES;
@@ -45,7 +47,7 @@ record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes att
     static final int NEWEST_VERSION = 1;
 
     /** The kind of an entry; the ordinal is the code on disk. */
-    enum Kind {
+    public enum Kind {
         NONE,
         /** The document exists and has no list. */
         WITHOUT_LIST,
@@ -55,20 +57,25 @@ record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes att
         REMOVED;
 
         private static final Kind[] BY_CODE = values();
+
+        static Kind of(boolean listed) {
+            return listed ? WITH_LIST : WITHOUT_LIST;
+        }
     }
 
     byte[] encode() {
+        byte[] bytes = name.bytes();
         byte[] rest = attributes.encoded();
-        ByteBuffer buffer =
-                ByteBuffer.allocate(NAME + name.length + rest.length).order(ByteOrder.LITTLE_ENDIAN);
-        buffer.put(VERSION, (byte) NEWEST_VERSION);
-        buffer.put(KIND, (byte) kind.ordinal());
-        buffer.putShort(NAME_BYTES, (short) name.length);
-        buffer.putLong(ID, id);
-        buffer.putLong(NEXT_ID, nextId);
-        buffer.put(NAME, name);
-        buffer.put(NAME + name.length, rest);
-        return buffer.array();
+        return ByteBuffer.allocate(NAME + bytes.length + rest.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .put((byte) NEWEST_VERSION)
+                .put((byte) kind.ordinal())
+                .putShort((short) bytes.length)
+                .putLong(id)
+                .putLong(nextId)
+                .put(bytes)
+                .put(rest)
+                .array();
     }
 
     /**
@@ -78,24 +85,26 @@ record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes att
      * @param sequence the entry's sequence, for messages
      */
     static CatalogEntry decode(ByteBuffer value, long listId, long sequence) {
-        ByteBuffer buffer = value.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         try {
-            return decode(buffer);
+            return decode(value);
         } catch (IllegalArgumentException invalid) {
             throw new CorruptStoreException("catalog", 0, listId, sequence, String.valueOf(invalid.getMessage()));
         }
     }
 
-    /** Decodes an entry. Returns empty if this release cannot read the value as an entry. */
-    static Optional<CatalogEntry> decodeIfValid(ByteBuffer value) {
+    /**
+     * Decodes a value of a list that may be a catalog. Returns null if this release cannot read the value as an entry.
+     */
+    public static @Nullable CatalogEntry decodeIfValid(ByteBuffer value) {
         try {
-            return Optional.of(decode(value.duplicate().order(ByteOrder.LITTLE_ENDIAN)));
+            return decode(value);
         } catch (IllegalArgumentException | StoreVersionException other) {
-            return Optional.empty();
+            return null;
         }
     }
 
-    private static CatalogEntry decode(ByteBuffer buffer) {
+    private static CatalogEntry decode(ByteBuffer value) {
+        ByteBuffer buffer = value.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         check(buffer.limit() > VERSION, "the entry is empty");
         int version = buffer.get(VERSION);
         if (version < OLDEST_VERSION || version > NEWEST_VERSION) {
@@ -113,13 +122,8 @@ record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes att
         int attributesAt = NAME + nameBytes;
         Attributes.checkSize(buffer.limit() - attributesAt);
         Attributes attributes = Attributes.decode(bytes(buffer, attributesAt, buffer.limit()));
-        return new CatalogEntry(Kind.BY_CODE[kind], id, nextId, bytes(buffer, NAME, NAME + nameBytes), attributes);
-    }
-
-    private static void check(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new IllegalArgumentException(otherwise);
-        }
+        DocumentName name = DocumentName.of(bytes(buffer, NAME, attributesAt));
+        return new CatalogEntry(Kind.BY_CODE[kind], id, nextId, name, attributes);
     }
 
     private static byte[] bytes(ByteBuffer buffer, int from, int to) {

@@ -1,18 +1,19 @@
 package io.caravan.catalog;
 
 import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
 import io.caravan.Durability;
-import io.caravan.EntryStream;
+import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
-import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,21 +44,19 @@ final class CatalogLog {
      */
     static final int MOVES_PER_CHANGE = 2;
 
-    private static final WriteCallback NO_CALLBACK = new WriteCallback() {
-        @Override
-        public void success(long sequence) {}
-
-        @Override
-        public void failure(CaravanException problem) {}
-    };
-
     private final ListStore store;
     private final long listId;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final int shard;
     private final int shards;
     private final AtomicLong nextId;
-    /** The documents in the order of their entries. Guarded by the lock. */
-    private final EntryOrder order = new EntryOrder();
+    private final ReentrantLock lock = new ReentrantLock();
+    /**
+     * A ring of the documents in the order of their entries. It starts and ends with an element that is not a document.
+     * Guarded by the lock.
+     */
+    private final CatalogDocument order = new CatalogDocument(new byte[0], 0, Attributes.EMPTY, false);
+    /** Number of documents. Written under the lock. */
+    private volatile long size;
     /** Sequence of the first retained entry. Guarded by the lock. */
     private long firstSequence;
     /** Sequence of the next entry. Guarded by the lock. */
@@ -72,6 +71,7 @@ final class CatalogLog {
     CatalogLog(ListStore store, long listId, int shard, int shards) {
         this.store = store;
         this.listId = listId;
+        this.shard = shard;
         this.shards = shards;
         this.nextId = new AtomicLong(shard == 0 ? shards : shard);
     }
@@ -84,19 +84,6 @@ final class CatalogLog {
         return nextId.getAndAdd(shards);
     }
 
-    /**
-     * Writes a batch that needs no catalog entries.
-     *
-     * @throws NotWritableException if the store has no space now, and this thread runs an event loop
-     */
-    void write(WriteBatch batch, WriteCallback callback) {
-        if (!(Thread.currentThread() instanceof UninterruptibleThread)) {
-            store.write(batch, callback);
-        } else if (!store.tryWrite(batch, callback)) {
-            throw new NotWritableException("the store");
-        }
-    }
-
     /** Waits until all writes accepted so far in the log's shard are durable. */
     void flush() {
         store.flush();
@@ -104,61 +91,112 @@ final class CatalogLog {
 
     /** Returns the number of documents. Never waits. */
     long size() {
-        return order.size();
+        return size;
     }
 
-    long retained() {
-        lock.lock();
-        try {
-            return nextSequence - firstSequence;
-        } finally {
-            lock.unlock();
-        }
+    /** Adds a document that is not in the order yet, as the newest document. */
+    void add(CatalogDocument document, long entrySequence) {
+        document.entrySequence = entrySequence;
+        document.older = order.older;
+        document.newer = order;
+        order.older.newer = document;
+        order.older = document;
+        size = size + 1;
+    }
+
+    void remove(CatalogDocument document) {
+        document.older.newer = document.newer;
+        document.newer.older = document.older;
+        document.older = document;
+        document.newer = document;
+        size = size - 1;
     }
 
     /**
-     * Writes the batch with the entries of the changed documents, and publishes the changes once the batch is accepted.
+     * Writes an edit's batch, with the entries of the documents whose changes require them. Publishes these changes
+     * once the batch is accepted.
      *
      * @throws NotWritableException if the store has no space now, and this thread runs an event loop
      */
-    void write(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
+    void commit(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
+        if (!changed.isEmpty()) {
+            commitChanges(batch, changed, new InFlight(changed, callback));
+            return;
+        }
+        if (batch.operations().isEmpty()) {
+            // Changes nothing, but the callback is called after the callbacks of all writes accepted earlier.
+            batch.trimTo(listId, 0);
+        }
+        write(batch, callback);
+    }
+
+    private void commitChanges(WriteBatch batch, List<DocumentEdit> changed, InFlight inFlight) {
+        boolean accepted = false;
         lock.lock();
         try {
             batch.expect(listId, nextSequence);
-            long[] sequences = appendEntries(batch, changed);
-            write(batch, callback);
-            for (int i = 0; i < changed.size(); i++) {
-                changed.get(i).publishToCatalog(order, sequences[i]);
+            long next = nextSequence;
+            for (DocumentEdit document : changed) {
+                CatalogEntry entry = document.entry(nextId.get(), next);
+                if (entry != null) {
+                    batch.append(listId, entry.encode());
+                    next++;
+                }
             }
-            nextSequence = sequences[changed.size()];
+            write(batch, inFlight);
+            accepted = true;
+            changed.forEach(DocumentEdit::publishToCatalog);
+            nextSequence = next;
             compact();
         } finally {
             lock.unlock();
-        }
-    }
-
-    /**
-     * Adds an operation that changes nothing, so that the batch's callback keeps its place in the order of callbacks.
-     */
-    void addBarrier(WriteBatch batch) {
-        batch.trimTo(listId, 0);
-    }
-
-    /**
-     * Adds the entries for the changes to the batch. Returns their sequences, followed by the sequence of the next
-     * entry.
-     */
-    private long[] appendEntries(WriteBatch batch, List<DocumentEdit> changed) {
-        long[] sequences = new long[changed.size() + 1];
-        sequences[0] = nextSequence;
-        for (int i = 0; i < changed.size(); i++) {
-            CatalogEntry entry = changed.get(i).entry(nextId.get());
-            if (entry != null) {
-                batch.append(listId, entry.encode());
+            if (!accepted) {
+                inFlight.end();
             }
-            sequences[i + 1] = sequences[i] + (entry == null ? 0 : 1);
         }
-        return sequences;
+    }
+
+    private void write(WriteBatch batch, WriteCallback callback) {
+        if (!(Thread.currentThread() instanceof UninterruptibleThread)) {
+            store.write(batch, callback);
+        } else if (!store.tryWrite(batch, callback)) {
+            throw new NotWritableException("the store");
+        }
+    }
+
+    /** A callback that counts its batch as in flight in each of the batch's stripes until the callback is called. */
+    private static final class InFlight implements WriteCallback {
+        private final List<DocumentEdit> changed;
+        private final WriteCallback callback;
+        private final AtomicBoolean ended = new AtomicBoolean();
+
+        InFlight(List<DocumentEdit> changed, WriteCallback callback) {
+            this.changed = changed;
+            this.callback = callback;
+            changed.forEach(document -> document.stripe().changesInFlight.incrementAndGet());
+        }
+
+        /**
+         * Stops counting the batch. Only the first call has an effect: a write that fails after the store has accepted
+         * it makes two calls, one when it throws an exception and one from its callback.
+         */
+        void end() {
+            if (!ended.getAndSet(true)) {
+                changed.forEach(document -> document.stripe().changesInFlight.decrementAndGet());
+            }
+        }
+
+        @Override
+        public void success(long sequence) {
+            end();
+            callback.success(sequence);
+        }
+
+        @Override
+        public void failure(CaravanException problem) {
+            end();
+            callback.failure(problem);
+        }
     }
 
     /**
@@ -166,138 +204,94 @@ final class CatalogLog {
      * waiting, the next change tries again.
      */
     private void compact() {
-        if (nextSequence - firstSequence <= 2 * order.size() + FLOOR_ENTRIES || !store.writable()) {
-            return;
-        }
-        // Needs no fsync: a crash that undoes this batch also undoes its trim.
-        WriteBatch batch = WriteBatch.create().expect(listId, nextSequence).durability(Durability.MEMORY);
-        int moves = 0;
-        CatalogDocument next = order.oldest();
-        while (next != null && moves < MOVES_PER_CHANGE) {
-            batch.append(listId, entry(next).encode());
-            moves++;
-            next = next.newer;
-        }
-        long keepFrom = next != null ? next.entrySequence : nextSequence - (moves == 0 ? 1 : 0);
-        batch.trimTo(listId, keepFrom);
         try {
-            if (!store.tryWrite(batch, NO_CALLBACK)) {
-                return;
+            if (nextSequence - firstSequence > 2 * size + FLOOR_ENTRIES && store.writable()) {
+                moveOldest();
             }
         } catch (CaravanException rejected) {
             LOG.debug("the catalog's compaction waits: {}", rejected.getMessage());
-            return;
         }
-        firstSequence = keepFrom;
-        for (int i = 0; i < moves; i++) {
-            moveOldest();
-        }
-    }
-
-    private CatalogEntry entry(CatalogDocument document) {
-        CatalogEntry.Kind kind = document.listed ? CatalogEntry.Kind.WITH_LIST : CatalogEntry.Kind.WITHOUT_LIST;
-        return new CatalogEntry(kind, document.id, nextId.get(), document.name, document.attributes);
     }
 
     private void moveOldest() {
-        CatalogDocument moved = order.oldest();
-        if (moved != null) {
-            order.remove(moved);
-            moved.entrySequence = nextSequence++;
-            order.add(moved);
+        // Needs no fsync: a crash that undoes this batch also undoes its trim.
+        WriteBatch batch = WriteBatch.create().expect(listId, nextSequence).durability(Durability.MEMORY);
+        int moves = 0;
+        CatalogDocument next = order.newer;
+        for (; next != order && moves < MOVES_PER_CHANGE; next = next.newer) {
+            CatalogEntry.Kind kind = CatalogEntry.Kind.of(next.listed);
+            DocumentName name = DocumentName.of(next.name);
+            batch.append(listId, new CatalogEntry(kind, next.id, nextId.get(), name, next.attributes).encode());
+            moves++;
+        }
+        long keepFrom = next != order ? next.entrySequence : nextSequence - (moves == 0 ? 1 : 0);
+        batch.trimTo(listId, keepFrom);
+        if (store.tryWrite(batch, WriteCallback.completing(new CompletableFuture<>()))) {
+            firstSequence = keepFrom;
+            for (; moves > 0; moves--) {
+                CatalogDocument moved = order.newer;
+                remove(moved);
+                add(moved, nextSequence++);
+            }
         }
     }
 
-    /** Reads the catalog's list, and adds the documents to the tables. Called once, before any write. */
-    void load(Catalog.TableLoader loader) {
-        store.get(listId, new EntryStream() {
-            private boolean started;
-
-            @Override
-            public boolean next(long sequence, ByteBuffer value) {
-                if (!started) {
-                    firstSequence = sequence;
-                    started = true;
-                }
-                nextSequence = sequence + 1;
-                CatalogEntry entry = CatalogEntry.decode(value, listId, sequence);
-                nextId.set(entry.nextId());
-                take(entry, sequence, loader);
-                return true;
-            }
+    /** Reads the catalog's list, and adds the documents to the catalog. Called once, before any write. */
+    void load(Catalog catalog) {
+        store.get(listId, (sequence, value) -> {
+            firstSequence = nextSequence == 0 ? sequence : firstSequence;
+            nextSequence = sequence + 1;
+            load(CatalogEntry.decode(value, listId, sequence), sequence, catalog);
+            return true;
         });
+        CatalogDocument document = order.newer;
+        while (document != order) {
+            CatalogDocument next = document.newer;
+            if (document.listed) {
+                findList(document, catalog);
+            }
+            document = next;
+        }
     }
 
-    private void take(CatalogEntry entry, long sequence, Catalog.TableLoader loader) {
-        CatalogDocument replaced = loader.remove(entry);
+    private void load(CatalogEntry entry, long sequence, Catalog catalog) {
+        DocumentName name = entry.name();
+        if (catalog.shardOf(name) != shard) {
+            throw misplaced("has the document '" + name + "' of shard " + catalog.shardOf(name)
+                    + ": the directories of shards were exchanged; put them back");
+        }
+        if (entry.nextId() % shards != shard) {
+            throw misplaced("gave the next document the id " + entry.nextId() + ", which belongs to another shard: the"
+                    + " directory was written with another number of shards; restore it");
+        }
+        nextId.set(entry.nextId());
+        DocumentTable stripe = catalog.stripe(name);
+        CatalogDocument replaced = stripe.find(name);
         if (replaced != null) {
-            order.remove(replaced);
+            stripe.remove(replaced);
+            remove(replaced);
         }
         if (entry.kind() != CatalogEntry.Kind.REMOVED) {
-            CatalogDocument document = loader.add(entry);
-            document.entrySequence = sequence;
-            order.add(document);
+            boolean listed = entry.kind() == CatalogEntry.Kind.WITH_LIST;
+            CatalogDocument document = new CatalogDocument(name.bytes(), entry.id(), entry.attributes(), listed);
+            stripe.add(document);
+            add(document, sequence);
         }
     }
 
-    /** Removes the documents whose lists no longer exist, and sets the sequences of the other documents. */
-    void findLists(Catalog.TableLoader loader) {
-        CatalogDocument document = order.oldest();
-        while (document != null) {
-            CatalogDocument newer = document.newer;
-            if (document.listed && !loader.findList(document)) {
-                order.remove(document);
-            }
-            document = newer;
-        }
+    private CorruptStoreException misplaced(String how) {
+        return new CorruptStoreException("catalog of shard " + shard, 0, listId, 0, how);
     }
 
-    /**
-     * The documents in the order of the entries that describe them. Guarded by the lock of {@link CatalogLog}, except
-     * for {@link #size()}.
-     */
-    static final class EntryOrder {
-        private @Nullable CatalogDocument oldest;
-        private @Nullable CatalogDocument newest;
-        /** Number of documents; may be read without the lock. */
-        private volatile long size;
-
-        @Nullable
-        CatalogDocument oldest() {
-            return oldest;
-        }
-
-        long size() {
-            return size;
-        }
-
-        /** Adds a document that is not in the order yet, as the newest document. */
-        void add(CatalogDocument document) {
-            document.older = newest;
-            document.newer = null;
-            if (newest == null) {
-                oldest = document;
-            } else {
-                newest.newer = document;
-            }
-            newest = document;
-            size = size + 1;
-        }
-
-        void remove(CatalogDocument document) {
-            if (document.older == null) {
-                oldest = document.newer;
-            } else {
-                document.older.newer = document.newer;
-            }
-            if (document.newer == null) {
-                newest = document.older;
-            } else {
-                document.newer.older = document.older;
-            }
-            document.older = null;
-            document.newer = null;
-            size = size - 1;
+    /** Sets a document's sequences to those of its list. Removes the document if the list does not exist. */
+    private void findList(CatalogDocument document, Catalog catalog) {
+        ListInfo list = store.info(document.id);
+        if (list == null) {
+            catalog.stripe(DocumentName.of(document.name)).remove(document);
+            remove(document);
+        } else {
+            document.firstSequence = list.firstSequence();
+            document.nextSequence = list.nextSequence();
         }
     }
 }

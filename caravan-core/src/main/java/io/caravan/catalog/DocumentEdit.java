@@ -13,47 +13,40 @@ public final class DocumentEdit {
     private final DocumentTable stripe;
     private final CatalogLog log;
     private final WriteBatch batch;
-    private final @Nullable CatalogDocument original;
-
-    private boolean exists;
+    /** The document in the catalog: before the edit until the change is published, and then after the edit. */
+    private @Nullable CatalogDocument document;
+    /** The document after the operations so far; null if it will not exist. */
+    private @Nullable DocumentState state;
     /** Whether another document has taken over this document's list. */
     private boolean handedOver;
-
-    private long id;
-    private long firstSequence;
-    private long nextSequence;
-    private Attributes attributes = Attributes.EMPTY;
+    /** Sequence of the catalog entry that describes the document after the edit. */
+    private long entrySequence;
 
     DocumentEdit(DocumentName name, DocumentTable stripe, CatalogLog log, WriteBatch batch) {
         this.name = name;
         this.stripe = stripe;
         this.log = log;
         this.batch = batch;
-        this.original = stripe.find(name);
-        if (original != null) {
-            exists = true;
-            id = original.id;
-            firstSequence = original.firstSequence;
-            nextSequence = original.nextSequence;
-            attributes = original.attributes;
-        }
+        this.document = stripe.find(name);
+        this.state = document == null ? null : document.state();
     }
 
     /** Returns the document as it will be after the commit, or null if it will not exist. */
     public @Nullable DocumentState state() {
-        return exists ? new DocumentState(id, firstSequence, nextSequence, attributes) : null;
+        return state;
     }
 
     /** Creates the document without values, unless the document exists. */
     public DocumentEdit create() {
-        if (!exists) {
-            exists = true;
-            id = log.newId();
-            firstSequence = 0;
-            nextSequence = 0;
-            attributes = Attributes.EMPTY;
-        }
+        created();
         return this;
+    }
+
+    private DocumentState created() {
+        if (state == null) {
+            state = new DocumentState(log.newId(), 0, 0, Attributes.EMPTY);
+        }
+        return state;
     }
 
     /**
@@ -62,9 +55,11 @@ public final class DocumentEdit {
      * @return the value's sequence
      */
     public long append(byte[] value) {
-        create();
-        batch.append(id, value);
-        return nextSequence++;
+        DocumentState before = created();
+        batch.append(before.id(), value);
+        long sequence = before.nextSequence();
+        state = new DocumentState(before.id(), before.firstSequence(), sequence + 1, before.attributes());
+        return sequence;
     }
 
     /**
@@ -72,30 +67,29 @@ public final class DocumentEdit {
      * sequence remain. Does nothing if the document does not exist.
      */
     public DocumentEdit trimTo(long sequence) {
-        if (nextSequence > 0) {
-            batch.trimTo(id, sequence);
-            firstSequence = Math.max(firstSequence, Math.min(sequence, nextSequence));
+        DocumentState before = state;
+        if (before != null && before.nextSequence() > 0) {
+            batch.trimTo(before.id(), sequence);
+            long first = Math.max(before.firstSequence(), Math.min(sequence, before.nextSequence()));
+            state = new DocumentState(before.id(), first, before.nextSequence(), before.attributes());
         }
         return this;
     }
 
     /** Replaces the document's attributes. Creates the document if it does not exist. */
     public DocumentEdit attributes(Attributes replacement) {
-        create();
-        attributes = Objects.requireNonNull(replacement, "replacement");
+        Objects.requireNonNull(replacement, "replacement");
+        DocumentState before = created();
+        state = new DocumentState(before.id(), before.firstSequence(), before.nextSequence(), replacement);
         return this;
     }
 
     /** Deletes the document with its values and attributes. Does nothing if the document does not exist. */
     public DocumentEdit delete() {
-        if (nextSequence > 0) {
-            batch.delete(id);
+        if (state != null && state.nextSequence() > 0) {
+            batch.delete(state.id());
         }
-        exists = false;
-        id = 0;
-        firstSequence = 0;
-        nextSequence = 0;
-        attributes = Attributes.EMPTY;
+        state = null;
         return this;
     }
 
@@ -104,24 +98,19 @@ public final class DocumentEdit {
      * name of the other document becomes free. The other document must exist and be part of the same edit.
      */
     public DocumentEdit takeOver(DocumentEdit other) {
-        if (!other.exists || other == this) {
+        if (other.state == null || other == this) {
             throw new IllegalArgumentException("there is no other document to take over");
         }
         delete();
-        exists = true;
-        id = other.id;
-        firstSequence = other.firstSequence;
-        nextSequence = other.nextSequence;
-        attributes = other.attributes;
-        other.handedOver = other.listed();
-        other.nextSequence = 0;
-        other.delete();
+        state = other.state;
+        other.handedOver = listed();
+        other.state = null;
         return this;
     }
 
     /** Whether another document has taken over this document's list, and no new document has this name. */
     boolean handedOver() {
-        return handedOver && !exists;
+        return handedOver && state == null;
     }
 
     DocumentName name() {
@@ -133,65 +122,63 @@ public final class DocumentEdit {
     }
 
     private boolean listed() {
-        return nextSequence > 0;
+        return state != null && state.nextSequence() > 0;
     }
 
-    private boolean keepsDocument() {
-        return original != null && exists && original.id == id;
+    /**
+     * Returns the catalog's document if the edit keeps it; null if the edit creates, replaces, or removes the document.
+     */
+    private @Nullable CatalogDocument kept() {
+        return document != null && state != null && document.id == state.id() ? document : null;
     }
 
     /** Whether the change affects the catalog. A change to only the values of a document with a list does not. */
     boolean changesCatalog() {
-        if (keepsDocument()) {
-            return !attributes.equals(original().attributes) || listed() != original().listed;
+        CatalogDocument kept = kept();
+        if (kept == null || state == null) {
+            return document != null || state != null;
         }
-        return exists || original != null;
+        return !state.attributes().equals(kept.attributes) || listed() != kept.listed;
     }
 
     /**
      * Returns the catalog entry that the change requires, or null if it requires none. The removal of a document with a
      * list needs no entry, because the absence of the list records it. Such a removal therefore takes no space. If
      * another document has taken over the list, the removal needs an entry.
+     *
+     * @param sequence sequence of the entry
      */
     @Nullable
-    CatalogEntry entry(long nextId) {
-        if (exists) {
-            CatalogEntry.Kind kind = listed() ? CatalogEntry.Kind.WITH_LIST : CatalogEntry.Kind.WITHOUT_LIST;
-            return new CatalogEntry(kind, id, nextId, name.bytes(), attributes);
+    CatalogEntry entry(long nextId, long sequence) {
+        entrySequence = sequence;
+        if (state != null) {
+            return new CatalogEntry(CatalogEntry.Kind.of(listed()), state.id(), nextId, name, state.attributes());
         }
-        CatalogDocument removed = original();
+        CatalogDocument removed = Objects.requireNonNull(document);
         return removed.listed && !handedOver
                 ? null
-                : new CatalogEntry(CatalogEntry.Kind.REMOVED, removed.id, nextId, removed.name, Attributes.EMPTY);
+                : new CatalogEntry(CatalogEntry.Kind.REMOVED, removed.id, nextId, name, Attributes.EMPTY);
     }
 
-    /**
-     * Publishes an accepted change to the catalog. Called under the stripe's lock and the lock of {@link CatalogLog}.
-     *
-     * @param entrySequence sequence of {@link #entry}, if the change has one
-     */
-    void publishToCatalog(CatalogLog.EntryOrder order, long entrySequence) {
-        if (original != null) {
-            order.remove(original);
+    /** Publishes an accepted change to the catalog. Called under the stripe's lock and the lock of the log. */
+    void publishToCatalog() {
+        CatalogDocument kept = kept();
+        if (document != null) {
+            log.remove(document);
+            if (kept == null) {
+                stripe.remove(document);
+            }
         }
-        if (!exists) {
-            stripe.remove(original());
-            return;
+        if (state != null) {
+            if (kept == null) {
+                kept = new CatalogDocument(name.bytes(), state.id(), state.attributes(), listed());
+                stripe.add(kept);
+            }
+            kept.attributes = state.attributes();
+            kept.listed = listed();
+            log.add(kept, entrySequence);
         }
-        CatalogDocument document = keepsDocument() ? original() : replace();
-        document.attributes = attributes;
-        document.listed = listed();
-        document.entrySequence = entrySequence;
-        order.add(document);
-    }
-
-    private CatalogDocument replace() {
-        if (original != null) {
-            stripe.remove(original);
-        }
-        CatalogDocument document = new CatalogDocument(name.bytes(), id, attributes, listed());
-        stripe.add(document);
-        return document;
+        document = kept;
     }
 
     /**
@@ -199,14 +186,9 @@ public final class DocumentEdit {
      * #publishToCatalog}.
      */
     void publishSequences() {
-        if (exists) {
-            CatalogDocument document = keepsDocument() ? original() : Objects.requireNonNull(stripe.find(name));
-            document.firstSequence = firstSequence;
-            document.nextSequence = nextSequence;
+        if (document != null && state != null) {
+            document.firstSequence = state.firstSequence();
+            document.nextSequence = state.nextSequence();
         }
-    }
-
-    private CatalogDocument original() {
-        return Objects.requireNonNull(original);
     }
 }

@@ -125,16 +125,11 @@ public final class DocumentName {
         StringBuilder printable = new StringBuilder(text.length() + 16);
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            if (!isControl(c)) {
-                printable.append(c);
-            } else if (c == '\n') {
-                printable.append("\\n");
-            } else if (c == '\r') {
-                printable.append("\\r");
-            } else if (c == '\t') {
-                printable.append("\\t");
-            } else {
-                printable.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
+            switch (c) {
+                case '\n' -> printable.append("\\n");
+                case '\r' -> printable.append("\\r");
+                case '\t' -> printable.append("\\t");
+                default -> printable.append(isControl(c) ? String.format(Locale.ROOT, "\\u%04x", (int) c) : c);
             }
         }
         return printable.toString();

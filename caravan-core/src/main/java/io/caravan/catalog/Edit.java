@@ -20,7 +20,6 @@ import java.util.Map;
  * }</pre>
  */
 public final class Edit implements AutoCloseable {
-    private final Catalog catalog;
     private final CatalogLog log;
     private final DocumentTable[] locked;
     private final DocumentEdit[] documents;
@@ -30,26 +29,16 @@ public final class Edit implements AutoCloseable {
     private final WriteBatch batch;
     private boolean committed;
 
-    Edit(Catalog catalog, CatalogLog log, DocumentTable locked, DocumentEdit document, WriteBatch batch) {
-        this.catalog = catalog;
-        this.log = log;
-        this.locked = new DocumentTable[] {locked};
-        this.documents = new DocumentEdit[] {document};
-        this.byName = Map.of();
-        this.batch = batch;
-    }
-
     Edit(
-            Catalog catalog,
             CatalogLog log,
             DocumentTable[] locked,
-            Map<DocumentName, DocumentEdit> documents,
+            DocumentEdit[] documents,
+            Map<DocumentName, DocumentEdit> byName,
             WriteBatch batch) {
-        this.catalog = catalog;
         this.log = log;
         this.locked = locked;
-        this.documents = documents.values().toArray(DocumentEdit[]::new);
-        this.byName = documents;
+        this.documents = documents;
+        this.byName = byName;
         this.batch = batch;
     }
 
@@ -59,7 +48,8 @@ public final class Edit implements AutoCloseable {
      * @throws IllegalArgumentException if the edit was not opened for this document
      */
     public DocumentEdit document(DocumentName name) {
-        DocumentEdit document = byName.isEmpty() && documents[0].name().equals(name) ? documents[0] : byName.get(name);
+        DocumentEdit document =
+                documents.length == 1 && documents[0].name().equals(name) ? documents[0] : byName.get(name);
         if (document == null) {
             throw new IllegalArgumentException("the edit was not opened for the document '" + name + "'");
         }
@@ -107,7 +97,7 @@ public final class Edit implements AutoCloseable {
             throw new IllegalStateException("the edit has been committed");
         }
         committed = true;
-        catalog.commit(log, batch, changed(), callback);
+        log.commit(batch, changed(), callback);
         for (DocumentEdit document : documents) {
             document.publishSequences();
         }

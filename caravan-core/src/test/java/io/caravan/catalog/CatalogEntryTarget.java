@@ -26,7 +26,7 @@ public final class CatalogEntryTarget implements FuzzTarget {
     }
 
     private static byte[] encoded(CatalogEntry.Kind kind, Attributes attributes) {
-        return new CatalogEntry(kind, 5, 9, new byte[] {'a', 'b', 'c'}, attributes).encode();
+        return new CatalogEntry(kind, 5, 9, DocumentName.of("abc"), attributes).encode();
     }
 
     @Override

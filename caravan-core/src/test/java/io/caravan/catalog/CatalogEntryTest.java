@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class CatalogEntryTest {
     private static final CatalogEntry ENTRY = new CatalogEntry(
-            CatalogEntry.Kind.WITH_LIST, 0x0102, 0x0304, new byte[] {'a', 'b'}, Attributes.EMPTY.with("k", new byte[] {9
+            CatalogEntry.Kind.WITH_LIST, 0x0102, 0x0304, DocumentName.of("ab"), Attributes.EMPTY.with("k", new byte[] {9
             }));
 
     private static CatalogEntry decode(byte[] bytes) {
@@ -55,6 +55,13 @@ class CatalogEntryTest {
                     .isThrownBy(() -> decode(cut))
                     .withMessageContaining("sequence 7");
         }
+    }
+
+    @Test
+    void decodeIfValidReturnsNullForInvalidEntry() {
+        assertThat(CatalogEntry.decodeIfValid(ByteBuffer.allocate(0))).isNull();
+        assertThat(CatalogEntry.decodeIfValid(ByteBuffer.allocate(100))).isNull();
+        assertThat(CatalogEntry.decodeIfValid(ByteBuffer.wrap(ENTRY.encode()))).isEqualTo(ENTRY);
     }
 
     @Test

@@ -2,7 +2,7 @@ package io.caravan.server.cli.store;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.Attributes;
-import io.caravan.catalog.DocumentNames;
+import io.caravan.catalog.CatalogEntry;
 import io.caravan.inspect.ContentsVisitor;
 import io.caravan.inspect.ValueLocation;
 import io.caravan.server.cli.common.Output;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     private boolean moved;
     /** The document whose entry is printed before the next list, or null. */
-    private DocumentNames.@Nullable Entry announced;
+    private @Nullable CatalogEntry announced;
 
     ContentsPrinter(Output output, boolean withValues) {
         super(output, withValues);
@@ -83,11 +83,11 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     }
 
     /** Prints a document's catalog entry immediately before the document's list, if the list is found. */
-    void announce(DocumentNames.Entry entry) {
+    void announce(CatalogEntry entry) {
         announced = entry;
     }
 
-    void document(DocumentNames.Entry entry) {
+    void document(CatalogEntry entry) {
         print("document", json -> {
             json.writeNumberField("list", entry.id());
             name(json, entry.name());

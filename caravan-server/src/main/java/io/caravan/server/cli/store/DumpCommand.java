@@ -3,8 +3,8 @@ package io.caravan.server.cli.store;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.Shards;
+import io.caravan.catalog.CatalogEntry;
 import io.caravan.catalog.DocumentName;
-import io.caravan.catalog.DocumentNames;
 import io.caravan.inspect.ContentsReader;
 import io.caravan.inspect.LogReader;
 import io.caravan.server.cli.common.Output;
@@ -116,7 +116,7 @@ public final class DumpCommand extends StoreCommand {
         CatalogVisitor catalog = new CatalogVisitor(printer, DocumentName.of(wanted));
         catalog.read(contents);
         if (catalog.isThere()) {
-            DocumentNames.Entry entry = catalog.wanted();
+            CatalogEntry entry = catalog.wanted();
             return entry != null && dumpDocument(contents, printer, entry);
         }
         if (Shards.directories(directory()).size() > 1) {
@@ -127,14 +127,15 @@ public final class DumpCommand extends StoreCommand {
         return contents.readList(Long.parseLong(wanted), printer);
     }
 
-    private static boolean dumpDocument(ContentsReader contents, ContentsPrinter printer, DocumentNames.Entry entry)
+    private static boolean dumpDocument(ContentsReader contents, ContentsPrinter printer, CatalogEntry entry)
             throws IOException {
         printer.names().learn(entry);
-        if (!entry.listed()) {
-            printer.document(entry);
-        } else {
+        boolean listed = entry.kind() == CatalogEntry.Kind.WITH_LIST;
+        if (listed) {
             printer.announce(entry);
+        } else {
+            printer.document(entry);
         }
-        return contents.readList(entry.id(), printer) || !entry.listed();
+        return contents.readList(entry.id(), printer) || !listed;
     }
 }

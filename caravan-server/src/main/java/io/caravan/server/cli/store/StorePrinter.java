@@ -2,8 +2,8 @@ package io.caravan.server.cli.store;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.CorruptStoreException;
+import io.caravan.catalog.CatalogEntry;
 import io.caravan.catalog.DocumentName;
-import io.caravan.catalog.DocumentNames;
 import io.caravan.inspect.ContentsReader;
 import io.caravan.inspect.ContentsVisitor;
 import io.caravan.inspect.LogVisitor;
@@ -66,7 +66,7 @@ class StorePrinter implements LogVisitor {
 
     @Override
     public void ahead(long id, ByteBuffer value) {
-        DocumentNames.Entry entry = id == DocumentService.CATALOG_LIST_ID ? DocumentNames.read(value) : null;
+        CatalogEntry entry = id == DocumentService.CATALOG_LIST_ID ? CatalogEntry.decodeIfValid(value) : null;
         if (entry != null) {
             names.learn(entry);
         }
@@ -148,7 +148,7 @@ class StorePrinter implements LogVisitor {
         private final StorePrinter printer;
         private final @Nullable DocumentName name;
         private boolean there;
-        private DocumentNames.@Nullable Entry wanted;
+        private @Nullable CatalogEntry wanted;
 
         /**
          * Creates a visitor.
@@ -171,20 +171,21 @@ class StorePrinter implements LogVisitor {
         }
 
         /** Returns the newest entry of the requested document, or null if it does not exist. */
-        DocumentNames.@Nullable Entry wanted() {
+        @Nullable
+        CatalogEntry wanted() {
             return wanted;
         }
 
         @Override
         public void value(long id, long sequence, ValueLocation place, ByteBuffer value) {
-            DocumentNames.Entry entry = DocumentNames.read(value);
+            CatalogEntry entry = CatalogEntry.decodeIfValid(value);
             if (entry == null) {
                 return;
             }
             there = true;
             printer.names().learn(entry);
             if (name != null && name.equals(entry.name())) {
-                wanted = entry.removed() ? null : entry;
+                wanted = entry.kind() == CatalogEntry.Kind.REMOVED ? null : entry;
             }
         }
 
