@@ -6,7 +6,6 @@ import io.caravan.Durability;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
-import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import java.util.List;
@@ -116,21 +115,21 @@ final class CatalogLog {
      * Writes an edit's batch, with the entries of the documents whose changes require them. Publishes these changes
      * once the batch is accepted.
      *
-     * @throws NotWritableException if the store has no space now, and this thread runs an event loop
+     * @throws NotWritableException if the store has no space now, and the write may not wait
      */
-    void commit(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
+    void commit(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback, boolean mayWait) {
         if (!changed.isEmpty()) {
-            commitChanges(batch, changed, new InFlight(changed, callback));
+            commitChanges(batch, changed, new InFlight(changed, callback), mayWait);
             return;
         }
         if (batch.operations().isEmpty()) {
             // Changes nothing, but the callback is called after the callbacks of all writes accepted earlier.
             batch.trimTo(listId, 0);
         }
-        write(batch, callback);
+        write(batch, callback, mayWait);
     }
 
-    private void commitChanges(WriteBatch batch, List<DocumentEdit> changed, InFlight inFlight) {
+    private void commitChanges(WriteBatch batch, List<DocumentEdit> changed, InFlight inFlight, boolean mayWait) {
         boolean accepted = false;
         lock.lock();
         try {
@@ -143,7 +142,7 @@ final class CatalogLog {
                     next++;
                 }
             }
-            write(batch, inFlight);
+            write(batch, inFlight, mayWait);
             accepted = true;
             changed.forEach(DocumentEdit::publishToCatalog);
             nextSequence = next;
@@ -156,8 +155,8 @@ final class CatalogLog {
         }
     }
 
-    private void write(WriteBatch batch, WriteCallback callback) {
-        if (!(Thread.currentThread() instanceof UninterruptibleThread)) {
+    private void write(WriteBatch batch, WriteCallback callback, boolean mayWait) {
+        if (mayWait) {
             store.write(batch, callback);
         } else if (!store.tryWrite(batch, callback)) {
             throw new NotWritableException("the store");

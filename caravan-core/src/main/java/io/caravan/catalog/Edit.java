@@ -1,6 +1,7 @@
 package io.caravan.catalog;
 
 import io.caravan.Durability;
+import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import java.time.Duration;
@@ -90,14 +91,27 @@ public final class Edit implements AutoCloseable {
      * the edit has no operations, the callback is notified once everything that the edit has read has reached its
      * durability level. The sequence passed to the callback has no meaning.
      *
-     * <p>Throws the exceptions that {@link io.caravan.ListStore#write} throws; in that case, nothing has changed.
+     * <p>Waits for space in the store while it holds the locks of the names, unless this is an {@link
+     * UninterruptibleThread}. Throws the exceptions that {@link io.caravan.ListStore#write} throws; in that case,
+     * nothing has changed.
      */
     public void commit(WriteCallback callback) {
+        commit(callback, !(Thread.currentThread() instanceof UninterruptibleThread));
+    }
+
+    /**
+     * Submits all operations as {@link #commit(WriteCallback)} does.
+     *
+     * @param mayWait whether to wait for space in the store
+     * @throws io.caravan.NotWritableException if the store has no space now, and the edit may not wait; close the edit,
+     *     and make another when the store is writable
+     */
+    public void commit(WriteCallback callback, boolean mayWait) {
         if (committed) {
             throw new IllegalStateException("the edit has been committed");
         }
         committed = true;
-        log.commit(batch, changed(), callback);
+        log.commit(batch, changed(), callback, mayWait);
         for (DocumentEdit document : documents) {
             document.publishSequences();
         }

@@ -15,6 +15,7 @@ import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Setting;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ReadBarrier;
+import io.caravan.server.document.ReaderThread;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.SpaceSetting;
@@ -28,7 +29,6 @@ import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.connection.ServerContext;
 import io.caravan.server.protocol.resp.RespProtocol;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -89,7 +89,7 @@ public final class Server implements AutoCloseable {
         if (cluster != null) {
             metrics.register(Statistics.CLUSTER, () -> cluster);
         }
-        this.readers = Executors.newFixedThreadPool(config.readers(), new DefaultThreadFactory("caravan-reader", true));
+        this.readers = Executors.newFixedThreadPool(config.readers(), new ReaderThread.Factory());
         HttpConfig httpConfig = config.http();
         this.http = httpConfig == null
                 ? null

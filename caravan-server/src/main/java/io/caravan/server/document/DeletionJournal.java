@@ -105,28 +105,30 @@ final class DeletionJournal {
         // Counts the deletions first, because a store may call back before the commit returns.
         deletions.forEach(this::accepted);
         try {
-            edit.commit(new WriteCallback() {
-                @Override
-                public void success(long last) {
-                    if (sequence == UNWRITTEN) {
-                        AtomicInteger left = new AtomicInteger(deletions.size());
-                        unrecorded(deletions, () -> {
-                            if (left.decrementAndGet() == 0) {
+            edit.commit(
+                    new WriteCallback() {
+                        @Override
+                        public void success(long last) {
+                            if (sequence == UNWRITTEN) {
+                                AtomicInteger left = new AtomicInteger(deletions.size());
+                                unrecorded(deletions, () -> {
+                                    if (left.decrementAndGet() == 0) {
+                                        callback.success(last);
+                                    }
+                                });
+                            } else {
+                                recorded(deletions, sequence);
                                 callback.success(last);
                             }
-                        });
-                    } else {
-                        recorded(deletions, sequence);
-                        callback.success(last);
-                    }
-                }
+                        }
 
-                @Override
-                public void failure(CaravanException problem) {
-                    deletions.forEach(DeletionJournal.this::forget);
-                    callback.failure(problem);
-                }
-            });
+                        @Override
+                        public void failure(CaravanException problem) {
+                            deletions.forEach(DeletionJournal.this::forget);
+                            callback.failure(problem);
+                        }
+                    },
+                    false);
         } catch (RuntimeException | Error rejected) {
             deletions.forEach(this::forget);
             throw rejected;

@@ -8,6 +8,7 @@ import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
+import io.caravan.UninterruptibleThread;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
@@ -25,8 +26,10 @@ import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -44,6 +47,8 @@ abstract class DocumentWrites extends DocumentReads {
      * The number of attempts after which a write reserves its names, so that other writes can no longer overtake it.
      */
     private static final int TRIES = 3;
+
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     final Spaces spaces;
     final SpaceRules rules;
@@ -119,7 +124,7 @@ abstract class DocumentWrites extends DocumentReads {
      * space. Used by the code that fetches documents from the archive.
      */
     public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
-        writeLocking(Set.of(name), Write.of(name, change, outcome), false);
+        writeLocking(Set.of(name), Write.of(name, change, outcome), false, true);
     }
 
     /**
@@ -133,8 +138,8 @@ abstract class DocumentWrites extends DocumentReads {
      *     #readBarrier(ReadBarrier)}; otherwise, this method throws the exception
      * @return false when the write is waiting for documents from the archive, or for another write that has reserved
      *     some of the names: later writes may then precede this write
-     * @throws NotWritableException if the store has no space now, and the current thread is that of an event loop: wait
-     *     with {@link DocumentService#onWritable}, and repeat the write
+     * @throws NotWritableException if the store has no space now, and the current thread is that of an event loop or a
+     *     {@link ReaderThread}: wait with {@link DocumentService#onWritable}, and repeat the write
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
         return write(new Write<>(names, change, null, outcome));
@@ -156,7 +161,7 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     private boolean write(Write<?> write) {
-        Runnable waiting = () -> orFail(write.outcome(), () -> writeWaiting(write));
+        Runnable waiting = () -> orFail(write.outcome(), () -> writeWaiting(write, true));
         List<DocumentName> missing = missing(write.names());
         if (!missing.isEmpty()) {
             fetch(missing, 0, waiting, write.outcome());
@@ -165,8 +170,14 @@ abstract class DocumentWrites extends DocumentReads {
         if (reservations.defer(write.names(), () -> write.outcome().untilAbandoned(waiting))) {
             return false;
         }
-        writeLocking(withSources(write.names()), write, true);
+        writeLocking(withSources(write.names()), write, true, mayWait());
         return true;
+    }
+
+    /** Whether this thread may wait for space in the store. A thread that serves clients may not. */
+    private static boolean mayWait() {
+        Thread thread = Thread.currentThread();
+        return !(thread instanceof UninterruptibleThread || thread instanceof ReaderThread);
     }
 
     private List<DocumentName> missing(Collection<DocumentName> names) {
@@ -221,18 +232,21 @@ abstract class DocumentWrites extends DocumentReads {
     /**
      * Continues an unprepared write, on a thread that may block. Repeatedly reads the missing data and retries the
      * write, until no data is missing. After a few tries, other writes to the same documents wait for this one.
+     *
+     * @throws NotWritableException if the store has no space now, and the current thread is a {@link ReaderThread}: wait
+     *     with {@link DocumentService#onWritable}, and continue again
      */
     public <T> void writeWaiting(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
             Prefetch preparation,
             Outcome<T> outcome) {
-        writeWaiting(new Write<>(names, change, preparation, outcome));
+        writeWaiting(new Write<>(names, change, preparation, outcome), mayWait());
     }
 
-    private void writeWaiting(Write<?> write) {
+    private void writeWaiting(Write<?> write, boolean mayWait) {
         for (int i = 0; i < TRIES; i++) {
-            if (tried(write)) {
+            if (tried(write, mayWait)) {
                 return;
             }
         }
@@ -241,7 +255,7 @@ abstract class DocumentWrites extends DocumentReads {
         try {
             boolean decided = false;
             while (!decided) {
-                decided = tried(write);
+                decided = tried(write, mayWait);
             }
         } finally {
             reservations.release(reserved);
@@ -249,12 +263,12 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /** Prepares the write and runs it; returns false when the write needs more data. */
-    private boolean tried(Write<?> write) {
+    private boolean tried(Write<?> write, boolean mayWait) {
         if (write.preparation() != null) {
             write.preparation().prepare(this);
         }
         try {
-            writeLocking(withSources(write.names()), write, true);
+            writeLocking(withSources(write.names()), write, true, mayWait);
             return true;
         } catch (UnpreparedException more) {
             return false;
@@ -285,12 +299,36 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Locks the names and runs the write.
+     * Locks the names and runs the write. If the store has no space now, waits without the locks, and tries again.
      *
      * @param fromClient whether a client requests the write: the rules of spaces may then reject it, and it counts as a
      *     read if it changes nothing
+     * @param mayWait whether to wait for space in the store
+     * @throws NotWritableException if the store has no space now, and the write may not wait
      */
-    private <T> void writeLocking(Set<DocumentName> names, Write<T> write, boolean fromClient) {
+    private void writeLocking(Set<DocumentName> names, Write<?> write, boolean fromClient, boolean mayWait) {
+        while (true) {
+            try {
+                tryLocking(names, write, fromClient);
+                return;
+            } catch (NotWritableException later) {
+                if (!mayWait) {
+                    throw later;
+                }
+                awaitSpace();
+            }
+        }
+    }
+
+    private void awaitSpace() {
+        CompletableFuture<Void> writable = new CompletableFuture<>();
+        store.onWritable(() -> writable.complete(null));
+        writable.join();
+        // A large write may need more space than makes the store writable.
+        LockSupport.parkNanos(RETRY_NANOS);
+    }
+
+    private <T> void tryLocking(Set<DocumentName> names, Write<T> write, boolean fromClient) {
         ReadBarrier barrier = fromClient ? readBarrier : ReadBarrier.NONE;
         Set<DocumentName> locked = names;
         boolean recordDeletions = true;
@@ -309,7 +347,7 @@ abstract class DocumentWrites extends DocumentReads {
                             () -> write.outcome().success(result),
                             edit.isEmpty() ? barrier : ReadBarrier.NONE);
                     if (edits.deletions().isEmpty()) {
-                        edit.commit(completion);
+                        edit.commit(completion, false);
                     } else {
                         deletions.get(groupOf(locked)).commit(edit, edits.deletions(), recordDeletions, completion);
                     }
@@ -478,7 +516,7 @@ abstract class DocumentWrites extends DocumentReads {
         try (Edit nothing = edit(names)) {
             setTerms(nothing, names);
             nothing.commit(
-                    completion(names, write.outcome(), () -> write.outcome().failure(rejected), barrier));
+                    completion(names, write.outcome(), () -> write.outcome().failure(rejected), barrier), false);
         } catch (NotWritableException later) {
             throw later;
         } catch (CaravanException failed) {

@@ -19,6 +19,10 @@ public final class DelayedStore extends ForwardingListStore {
     private boolean holding;
     private boolean noSpace;
     private boolean rejectsTry;
+    /** The size from which values find no space. */
+    private int largeBytes = Integer.MAX_VALUE;
+
+    private int largeTries;
     private int accepted;
     private final AtomicInteger reads = new AtomicInteger();
 
@@ -28,6 +32,7 @@ public final class DelayedStore extends ForwardingListStore {
 
     @Override
     public void write(WriteBatch batch, WriteCallback callback) {
+        awaitSpace(batch);
         AtomicBoolean counted = new AtomicBoolean();
         super.write(batch, new WriteCallback() {
             @Override
@@ -51,8 +56,38 @@ public final class DelayedStore extends ForwardingListStore {
                 rejectsTry = false;
                 return false;
             }
+            if (isLarge(batch)) {
+                largeTries++;
+                return false;
+            }
         }
         return super.tryWrite(batch, callback);
+    }
+
+    private boolean isLarge(WriteBatch batch) {
+        return batch.operations().stream()
+                .anyMatch(operation ->
+                        operation instanceof WriteBatch.Append append && append.value().length >= largeBytes);
+    }
+
+    private synchronized void awaitSpace(WriteBatch batch) {
+        try {
+            while (isLarge(batch)) {
+                wait();
+            }
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Pretends to have no space for writes with values of at least this size. */
+    public synchronized void takeSpaceOf(int bytes) {
+        largeBytes = bytes;
+    }
+
+    /** Returns how many nonblocking writes failed because of {@link #takeSpaceOf}. */
+    public synchronized int largeTries() {
+        return largeTries;
     }
 
     /** Makes the next nonblocking write fail for lack of space, although the store has space. */
@@ -124,6 +159,8 @@ public final class DelayedStore extends ForwardingListStore {
         List<Runnable> all;
         synchronized (this) {
             noSpace = false;
+            largeBytes = Integer.MAX_VALUE;
+            notifyAll();
             all = List.copyOf(awaitingSpace);
             awaitingSpace.clear();
         }

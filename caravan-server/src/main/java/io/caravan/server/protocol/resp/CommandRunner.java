@@ -23,6 +23,7 @@ import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,8 @@ final class CommandRunner {
     private static final int MAX_READS_TOGETHER = 64;
     /** Maximum time for which a connection occupies its event loop, unless a single command takes longer. */
     private static final long TURN_NANOS = 500_000;
+    /** The pause before a write that needs more space than the store has is tried again. */
+    private static final long RETRY_MILLIS = 1;
 
     private final RespProtocol protocol;
     private final Channel channel;
@@ -291,8 +294,18 @@ final class CommandRunner {
         documents.prepare(preparation);
         // The copied values stay in memory until the write is durable.
         context.place().hold(preparation.copiedBytes());
-        documents.writeWaiting(change.names(), change.edit(), preparation, context.place());
-        return true;
+        try {
+            documents.writeWaiting(change.names(), change.edit(), preparation, context.place());
+            return true;
+        } catch (NotWritableException tooLarge) {
+            // The store is writable, but the write needs more space.
+            documents.onWritable(session.untilClosed(() -> retryLater(context.wake())));
+            return false;
+        }
+    }
+
+    private void retryLater(Runnable wake) {
+        channel.eventLoop().schedule(session.untilClosed(wake), RETRY_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     private PendingReply openReply() {

@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -141,6 +142,7 @@ class WritesTest {
         });
         assertThat(ran).hasSize(1);
         onWritable.get(0).run();
+        channel.advanceTimeBy(1, TimeUnit.MILLISECONDS);
         channel.runPendingTasks();
         assertThat(ran).hasSize(2);
         assertThat(onWritable).hasSize(1);

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.app.Flood;
+import io.caravan.server.app.ServerConfig;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.net.Network;
 import io.caravan.testing.Eventually;
@@ -148,6 +149,34 @@ class RespPipeliningTest {
             assertThat(client.read()).isEqualTo(":1");
             assertThat(client.read()).isEqualTo(":2");
             assertThat(client.read()).isEqualTo("[$a, $b]");
+        }
+    }
+
+    /** A write that waits for space must hold neither a reading thread nor a lock. */
+    @Test
+    void otherRequestsAreServedWhileLargeWritesWaitForSpace() throws Exception {
+        int writes = 2 * ServerConfig.defaultReaders();
+        String large = "v".repeat(10_000);
+        fixture.store.takeSpaceOf(large.length());
+        List<RespClient> clients = new ArrayList<>();
+        try (RespClient other = fixture.connect()) {
+            for (int i = 0; i < writes; i++) {
+                clients.add(fixture.connect());
+                clients.get(i).send("RPUSH", "k", large);
+            }
+            Eventually.await("all have tried twice", () -> fixture.store.largeTries() >= 2 * writes);
+            assertThat(other.call("RPUSH", "k", "a")).isEqualTo(":1");
+            assertThat(other.call("RPUSH", "new", "b")).isEqualTo(":1");
+            assertThat(other.call("LRANGE", "k", "0", "-1")).isEqualTo("[$a]");
+            fixture.store.freeSpace();
+            for (RespClient client : clients) {
+                assertThat(client.read()).startsWith(":");
+            }
+            assertThat(other.call("LLEN", "k")).isEqualTo(":" + (writes + 1));
+        } finally {
+            for (RespClient client : clients) {
+                client.close();
+            }
         }
     }
 

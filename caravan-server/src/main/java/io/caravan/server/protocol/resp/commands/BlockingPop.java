@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp.commands;
 
+import io.caravan.NotWritableException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ChangeWait;
 import io.caravan.server.document.DocumentEdits;
@@ -39,6 +40,8 @@ final class BlockingPop implements ResumableRead {
     static final Keys KEYS = new Keys(1, -2, 1);
     /** Approximate memory that a place in the queue for a name takes in addition to the name. */
     private static final int PLACE_BYTES = 448;
+    /** The pause before a pop is tried again that other writes have left no space. */
+    private static final long RETRY_MILLIS = 1;
     /** Maximum number of names in one command. */
     static final int MAX_NAMES = 1_024;
     /** The reply if the wait ends because the server is stopping or is no longer the leader. */
@@ -205,7 +208,13 @@ final class BlockingPop implements ResumableRead {
             return false;
         }
         Attempt attempt = new Attempt(mine);
-        documents.writeWaiting(mine, attempt::take, new Prefetch(maxBytes), attempt);
+        try {
+            documents.writeWaiting(mine, attempt::take, new Prefetch(maxBytes), attempt);
+        } catch (NotWritableException taken) {
+            // Other writes have taken the space.
+            loop.schedule(session.untilClosed(this::wake), RETRY_MILLIS, TimeUnit.MILLISECONDS);
+            return false;
+        }
         throwRejection();
         return attempt.taken != null;
     }
