@@ -70,19 +70,27 @@ public final class RecordLayout {
         default void delete(long lsn, long id) {}
     }
 
+    /** Visits all records of a frame; see {@link #forEachInFrame(ByteBuffer, int, long, long, Visitor)}. */
+    public static void forEachInFrame(ByteBuffer buffer, int at, long lsn, Visitor visitor) {
+        forEachInFrame(buffer, at, lsn, lsn, visitor);
+    }
+
     /**
      * Visits the records of the valid frame with this LSN, whose header is at this index.
      *
+     * @param from the LSN of the first record to visit
      * @throws InvalidRecordException at the first record that is not valid
      */
-    public static void forEachInFrame(ByteBuffer buffer, int at, long lsn, Visitor visitor) {
+    public static void forEachInFrame(ByteBuffer buffer, int at, long lsn, long from, Visitor visitor) {
         int end = at + FrameLayout.HEADER_BYTES + buffer.getInt(at + FrameLayout.PAYLOAD_BYTES);
         int records = 0;
         int index = at + FrameLayout.HEADER_BYTES;
         while (index < end) {
             long recordLsn = lsn + index - at;
             int bytes = checkedBytes(buffer, index, end, recordLsn);
-            visit(buffer, index, recordLsn, visitor);
+            if (recordLsn >= from) {
+                visit(buffer, index, recordLsn, visitor);
+            }
             index += bytes;
             records++;
         }

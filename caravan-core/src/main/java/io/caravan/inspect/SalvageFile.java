@@ -28,12 +28,7 @@ final class SalvageFile implements StoreFile {
             return file.read(target, position);
         } catch (IOException unreadable) {
             target.position(start);
-            return readBlocks(target, position);
         }
-    }
-
-    private int readBlocks(ByteBuffer target, long position) throws IOException {
-        int start = target.position();
         int count = (int) Math.max(0, Math.min(target.remaining(), file.size() - position));
         int done = 0;
         while (done < count) {

@@ -97,7 +97,7 @@ public final class Verifier {
         }
         List<VerifyReport> counted = complete.isEmpty() ? passes : complete;
         if (counted.size() < 2 || withLastingFaults(counted).clean()) {
-            throw ListSearch.tooFast(storage);
+            throw ContentsReader.tooFast(storage);
         }
         return withLastingFaults(counted);
     }

@@ -41,7 +41,7 @@ class ContentsReaderTest {
     private final WatchedScheduler threads = new WatchedScheduler();
 
     /** Records everything that a {@link ContentsReader} reports. */
-    private static final class FoundContents implements ContentsVisitor {
+    private static final class FoundContents implements StoreVisitor {
         final List<Long> checkpoints = new ArrayList<>();
         final SortedMap<Long, List<Value>> values = new TreeMap<>();
         final SortedMap<Long, List<Long>> sequences = new TreeMap<>();

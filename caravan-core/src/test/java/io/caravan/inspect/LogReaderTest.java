@@ -12,6 +12,7 @@ import io.caravan.DurableListStore;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
+import io.caravan.format.EntryLayout;
 import io.caravan.format.FrameLayout;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.FormerStore;
@@ -54,7 +55,7 @@ class LogReaderTest {
     private record Deleted(long id) {}
 
     /** Records everything that a {@link LogReader} reports, in order. */
-    private static final class FoundInLog implements LogVisitor {
+    private static final class FoundInLog implements StoreVisitor {
         final List<Long> lsns = new ArrayList<>();
         final List<Object> operations = new ArrayList<>();
         final List<Long> segments = new ArrayList<>();
@@ -75,7 +76,9 @@ class LogReaderTest {
         }
 
         @Override
-        public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer value) {
+        public void append(
+                long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
+            ByteBuffer value = buffer.slice(entryAt + EntryLayout.VALUE, length);
             add(lsn, new Appended(id, Value.of(sequence, copyOf(value))));
         }
 
