@@ -24,9 +24,6 @@ import java.util.List;
  * Reads entries like any other reader.
  */
 final class OpenVerification {
-    private static final long FROM_FIRST = -1;
-    private static final long DONE = -2;
-
     private final Engine engine;
     private final StoreComponents parts;
     private final VerifyReport.Progress progress;
@@ -123,34 +120,27 @@ final class OpenVerification {
         return segment <= parts.provisioner.lastReadySegment();
     }
 
+    /** Reads a list. Resumes after each damaged entry. */
     private void readList(long id) {
         lists++;
-        long from = FROM_FIRST;
-        while (from != DONE) {
-            from = readListFrom(id, from);
-        }
-    }
-
-    /** Reads a list until it ends or a fault occurs. Returns the sequence at which to resume. */
-    private long readListFrom(long id, long from) {
-        try {
-            EntryStream counting = (sequence, value) -> {
-                entries++;
-                bytes += value.remaining();
-                progress.at("entries", entries, entries);
-                return true;
-            };
-            if (from == FROM_FIRST) {
-                engine.get(id, counting);
-            } else {
+        EntryStream counting = (sequence, value) -> {
+            entries++;
+            bytes += value.remaining();
+            progress.at("entries", entries, entries);
+            return true;
+        };
+        long from = 0;
+        boolean done = false;
+        while (!done) {
+            try {
                 engine.get(id, from, counting);
+                done = true;
+            } catch (CorruptStoreException problem) {
+                faults.add(problem);
+                from = problem.sequence() + 1;
+            } catch (TrimmedException trimmed) {
+                from = trimmed.firstSequence();
             }
-            return DONE;
-        } catch (CorruptStoreException problem) {
-            faults.add(problem);
-            return problem.sequence() + 1;
-        } catch (TrimmedException trimmed) {
-            return trimmed.firstSequence();
         }
     }
 }
