@@ -8,6 +8,7 @@ import io.caravan.format.FileNames;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.wal.LogGeometry;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -112,7 +113,7 @@ final class Backup {
 
     private void copyWhole(StoreFile source, String name) throws IOException {
         long size = source.size();
-        try (FileEnd end = begin(name, 0, size)) {
+        try (Closeable end = begin(name, 0, size)) {
             portion.put(0, (byte) 0);
             send(ChunkFiles.CONTENT, size - 1, 1);
             copy(source, 0, size);
@@ -129,20 +130,15 @@ final class Backup {
             long first = Math.max(start.startLsn(), geometry.firstFrame(segment));
             long behind = Math.max(first, Math.min(end, geometry.startOf(segment + 1)));
             try (StoreFile source = from.open(name);
-                    FileEnd fileEnd = begin(name, start.logSegmentBytes(), start.logSegmentBytes())) {
+                    Closeable fileEnd = begin(name, start.logSegmentBytes(), start.logSegmentBytes())) {
                 copy(source, 0, Blocks.BLOCK_BYTES);
                 copy(source, first - geometry.startOf(segment), behind - geometry.startOf(segment));
             }
         }
     }
 
-    /** Ends the file that is being sent. */
-    private interface FileEnd extends AutoCloseable {
-        @Override
-        void close() throws IOException;
-    }
-
-    private FileEnd begin(String name, int allocatedBytes, long size) throws IOException {
+    /** Begins to send a file. Closing the result ends the file. */
+    private Closeable begin(String name, int allocatedBytes, long size) throws IOException {
         files++;
         bytes += size;
         byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);

@@ -6,6 +6,7 @@ import java.util.OptionalLong;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** The names of a store's files: a kind, a number in 16 hexadecimal digits, and an ending. */
 public enum FileNames {
@@ -69,10 +70,8 @@ public enum FileNames {
 
     /** Whether this is the temporary name that a file of any kind has while it is being written. */
     public static boolean isTemporary(String name) {
-        if (!name.endsWith(TEMPORARY_ENDING)) {
-            return false;
-        }
-        return isFinished(name.substring(0, name.length() - TEMPORARY_ENDING.length()));
+        return name.endsWith(TEMPORARY_ENDING)
+                && isFinished(name.substring(0, name.length() - TEMPORARY_ENDING.length()));
     }
 
     /** Whether this is the name of a store's file, finished or not. */
@@ -82,8 +81,6 @@ public enum FileNames {
 
     private static boolean isFinished(String name) {
         return name.equals(FORCED_LSN)
-                || LOG.number(name).isPresent()
-                || HEAP.number(name).isPresent()
-                || CHECKPOINT.number(name).isPresent();
+                || Stream.of(values()).anyMatch(kind -> kind.number(name).isPresent());
     }
 }

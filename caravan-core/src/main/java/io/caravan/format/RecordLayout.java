@@ -122,7 +122,13 @@ public final class RecordLayout {
         if (end - index < DELETE_BYTES) {
             throw new InvalidRecordException(lsn, "a record is cut off by its frame's end");
         }
-        int needed = neededBytes(buffer, index, end, lsn);
+        int type = buffer.getInt(index + TYPE);
+        int needed = switch (type) {
+            case APPEND -> appendBytes(checkedLength(buffer, index + ENTRY, end, lsn));
+            case TRIM -> TRIM_BYTES;
+            case DELETE -> DELETE_BYTES;
+            default -> throw new InvalidRecordException(lsn, "unknown record type " + type);
+        };
         int bytes = buffer.getInt(index + RECORD_BYTES);
         if (bytes != needed || bytes > end - index) {
             throw new InvalidRecordException(
@@ -131,16 +137,6 @@ public final class RecordLayout {
                             + (end - index) + " left");
         }
         return bytes;
-    }
-
-    private static int neededBytes(ByteBuffer buffer, int index, int end, long lsn) {
-        int type = buffer.getInt(index + TYPE);
-        return switch (type) {
-            case APPEND -> appendBytes(checkedLength(buffer, index + ENTRY, end, lsn));
-            case TRIM -> TRIM_BYTES;
-            case DELETE -> DELETE_BYTES;
-            default -> throw new InvalidRecordException(lsn, "unknown record type " + type);
-        };
     }
 
     private static int checkedLength(ByteBuffer buffer, int entryAt, int end, long lsn) {

@@ -30,7 +30,7 @@ public final class ContentsReader {
 
     private final DamagedFiles files;
 
-    private ContentsReader(DamagedFiles files) {
+    ContentsReader(DamagedFiles files) {
         this.files = files;
     }
 
@@ -40,11 +40,7 @@ public final class ContentsReader {
      * @throws StoreDirectoryException if the store does not exist
      */
     public static ContentsReader open(Path directory) throws IOException {
-        return open(FileStorage.readOnly(directory));
-    }
-
-    static ContentsReader open(Storage storage) throws IOException {
-        return new ContentsReader(new DamagedFiles(storage));
+        return new ContentsReader(new DamagedFiles(FileStorage.readOnly(directory)));
     }
 
     static StoreIoException tooFast(Storage storage) {
@@ -55,7 +51,7 @@ public final class ContentsReader {
 
     /** Visits the contents of the newest checkpoint in the order in which they appear in the file. */
     public void readCheckpoint(StoreVisitor visitor) throws IOException {
-        atNewest(reader -> {
+        try (CheckpointReader reader = openNewest()) {
             try {
                 CheckpointHeader header = reader.header();
                 visitor.checkpoint(
@@ -76,8 +72,7 @@ public final class ContentsReader {
                         reader.fileBytes(),
                         "the sections after that of partition " + sections.partition + " are missing"));
             }
-            return 0;
-        });
+        }
     }
 
     /**
@@ -85,30 +80,22 @@ public final class ContentsReader {
      * damaged.
      */
     public long neededLogEnd() throws IOException {
-        return atNewest(reader -> {
-            try {
-                return reader.header().endLsn();
-            } catch (CorruptStoreException damaged) {
-                return 0;
-            }
-        });
+        try (CheckpointReader reader = openNewest()) {
+            return reader.header().endLsn();
+        } catch (CorruptStoreException damaged) {
+            return 0;
+        }
     }
 
-    @FunctionalInterface
-    private interface CheckpointRead {
-        long read(CheckpointReader reader) throws IOException;
-    }
-
-    /** Reads the newest checkpoint. Repeats the read if a newer checkpoint has replaced the file. */
-    private long atNewest(CheckpointRead read) throws IOException {
-        Storage storage = files.storage();
+    private CheckpointReader openNewest() throws IOException {
+        Storage storage = files.storage;
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             SortedSet<Long> numbers = FileNames.CHECKPOINT.numbers(storage.list());
             if (numbers.isEmpty()) {
                 throw new StoreDirectoryException(storage.describe("") + " has no checkpoint");
             }
-            try (CheckpointReader reader = new CheckpointReader(storage, numbers.last())) {
-                return read.read(reader);
+            try {
+                return new CheckpointReader(storage, numbers.last());
             } catch (NoSuchFileException replaced) {
                 // A newer checkpoint has replaced the file.
             }

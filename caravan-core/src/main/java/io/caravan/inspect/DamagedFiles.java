@@ -26,12 +26,12 @@ import org.jspecify.annotations.Nullable;
 final class DamagedFiles implements AutoCloseable {
     private static final int DEFAULT_SEGMENT_BYTES = 64 << 20;
 
-    private final Storage storage;
-    private final long storeId;
-    private final LogGeometry log;
-    private final HeapGeometry heap;
-    /** The names of the files that contain log segments with other numbers than their names state. */
-    private final Map<Long, String> renamedSegments = new HashMap<>();
+    final Storage storage;
+    final long storeId;
+    final LogGeometry log;
+    final HeapGeometry heap;
+    /** The names of the log segments' files, if they have been found; see {@link #setLogName}. */
+    private final Map<Long, String> logNames = new HashMap<>();
 
     private @Nullable StoreFile file;
     private String fileName = "";
@@ -67,22 +67,6 @@ final class DamagedFiles implements AutoCloseable {
                 .orElse(otherwise);
     }
 
-    Storage storage() {
-        return storage;
-    }
-
-    long storeId() {
-        return storeId;
-    }
-
-    LogGeometry log() {
-        return log;
-    }
-
-    HeapGeometry heap() {
-        return heap;
-    }
-
     /** Returns a file's header; null if the header is damaged or unreadable, or if an open store removed the file. */
     FileHeader.@Nullable Fields header(String name, FileNames kind) {
         ByteBuffer bytes = ByteBuffer.allocate(FileHeader.BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -100,12 +84,12 @@ final class DamagedFiles implements AutoCloseable {
     }
 
     private String logName(long segment) {
-        return renamedSegments.getOrDefault(segment, FileNames.LOG.of(segment));
+        return logNames.getOrDefault(segment, FileNames.LOG.of(segment));
     }
 
     /** Records that this file contains or contained a log segment. */
     void setLogName(long segment, String name) {
-        renamedSegments.putIfAbsent(segment, name);
+        logNames.putIfAbsent(segment, name);
     }
 
     /** Returns the file of a log segment, or null if it does not exist. */

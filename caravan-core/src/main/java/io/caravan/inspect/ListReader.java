@@ -30,7 +30,7 @@ final class ListReader {
 
     ListReader(DamagedFiles files, long id, StoreVisitor visitor) {
         this.files = files;
-        this.storage = files.storage();
+        this.storage = files.storage;
         this.id = id;
         this.visitor = visitor;
     }

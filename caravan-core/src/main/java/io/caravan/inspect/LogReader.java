@@ -53,10 +53,10 @@ public final class LogReader implements AutoCloseable {
     private boolean searched;
 
     LogReader(DamagedFiles files, long from) throws IOException {
-        this.storage = files.storage();
+        this.storage = files.storage;
         this.files = files;
-        this.geometry = files.log();
-        this.frames = new LogFrames(geometry, files.storeId(), files::segment, LogFrames.NO_READ_AHEAD);
+        this.geometry = files.log;
+        this.frames = new LogFrames(geometry, files.storeId, files::segment, LogFrames.NO_READ_AHEAD);
         TreeSet<Long> segments = segments();
         if (segments.isEmpty()) {
             throw new StoreDirectoryException(storage.describe("") + " has no segment of the log");
@@ -99,11 +99,7 @@ public final class LogReader implements AutoCloseable {
      * @throws StoreDirectoryException if the store does not exist
      */
     public static LogReader open(Path directory, long from) throws IOException {
-        return open(FileStorage.readOnly(directory), from);
-    }
-
-    static LogReader open(Storage storage, long from) throws IOException {
-        return new LogReader(new DamagedFiles(storage), from);
+        return new LogReader(new DamagedFiles(FileStorage.readOnly(directory)), from);
     }
 
     /** Returns the expected position of the next frame, after everything that was visited. */
@@ -172,20 +168,24 @@ public final class LogReader implements AutoCloseable {
         }
         long segment = geometry.segmentOf(lsn);
         visitSegment(segment, visitor);
-        try {
-            RecordLayout.forEachInFrame(
-                    frames.window(),
-                    frames.at(lsn),
-                    lsn,
-                    (at, id, sequence, entryLsn, buffer, entryAt, length) ->
-                            visitor.ahead(id, buffer.slice(entryAt + EntryLayout.VALUE, length)));
-        } catch (InvalidRecordException invalid) {
-            // Reported when the record is visited below.
-        }
-        try {
-            RecordLayout.forEachInFrame(frames.window(), frames.at(lsn), lsn, from, visitor);
-        } catch (InvalidRecordException invalid) {
+        forEachRecord(
+                lsn,
+                lsn,
+                (at, id, sequence, entryLsn, buffer, entryAt, length) ->
+                        visitor.ahead(id, buffer.slice(entryAt + EntryLayout.VALUE, length)));
+        InvalidRecordException invalid = forEachRecord(lsn, from, visitor);
+        if (invalid != null) {
             visitor.damaged(invalid.in(files.describe(segment), geometry.offsetOf(invalid.lsn())));
+        }
+    }
+
+    /** Visits the records of the frame that was read last, from this LSN on. Returns the first invalid record. */
+    private @Nullable InvalidRecordException forEachRecord(long lsn, long first, RecordLayout.Visitor visitor) {
+        try {
+            RecordLayout.forEachInFrame(frames.window(), frames.at(lsn), lsn, first, visitor);
+            return null;
+        } catch (InvalidRecordException invalid) {
+            return invalid;
         }
     }
 
@@ -205,7 +205,7 @@ public final class LogReader implements AutoCloseable {
             FileHeader.check(
                     header.flip(),
                     FileHeader.Kind.LOG_SEGMENT,
-                    new FileHeader.Fields(files.storeId(), segment, geometry.segmentBytes()),
+                    new FileHeader.Fields(files.storeId, segment, geometry.segmentBytes()),
                     source.path());
         } catch (CaravanException wrong) {
             // If the segment was recycled after its frame was read correctly, its file has the header of another

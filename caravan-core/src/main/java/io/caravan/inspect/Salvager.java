@@ -94,11 +94,8 @@ public final class Salvager {
     public static SalvageReport salvage(Storage from, Storage to, SalvageReport.Listener listener) throws IOException {
         Salvager salvager = new Salvager(from, listener);
         try (DamagedFiles files = salvager.files;
-                NewStore store = new NewStore(
-                        to,
-                        NewStore.newStoreId(),
-                        files.log().segmentBytes(),
-                        files.heap().segmentBytes())) {
+                NewStore store =
+                        new NewStore(to, NewStore.newStoreId(), files.log.segmentBytes(), files.heap.segmentBytes())) {
             salvager.readCheckpoints();
             salvager.readLog();
             salvager.copyLists(store);
@@ -190,7 +187,7 @@ public final class Salvager {
         for (long named : numbers) {
             String name = FileNames.LOG.of(named);
             FileHeader.Fields header = files.header(name, FileNames.LOG);
-            boolean isOurs = header != null && header.storeId() == files.storeId();
+            boolean isOurs = header != null && header.storeId() == files.storeId;
             long number = header != null && isOurs ? header.number() : named;
             segments.add(new Segment(name, number));
             // The last segment may just have been recycled, and may not have its new header yet.
@@ -198,9 +195,8 @@ public final class Salvager {
                 lost(from.describe(name) + ": its header is damaged, or that of another file");
             }
             try (StoreFile file = from.open(name)) {
-                if (file.size() != files.log().segmentBytes()) {
-                    lost(file.path() + " is " + file.size() + " bytes long, should be "
-                            + files.log().segmentBytes());
+                if (file.size() != files.log.segmentBytes()) {
+                    lost(file.path() + " is " + file.size() + " bytes long, should be " + files.log.segmentBytes());
                 }
             }
             Long before = numbers.lower(named);
@@ -214,12 +210,12 @@ public final class Salvager {
     /** Replays those valid frames of a segment that lie after the last frame. Skips other bytes block by block. */
     private void readSegment(Segment segment) throws IOException {
         try (StoreFile file = new SalvageFile(from.open(segment.name()), this::lost)) {
-            LogFrames frames = new LogFrames(files.log(), files.storeId(), any -> file, LogFrames.READ_AHEAD_BYTES);
+            LogFrames frames = new LogFrames(files.log, files.storeId, any -> file, LogFrames.READ_AHEAD_BYTES);
             LogFrames.PassedBlocks blocks = lsn -> {
                 boolean isOurs = frames.fieldsRight(lsn, lastFrame.lsn()) >= FIELDS_OF_OURS;
                 if (isOurs && (lsn >= captureLsn || lsn >= startLsn && frames.positionBehind(lsn) > captureLsn)) {
                     lost(from.describe(segment.name()) + " at offset "
-                            + files.log().offsetOf(lsn) + ": the frame at LSN " + lsn
+                            + files.log.offsetOf(lsn) + ": the frame at LSN " + lsn
                             + " does not check: it is damaged, or a crash cut it off before it was acknowledged");
                 }
             };

@@ -262,7 +262,7 @@ class LogReaderTest {
     @Test
     void reportsDamagedFrameAndReadsAllOthers() throws Exception {
         DirectoryImage image = SmallStore.build(directory).closed();
-        try (LogReader reader = LogReader.open(new MemoryStorage(image), 0)) {
+        try (LogReader reader = new LogReader(new DamagedFiles(new MemoryStorage(image)), 0)) {
             found.readAll(reader);
         }
         assertThat(found.damage).isEmpty();
@@ -273,7 +273,7 @@ class LogReaderTest {
             for (int offset : List.of(0, FrameLayout.LSN, FrameLayout.PAYLOAD_BYTES + 3, frame.bytes() - 1)) {
                 FoundInLog rest = new FoundInLog();
                 DirectoryImage damaged = image.withFlip(frame.file(), frame.offset() + offset);
-                try (LogReader reader = LogReader.open(new MemoryStorage(damaged), 0)) {
+                try (LogReader reader = new LogReader(new DamagedFiles(new MemoryStorage(damaged)), 0)) {
                     rest.readAll(reader);
                 }
                 List<Long> others = found.lsns.stream()
@@ -323,7 +323,7 @@ class LogReaderTest {
         List<Frame> frames = StoreAnatomy.of(full).frames();
         Frame lost = frames.get(frames.size() - 2);
         MemoryStorage storage = new MemoryStorage(full.withFlip(lost.file(), lost.end() - 1));
-        try (LogReader reader = LogReader.open(storage, 0)) {
+        try (LogReader reader = new LogReader(new DamagedFiles(storage), 0)) {
             found.readAll(reader);
             assertThat(found.damage).isEmpty();
             assertThat(reader.position()).isEqualTo(lost.lsn());
