@@ -26,7 +26,9 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
     private final Map<Long, Long> ends = new HashMap<>();
 
     private final BitSet damaged = new BitSet();
-    private final long startLsn;
+    /** The start LSN of the checkpoint, or 0 if the header is damaged. */
+    final long startLsn;
+
     private int partition;
     private boolean afterDamage;
     private long firstDamage = -1;
@@ -49,11 +51,6 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
                 found.lists().forEach((id, list) -> list.skipTo(ends.getOrDefault(id, 0L)));
             }
         }
-    }
-
-    /** Returns the start LSN of the checkpoint, or 0 if the header is damaged. */
-    long startLsn() {
-        return startLsn;
     }
 
     /** Returns the offset of the first byte that is in no section, or -1. */

@@ -131,8 +131,9 @@ final class ListReader {
                 Found found = new Found();
                 long start = found.takePartition();
                 try (LogReader log = new LogReader(files, start)) {
-                    while (log.next(found)) {
-                        // Each call visits one frame.
+                    boolean more = true;
+                    while (more) {
+                        more = log.next(found);
                     }
                     nearLsn = Math.max(nearLsn, log.position());
                 }

@@ -144,7 +144,7 @@ public final class Salvager {
         long captured = partition == null ? 0 : partition.captureLsn();
         if (captured < captureLsn) {
             captureLsn = captured;
-            startLsn = best == null ? 0 : best.startLsn();
+            startLsn = best == null ? 0 : best.startLsn;
         }
         if (partition == null) {
             lost("no checkpoint has partition " + number + " of the index: what was in it and not in the log is lost");
