@@ -93,7 +93,7 @@ final class Backup {
         parts.onCheckpointer(() -> {
             parts.checkpointer.publish();
             CheckpointHeader newest = parts.checkpoints.newest();
-            long firstLog = new LogGeometry(newest.logSegmentBytes()).segmentOf(newest.startLsn());
+            long firstLog = parts.state.geometry.segmentOf(newest.startLsn());
             Provisioner.Lease lease = new Provisioner.Lease(firstLog, newest.heapSegments());
             StoreFile file = from.open(FileNames.CHECKPOINT.of(newest.number()));
             parts.provisioner.take(lease);
@@ -121,7 +121,7 @@ final class Backup {
     }
 
     private void copyLog(CheckpointHeader start, long end) throws IOException {
-        LogGeometry geometry = new LogGeometry(start.logSegmentBytes());
+        LogGeometry geometry = parts.state.geometry;
         // If the last segment is full, the end lies in the next segment, which has no frames yet.
         long last = geometry.segmentOf(Math.max(start.startLsn(), end - Blocks.BLOCK_BYTES - 1));
         total += end - start.startLsn();

@@ -9,8 +9,6 @@ import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.FileNames;
-import io.caravan.heap.HeapFile;
-import io.caravan.heap.HeapGeometry;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
@@ -81,18 +79,16 @@ final class OpenVerification {
 
     /** Checks all heap segments that exist or that the newest checkpoint needs. */
     private void checkHeapSegments(CheckpointHeader newest) throws IOException {
-        HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
-        HeapFile heapFile = new HeapFile(parts.state.storage, geometry, newest.storeId());
         int made = FileNames.HEAP.numbers(parts.state.storage.list()).size();
         for (int segment = 0; segment < Math.max(made, newest.heapSegments()); segment++) {
             int number = segment;
-            attempt(() -> heapFile.check(number));
+            attempt(() -> parts.state.heapFile.check(number));
         }
     }
 
     private void readLog(CheckpointHeader from) throws IOException {
         long end = parts.state.forced.position();
-        LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
+        LogGeometry geometry = parts.state.geometry;
         try (LogSegments log = new LogSegments(parts.state.storage, geometry, from.storeId())) {
             // If the last segment is full, the end of the log lies in the next segment, which has no frames yet.
             long endSegment = geometry.segmentOf(end);

@@ -139,7 +139,7 @@ final class ListReader {
                 }
                 if (found.whole || !outdated()) {
                     found.damage.forEach(visitor::damaged);
-                    return found.partition(ListIndex.partitionOf(id)).get(id);
+                    return found.partitions[ListIndex.partitionOf(id)].lists().get(id);
                 }
             } catch (NoSuchFileException replaced) {
                 // A newer checkpoint has replaced the file.
@@ -175,7 +175,7 @@ final class ListReader {
                     Partition partition = found.partition(number);
                     boolean isWhole = found.isWhole(number);
                     if (partition != null && (isWhole || !taken)) {
-                        take(number, partition);
+                        partitions[number] = partition;
                         nearLsn = partition.captureLsn();
                         start = startLsn(reader);
                         taken = true;

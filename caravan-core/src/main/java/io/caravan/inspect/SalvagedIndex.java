@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * does not follow the state of its list, the records in between are lost, and the replay continues.
  */
 class SalvagedIndex implements RecordLayout.Visitor {
-    private final Partition[] partitions = new Partition[ListIndex.PARTITIONS];
+    final Partition[] partitions = new Partition[ListIndex.PARTITIONS];
     private final LongPredicate wanted;
     private final Consumer<Loss> losses;
 
@@ -35,15 +35,6 @@ class SalvagedIndex implements RecordLayout.Visitor {
         Arrays.setAll(partitions, any -> new Partition(0));
     }
 
-    /** Adds a partition that was read from a checkpoint. */
-    void take(int number, Partition found) {
-        partitions[number] = found;
-    }
-
-    Map<Long, SalvagedList> partition(int number) {
-        return partitions[number].lists();
-    }
-
     long listCount() {
         return Arrays.stream(partitions)
                 .mapToLong(partition -> partition.lists().size())
@@ -51,7 +42,7 @@ class SalvagedIndex implements RecordLayout.Visitor {
     }
 
     private Map<Long, SalvagedList> listsWith(long id) {
-        return partition(ListIndex.partitionOf(id));
+        return partitions[ListIndex.partitionOf(id)].lists();
     }
 
     /** Whether the index already reflects the record with this LSN, or need not. */

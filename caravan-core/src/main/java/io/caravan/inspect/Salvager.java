@@ -149,7 +149,7 @@ public final class Salvager {
         if (partition == null) {
             lost("no checkpoint has partition " + number + " of the index: what was in it and not in the log is lost");
         } else {
-            index.take(number, partition);
+            index.partitions[number] = partition;
             endLsn = Math.max(endLsn, captured);
         }
     }
@@ -248,7 +248,8 @@ public final class Salvager {
         long total = index.listCount();
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
             store.startPartition(partition);
-            for (Map.Entry<Long, SalvagedList> list : index.partition(partition).entrySet()) {
+            for (Map.Entry<Long, SalvagedList> list :
+                    index.partitions[partition].lists().entrySet()) {
                 copyList(store, list.getKey(), list.getValue());
                 lists++;
                 listener.at("lists", lists, total);
