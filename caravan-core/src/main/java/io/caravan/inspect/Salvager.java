@@ -301,10 +301,10 @@ public final class Salvager {
         reportGap(id, expected, list.next());
     }
 
-    private void reportGap(long id, long first, long end) {
-        if (first < end) {
-            lostEntries += end - first;
-            lost(new Loss(id, first, end - 1, "the frames or sections that had them are damaged"));
+    private void reportGap(long id, long from, long to) {
+        if (from < to) {
+            lostEntries += to - from;
+            lost(new Loss(id, from, to - 1, "the frames or sections that had them are damaged"));
         }
     }
 
