@@ -50,10 +50,6 @@ public final class CheckpointWriter implements AutoCloseable {
     public void startPartition(int partitionNumber, long lsn) {
         partition = partitionNumber;
         captureLsn = lsn;
-        startSection();
-    }
-
-    private void startSection() {
         sectionAt = buffer.position();
         buffer.position(sectionAt + SECTION_HEADER_BYTES);
         pieces = 0;
@@ -90,8 +86,9 @@ public final class CheckpointWriter implements AutoCloseable {
     /** Adds a piece of the current list with as many of the regions as fit. Returns the number of regions added. */
     private int piece(long[] regions, int from, int count) throws IOException {
         if (sectionRoom() < PIECE_HEADER_BYTES + Long.BYTES) {
-            endSection();
-            startSection();
+            // Continues the partition in another section.
+            endPartition();
+            startPartition(partition, captureLsn);
         }
         int fitting = Math.min(count, (sectionRoom() - PIECE_HEADER_BYTES) / Long.BYTES);
         buffer.putLong(listId)
@@ -112,10 +109,6 @@ public final class CheckpointWriter implements AutoCloseable {
 
     /** Ends the partition. Every partition has at least one section, which contains the partition's capture LSN. */
     public void endPartition() throws IOException {
-        endSection();
-    }
-
-    private void endSection() throws IOException {
         int bytes = buffer.position() - sectionAt;
         buffer.putInt(sectionAt + SECTION_PAYLOAD_BYTES, bytes - SECTION_HEADER_BYTES);
         buffer.putInt(sectionAt + SECTION_PARTITION, partition);

@@ -1,21 +1,25 @@
 package io.caravan.engine;
 
 import io.caravan.BackupReport;
+import io.caravan.Replica;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
-import io.caravan.io.FileTarget;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.wal.LogGeometry;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Copies an open store to a {@link FileTarget} while writes, trims, and checkpoints continue. The copy contains the
- * durable state of the store at one log position, E, which the log reaches after the heap has been copied.
+ * Copies an open store while writes, trims, and checkpoints continue, and sends the copy as chunks to a receiver, such
+ * as {@link ChunkFiles}. The copy contains the durable state of the store at one log position, E, which the log reaches
+ * after the heap has been copied.
  *
  * <p>The backup publishes a checkpoint, C, and copies the heap segments that C refers to. Then it fsyncs the log, up to
  * E, and copies the log from C's start to E.
@@ -28,29 +32,31 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p>A lease keeps these log and heap segments from being recycled or deleted. Use this class on one thread, which must
  * be neither a store thread nor interrupted.
  */
-public final class Backup {
+final class Backup {
     private static final int PORTION_BYTES = 1 << 20;
 
     private final StoreComponents parts;
     private final Storage from;
-    private final FileTarget to;
+    private final Replica.Chunks to;
     private final BackupReport.Progress progress;
-    private final ByteBuffer portion = ByteBuffer.allocateDirect(PORTION_BYTES);
+    private final ByteBuffer chunk =
+            ByteBuffer.allocateDirect(ChunkFiles.HEAD_BYTES + PORTION_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private final ByteBuffer portion = chunk.slice(ChunkFiles.HEAD_BYTES, PORTION_BYTES);
     private int files;
     private long bytes;
     private long copied;
     private long total;
 
-    Backup(StoreComponents parts, FileTarget to, BackupReport.Progress progress) {
+    Backup(StoreComponents parts, Replica.Chunks to, BackupReport.Progress progress) {
         this.parts = parts;
         this.from = parts.state.storage;
         this.to = to;
         this.progress = progress;
     }
 
-    /** Makes the backup. All files of the copy and their names are durable when this returns. */
+    /** Makes the backup. */
     BackupReport run() throws IOException {
-        Start start = begin();
+        Start start = publishCheckpoint();
         try (StoreFile file = start.checkpointFile()) {
             return copyAll(start.checkpoint(), file);
         } finally {
@@ -73,7 +79,6 @@ public final class Backup {
         // The lease is valid only while the store is open. Once it is closed, another process may recycle the copied
         // files.
         parts.state.checkWritable();
-        to.forceDirectory();
         return new BackupReport(end, checkpoint.number(), files, bytes);
     }
 
@@ -83,12 +88,12 @@ public final class Backup {
     private record Start(CheckpointHeader checkpoint, StoreFile checkpointFile, Provisioner.Lease lease) {}
 
     /** Publishes a checkpoint and takes the lease in one checkpointer task, so that no file is removed in between. */
-    private Start begin() {
+    private Start publishCheckpoint() {
         AtomicReference<Start> begun = new AtomicReference<>();
         parts.onCheckpointer(() -> {
             parts.checkpointer.publish();
             CheckpointHeader newest = parts.checkpoints.newest();
-            long firstLog = new LogGeometry(newest.logSegmentBytes()).segmentOf(newest.startLsn());
+            long firstLog = parts.state.geometry.segmentOf(newest.startLsn());
             Provisioner.Lease lease = new Provisioner.Lease(firstLog, newest.heapSegments());
             StoreFile file = from.open(FileNames.CHECKPOINT.of(newest.number()));
             parts.provisioner.take(lease);
@@ -108,15 +113,15 @@ public final class Backup {
 
     private void copyWhole(StoreFile source, String name) throws IOException {
         long size = source.size();
-        try (StoreFile target = create(name, 0, size)) {
-            target.write(ByteBuffer.allocate(1), size - 1);
-            copy(source, target, 0, size);
-            target.force();
+        try (Closeable end = begin(name, 0, size)) {
+            portion.put(0, (byte) 0);
+            send(ChunkFiles.CONTENT, size - 1, 1);
+            copy(source, 0, size);
         }
     }
 
     private void copyLog(CheckpointHeader start, long end) throws IOException {
-        LogGeometry geometry = new LogGeometry(start.logSegmentBytes());
+        LogGeometry geometry = parts.state.geometry;
         // If the last segment is full, the end lies in the next segment, which has no frames yet.
         long last = geometry.segmentOf(Math.max(start.startLsn(), end - Blocks.BLOCK_BYTES - 1));
         total += end - start.startLsn();
@@ -125,22 +130,30 @@ public final class Backup {
             long first = Math.max(start.startLsn(), geometry.firstFrame(segment));
             long behind = Math.max(first, Math.min(end, geometry.startOf(segment + 1)));
             try (StoreFile source = from.open(name);
-                    StoreFile target = create(name, start.logSegmentBytes(), start.logSegmentBytes())) {
-                copy(source, target, 0, Blocks.BLOCK_BYTES);
-                copy(source, target, first - geometry.startOf(segment), behind - geometry.startOf(segment));
-                target.force();
+                    Closeable fileEnd = begin(name, start.logSegmentBytes(), start.logSegmentBytes())) {
+                copy(source, 0, Blocks.BLOCK_BYTES);
+                copy(source, first - geometry.startOf(segment), behind - geometry.startOf(segment));
             }
         }
     }
 
-    private StoreFile create(String name, int allocatedBytes, long size) throws IOException {
+    /** Begins to send a file. Closing the result ends the file. */
+    private Closeable begin(String name, int allocatedBytes, long size) throws IOException {
         files++;
         bytes += size;
-        return to.create(name, allocatedBytes);
+        byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
+        portion.put(0, utf8);
+        send(ChunkFiles.NEW_FILE, allocatedBytes, utf8.length);
+        return () -> send(ChunkFiles.END_OF_FILE, 0, 0);
+    }
+
+    /** Sends a chunk whose content is at the start of {@code portion}. */
+    private void send(byte kind, long number, int contentBytes) throws IOException {
+        to.receive(chunk.clear().put(0, kind).putLong(1, number).limit(ChunkFiles.HEAD_BYTES + contentBytes));
     }
 
     /** Copies a range of a file. Skips ranges of zeros, because the new file has zeros there already. */
-    private void copy(StoreFile source, StoreFile target, long first, long end) throws IOException {
+    private void copy(StoreFile source, long first, long end) throws IOException {
         for (long at = first; at < end; at += PORTION_BYTES) {
             int wanted = (int) Math.min(PORTION_BYTES, end - at);
             int read = source.read(portion.clear().limit(wanted), at);
@@ -149,7 +162,7 @@ public final class Backup {
                         + " bytes; verify the store");
             }
             if (!isZero(portion.flip())) {
-                target.write(portion, at);
+                send(ChunkFiles.CONTENT, at, wanted);
             }
             copied += wanted;
             requireLogSpace();
@@ -158,16 +171,12 @@ public final class Backup {
     }
 
     private static boolean isZero(ByteBuffer bytes) {
-        return bytes.remaining() % Long.BYTES == 0 && holdsZerosOnly(bytes);
-    }
-
-    private static boolean holdsZerosOnly(ByteBuffer bytes) {
-        for (int at = 0; at < bytes.limit(); at += Long.BYTES) {
+        for (int at = 0; at <= bytes.limit() - Long.BYTES; at += Long.BYTES) {
             if (bytes.getLong(at) != 0) {
                 return false;
             }
         }
-        return true;
+        return bytes.limit() % Long.BYTES == 0;
     }
 
     /**

@@ -13,7 +13,6 @@ import io.caravan.VerifyReport;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.format.FileNames;
-import io.caravan.io.FileTarget;
 import io.caravan.io.NewDirectory;
 import io.caravan.io.Storage;
 import java.io.IOException;
@@ -265,7 +264,7 @@ public final class Engine implements DurableListStore, Replica {
     @Override
     public BackupReport send(Chunks chunks, BackupReport.Progress progress) {
         StoreState.checkMayWait("send");
-        return DedicatedThread.call("send a replica's files", () -> backup(new ChunkStorage(chunks), progress));
+        return DedicatedThread.call("send a replica's files", () -> backup(chunks, progress));
     }
 
     /** Whether this thread is a store thread, or does the work of a store thread. */
@@ -290,8 +289,15 @@ public final class Engine implements DurableListStore, Replica {
         });
     }
 
-    /** Copies the open store to an empty directory; see {@link Backup}. */
-    public BackupReport backup(FileTarget target, BackupReport.Progress progress) throws IOException {
+    /** Copies the open store to an empty directory. */
+    public BackupReport backup(Storage target, BackupReport.Progress progress) throws IOException {
+        ChunkFiles copy = new ChunkFiles(target);
+        BackupReport report = backup(copy, progress);
+        copy.finish();
+        return report;
+    }
+
+    private BackupReport backup(Chunks target, BackupReport.Progress progress) throws IOException {
         StoreState.checkMayWait("backup");
         state.checkWritable();
         return new Backup(parts, target, progress).run();

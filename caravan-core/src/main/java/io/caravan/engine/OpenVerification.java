@@ -9,8 +9,6 @@ import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.FileNames;
-import io.caravan.heap.HeapFile;
-import io.caravan.heap.HeapGeometry;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
@@ -24,9 +22,6 @@ import java.util.List;
  * Reads entries like any other reader.
  */
 final class OpenVerification {
-    private static final long FROM_FIRST = -1;
-    private static final long DONE = -2;
-
     private final Engine engine;
     private final StoreComponents parts;
     private final VerifyReport.Progress progress;
@@ -84,18 +79,16 @@ final class OpenVerification {
 
     /** Checks all heap segments that exist or that the newest checkpoint needs. */
     private void checkHeapSegments(CheckpointHeader newest) throws IOException {
-        HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
-        HeapFile heapFile = new HeapFile(parts.state.storage, geometry, newest.storeId());
         int made = FileNames.HEAP.numbers(parts.state.storage.list()).size();
         for (int segment = 0; segment < Math.max(made, newest.heapSegments()); segment++) {
             int number = segment;
-            attempt(() -> heapFile.check(number));
+            attempt(() -> parts.state.heapFile.check(number));
         }
     }
 
     private void readLog(CheckpointHeader from) throws IOException {
         long end = parts.state.forced.position();
-        LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
+        LogGeometry geometry = parts.state.geometry;
         try (LogSegments log = new LogSegments(parts.state.storage, geometry, from.storeId())) {
             // If the last segment is full, the end of the log lies in the next segment, which has no frames yet.
             long endSegment = geometry.segmentOf(end);
@@ -123,34 +116,27 @@ final class OpenVerification {
         return segment <= parts.provisioner.lastReadySegment();
     }
 
+    /** Reads a list. Resumes after each damaged entry. */
     private void readList(long id) {
         lists++;
-        long from = FROM_FIRST;
-        while (from != DONE) {
-            from = readListFrom(id, from);
-        }
-    }
-
-    /** Reads a list until it ends or a fault occurs. Returns the sequence at which to resume. */
-    private long readListFrom(long id, long from) {
-        try {
-            EntryStream counting = (sequence, value) -> {
-                entries++;
-                bytes += value.remaining();
-                progress.at("entries", entries, entries);
-                return true;
-            };
-            if (from == FROM_FIRST) {
-                engine.get(id, counting);
-            } else {
+        EntryStream counting = (sequence, value) -> {
+            entries++;
+            bytes += value.remaining();
+            progress.at("entries", entries, entries);
+            return true;
+        };
+        long from = 0;
+        boolean done = false;
+        while (!done) {
+            try {
                 engine.get(id, from, counting);
+                done = true;
+            } catch (CorruptStoreException problem) {
+                faults.add(problem);
+                from = problem.sequence() + 1;
+            } catch (TrimmedException trimmed) {
+                from = trimmed.firstSequence();
             }
-            return DONE;
-        } catch (CorruptStoreException problem) {
-            faults.add(problem);
-            return problem.sequence() + 1;
-        } catch (TrimmedException trimmed) {
-            return trimmed.firstSequence();
         }
     }
 }

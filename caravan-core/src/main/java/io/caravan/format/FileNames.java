@@ -6,12 +6,13 @@ import java.util.OptionalLong;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** The names of a store's files: a kind, a number in 16 hexadecimal digits, and an ending. */
 public enum FileNames {
-    LOG("log-", ".wal"),
-    HEAP("heap-", ".dat"),
-    CHECKPOINT("checkpoint-", ".ckp");
+    LOG("log-", ".wal", FileHeader.Kind.LOG_SEGMENT),
+    HEAP("heap-", ".dat", FileHeader.Kind.HEAP_SEGMENT),
+    CHECKPOINT("checkpoint-", ".ckp", FileHeader.Kind.CHECKPOINT);
 
     /** The file that holds the number of shards, in a sharded store's directory; see {@link FileHeader.Kind#SHARDS}. */
     public static final String SHARDS = "caravan.shards";
@@ -24,17 +25,24 @@ public enum FileNames {
 
     private final String prefix;
     private final String ending;
+    private final FileHeader.Kind header;
     private final Pattern pattern;
 
-    FileNames(String prefix, String ending) {
+    FileNames(String prefix, String ending, FileHeader.Kind header) {
         this.prefix = prefix;
         this.ending = ending;
+        this.header = header;
         this.pattern = Pattern.compile(Pattern.quote(prefix) + "([0-7][0-9a-f]{15})" + Pattern.quote(ending));
     }
 
     /** Returns the name of a shard's directory within the directory of a sharded store. */
     public static String shard(int number) {
         return "shard-" + number;
+    }
+
+    /** Returns the kind of the header with which the files start. */
+    public FileHeader.Kind header() {
+        return header;
     }
 
     /** Returns the name of the file with this number. */
@@ -62,10 +70,8 @@ public enum FileNames {
 
     /** Whether this is the temporary name that a file of any kind has while it is being written. */
     public static boolean isTemporary(String name) {
-        if (!name.endsWith(TEMPORARY_ENDING)) {
-            return false;
-        }
-        return isFinished(name.substring(0, name.length() - TEMPORARY_ENDING.length()));
+        return name.endsWith(TEMPORARY_ENDING)
+                && isFinished(name.substring(0, name.length() - TEMPORARY_ENDING.length()));
     }
 
     /** Whether this is the name of a store's file, finished or not. */
@@ -75,8 +81,6 @@ public enum FileNames {
 
     private static boolean isFinished(String name) {
         return name.equals(FORCED_LSN)
-                || LOG.number(name).isPresent()
-                || HEAP.number(name).isPresent()
-                || CHECKPOINT.number(name).isPresent();
+                || Stream.of(values()).anyMatch(kind -> kind.number(name).isPresent());
     }
 }

@@ -70,19 +70,27 @@ public final class RecordLayout {
         default void delete(long lsn, long id) {}
     }
 
+    /** Visits all records of a frame; see {@link #forEachInFrame(ByteBuffer, int, long, long, Visitor)}. */
+    public static void forEachInFrame(ByteBuffer buffer, int at, long lsn, Visitor visitor) {
+        forEachInFrame(buffer, at, lsn, lsn, visitor);
+    }
+
     /**
      * Visits the records of the valid frame with this LSN, whose header is at this index.
      *
+     * @param from the LSN of the first record to visit
      * @throws InvalidRecordException at the first record that is not valid
      */
-    public static void forEachInFrame(ByteBuffer buffer, int at, long lsn, Visitor visitor) {
+    public static void forEachInFrame(ByteBuffer buffer, int at, long lsn, long from, Visitor visitor) {
         int end = at + FrameLayout.HEADER_BYTES + buffer.getInt(at + FrameLayout.PAYLOAD_BYTES);
         int records = 0;
         int index = at + FrameLayout.HEADER_BYTES;
         while (index < end) {
             long recordLsn = lsn + index - at;
             int bytes = checkedBytes(buffer, index, end, recordLsn);
-            visit(buffer, index, recordLsn, visitor);
+            if (recordLsn >= from) {
+                visit(buffer, index, recordLsn, visitor);
+            }
             index += bytes;
             records++;
         }
@@ -114,7 +122,13 @@ public final class RecordLayout {
         if (end - index < DELETE_BYTES) {
             throw new InvalidRecordException(lsn, "a record is cut off by its frame's end");
         }
-        int needed = neededBytes(buffer, index, end, lsn);
+        int type = buffer.getInt(index + TYPE);
+        int needed = switch (type) {
+            case APPEND -> appendBytes(checkedLength(buffer, index + ENTRY, end, lsn));
+            case TRIM -> TRIM_BYTES;
+            case DELETE -> DELETE_BYTES;
+            default -> throw new InvalidRecordException(lsn, "unknown record type " + type);
+        };
         int bytes = buffer.getInt(index + RECORD_BYTES);
         if (bytes != needed || bytes > end - index) {
             throw new InvalidRecordException(
@@ -123,16 +137,6 @@ public final class RecordLayout {
                             + (end - index) + " left");
         }
         return bytes;
-    }
-
-    private static int neededBytes(ByteBuffer buffer, int index, int end, long lsn) {
-        int type = buffer.getInt(index + TYPE);
-        return switch (type) {
-            case APPEND -> appendBytes(checkedLength(buffer, index + ENTRY, end, lsn));
-            case TRIM -> TRIM_BYTES;
-            case DELETE -> DELETE_BYTES;
-            default -> throw new InvalidRecordException(lsn, "unknown record type " + type);
-        };
     }
 
     private static int checkedLength(ByteBuffer buffer, int entryAt, int end, long lsn) {

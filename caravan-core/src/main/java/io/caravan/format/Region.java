@@ -43,10 +43,6 @@ public final class Region {
 
     /** Returns the heap address of the first byte of an entry in the heap. */
     public static long address(long region) {
-        return position(region);
-    }
-
-    private static long position(long region) {
         return region >>> POSITION_SHIFT << UNIT_SHIFT;
     }
 
@@ -56,7 +52,7 @@ public final class Region {
      * @param near a position in the log, less than 1 TiB from the entry
      */
     public static long entryLsn(long region, long near) {
-        return near - (near - position(region) << UNUSED_BITS >> UNUSED_BITS);
+        return near - (near - address(region) << UNUSED_BITS >> UNUSED_BITS);
     }
 
     /** Returns the length of the value, in bytes. */

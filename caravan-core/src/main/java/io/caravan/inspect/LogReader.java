@@ -37,17 +37,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 public final class LogReader implements AutoCloseable {
-    /** The value that stands for an unknown segment number. */
-    private static final long UNKNOWN = -2;
+    private static final long NONE = -1;
 
     private final Storage storage;
-    private final SalvageIdentity identity;
+    private final DamagedFiles files;
     private final LogGeometry geometry;
     private final long from;
     private final LogFrames frames;
-    private @Nullable StoreFile file;
-    private long fileSegment = UNKNOWN;
-    private long visitedSegment = UNKNOWN;
+    private long visitedSegment = NONE;
     /** The position of the next frame, if the frame fits there. */
     private long position;
     /** The link to the frame before {@code position}, as it was read; null if unknown. */
@@ -55,11 +52,11 @@ public final class LogReader implements AutoCloseable {
     /** Whether all existing segments have been searched for later valid frames. */
     private boolean searched;
 
-    private LogReader(Storage storage, SalvageIdentity identity, long from) throws IOException {
-        this.storage = storage;
-        this.identity = identity;
-        this.geometry = new LogGeometry(identity.logSegmentBytes());
-        this.frames = new LogFrames(geometry, identity.storeId(), this::file, LogFrames.NO_READ_AHEAD);
+    LogReader(DamagedFiles files, long from) throws IOException {
+        this.storage = files.storage;
+        this.files = files;
+        this.geometry = files.log;
+        this.frames = new LogFrames(geometry, files.storeId, files::segment, LogFrames.NO_READ_AHEAD);
         TreeSet<Long> segments = segments();
         if (segments.isEmpty()) {
             throw new StoreDirectoryException(storage.describe("") + " has no segment of the log");
@@ -67,10 +64,9 @@ public final class LogReader implements AutoCloseable {
         long wanted = geometry.segmentOf(from);
         Long there = segments.floor(wanted);
         long otherwise = from > 0 ? wanted : segments.first();
-        long first = geometry.firstFrame(there == null ? otherwise : there);
-        position = first;
+        this.position = geometry.firstFrame(there == null ? otherwise : there);
         this.from = from;
-        if (!frames.validAt(first)) {
+        if (!frames.validAt(position)) {
             skipToCheckpoint();
         }
     }
@@ -103,11 +99,7 @@ public final class LogReader implements AutoCloseable {
      * @throws StoreDirectoryException if the store does not exist
      */
     public static LogReader open(Path directory, long from) throws IOException {
-        return open(FileStorage.readOnly(directory), from);
-    }
-
-    static LogReader open(Storage storage, long from) throws IOException {
-        return new LogReader(storage, SalvageIdentity.of(storage), from);
+        return new LogReader(new DamagedFiles(FileStorage.readOnly(directory)), from);
     }
 
     /** Returns the expected position of the next frame, after everything that was visited. */
@@ -116,7 +108,7 @@ public final class LogReader implements AutoCloseable {
     }
 
     /** Visits the next frame, or reports why it is missing. Returns false at the log's current end. */
-    public boolean next(LogVisitor visitor) throws IOException {
+    public boolean next(StoreVisitor visitor) throws IOException {
         if (readNext(visitor) || passMissingSegments(visitor)) {
             return true;
         }
@@ -139,7 +131,7 @@ public final class LogReader implements AutoCloseable {
     }
 
     /** Reports damage if the log, read to its end, does not reach this position. */
-    public void requireReached(long needed, LogVisitor visitor) {
+    public void requireReached(long needed, StoreVisitor visitor) {
         if (position < needed) {
             visitor.damaged(noFrame("though a checkpoint needs the log up to LSN " + needed));
         }
@@ -147,7 +139,7 @@ public final class LogReader implements AutoCloseable {
 
     private CorruptStoreException noFrame(String though) {
         return new CorruptStoreException(
-                describe(geometry.segmentOf(position)),
+                files.describe(geometry.segmentOf(position)),
                 geometry.offsetOf(position),
                 "LSN " + position + ": no valid frame, " + though);
     }
@@ -157,7 +149,7 @@ public final class LogReader implements AutoCloseable {
         return frames.begunAt(position) && !frames.validAt(position);
     }
 
-    private boolean readNext(LogVisitor visitor) throws IOException {
+    private boolean readNext(StoreVisitor visitor) throws IOException {
         long next = previous == null
                 ? frames.validAt(position) ? position : LogFrames.NOWHERE
                 : frames.following(position, previous);
@@ -168,7 +160,7 @@ public final class LogReader implements AutoCloseable {
         return true;
     }
 
-    private void visit(long lsn, LogVisitor visitor) throws IOException {
+    private void visit(long lsn, StoreVisitor visitor) throws IOException {
         previous = frames.linkOf(lsn);
         position = frames.positionBehind(lsn);
         if (position <= from) {
@@ -176,57 +168,35 @@ public final class LogReader implements AutoCloseable {
         }
         long segment = geometry.segmentOf(lsn);
         visitSegment(segment, visitor);
-        try {
-            RecordLayout.forEachInFrame(
-                    frames.window(),
-                    frames.at(lsn),
-                    lsn,
-                    (at, id, sequence, entryLsn, buffer, entryAt, length) ->
-                            visitor.ahead(id, buffer.slice(entryAt + EntryLayout.VALUE, length)));
-        } catch (InvalidRecordException invalid) {
-            // Reported when the record is visited below.
-        }
-        try {
-            RecordLayout.forEachInFrame(frames.window(), frames.at(lsn), lsn, wanted(visitor));
-        } catch (InvalidRecordException invalid) {
-            visitor.damaged(invalid.in(describe(segment), geometry.offsetOf(invalid.lsn())));
+        forEachRecord(
+                lsn,
+                lsn,
+                (at, id, sequence, entryLsn, buffer, entryAt, length) ->
+                        visitor.ahead(id, buffer.slice(entryAt + EntryLayout.VALUE, length)));
+        InvalidRecordException invalid = forEachRecord(lsn, from, visitor);
+        if (invalid != null) {
+            visitor.damaged(invalid.in(files.describe(segment), geometry.offsetOf(invalid.lsn())));
         }
     }
 
-    /** Returns a visitor that passes on the records at or after {@code from}, and ignores earlier records. */
-    private RecordLayout.Visitor wanted(LogVisitor visitor) {
-        return new RecordLayout.Visitor() {
-            @Override
-            public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int at, int length) {
-                if (lsn >= from) {
-                    visitor.append(lsn, id, sequence, entryLsn, buffer.slice(at + EntryLayout.VALUE, length));
-                }
-            }
-
-            @Override
-            public void trim(long lsn, long id, long firstSequence) {
-                if (lsn >= from) {
-                    visitor.trim(lsn, id, firstSequence);
-                }
-            }
-
-            @Override
-            public void delete(long lsn, long id) {
-                if (lsn >= from) {
-                    visitor.delete(lsn, id);
-                }
-            }
-        };
+    /** Visits the records of the frame that was read last, from this LSN on. Returns the first invalid record. */
+    private @Nullable InvalidRecordException forEachRecord(long lsn, long first, RecordLayout.Visitor visitor) {
+        try {
+            RecordLayout.forEachInFrame(frames.window(), frames.at(lsn), lsn, first, visitor);
+            return null;
+        } catch (InvalidRecordException invalid) {
+            return invalid;
+        }
     }
 
-    private void visitSegment(long segment, LogVisitor visitor) throws IOException {
+    private void visitSegment(long segment, StoreVisitor visitor) throws IOException {
         if (segment == visitedSegment) {
             return;
         }
         visitedSegment = segment;
-        visitor.segment(segment, describe(segment));
+        visitor.segment(segment, files.describe(segment));
         ByteBuffer header = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        StoreFile source = file(segment);
+        StoreFile source = files.segment(segment);
         if (source == null) {
             return;
         }
@@ -235,7 +205,7 @@ public final class LogReader implements AutoCloseable {
             FileHeader.check(
                     header.flip(),
                     FileHeader.Kind.LOG_SEGMENT,
-                    new FileHeader.Fields(identity.storeId(), segment, geometry.segmentBytes()),
+                    new FileHeader.Fields(files.storeId, segment, geometry.segmentBytes()),
                     source.path());
         } catch (CaravanException wrong) {
             // If the segment was recycled after its frame was read correctly, its file has the header of another
@@ -253,7 +223,7 @@ public final class LogReader implements AutoCloseable {
      * Reports and skips missing segments. Segments are removed only from the beginning of the log, so a missing segment
      * that precedes all others was recycled.
      */
-    private boolean passMissingSegments(LogVisitor visitor) throws IOException {
+    private boolean passMissingSegments(StoreVisitor visitor) throws IOException {
         TreeSet<Long> segments = segments();
         long segment = geometry.segmentOf(position);
         Long there = segments.ceiling(segment);
@@ -267,7 +237,7 @@ public final class LogReader implements AutoCloseable {
             }
         } else {
             visitor.damaged(new CorruptStoreException(
-                    describe(segment), 0, "is missing, though " + FileNames.LOG.of(there) + " is there"));
+                    files.describe(segment), 0, "is missing, though " + FileNames.LOG.of(there) + " is there"));
         }
         resumeAt(next);
         return true;
@@ -299,33 +269,12 @@ public final class LogReader implements AutoCloseable {
         return LogFrames.NOWHERE;
     }
 
-    private @Nullable StoreFile file(long segment) throws IOException {
-        if (segment != fileSegment) {
-            close();
-            try {
-                file = storage.open(FileNames.LOG.of(segment));
-                fileSegment = segment;
-            } catch (NoSuchFileException gone) {
-                return null;
-            }
-        }
-        return file;
-    }
-
     private TreeSet<Long> segments() throws IOException {
         return FileNames.LOG.numbers(storage.list());
     }
 
-    private String describe(long segment) {
-        return storage.describe(FileNames.LOG.of(segment));
-    }
-
     @Override
     public void close() throws IOException {
-        if (file != null) {
-            file.close();
-            file = null;
-            fileSegment = UNKNOWN;
-        }
+        files.close();
     }
 }

@@ -11,14 +11,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /** A file of a damaged store. A block that the disk cannot read is reported once, and read as zeros. */
-final class SalvageFile implements StoreFile {
-    private final StoreFile file;
-    private final Consumer<Loss> losses;
-    private final Set<Long> reported = new HashSet<>();
-
+record SalvageFile(StoreFile file, Consumer<Loss> losses, Set<Long> reported) implements StoreFile {
     SalvageFile(StoreFile file, Consumer<Loss> losses) {
-        this.file = file;
-        this.losses = losses;
+        this(file, losses, new HashSet<>());
     }
 
     @Override
@@ -28,12 +23,7 @@ final class SalvageFile implements StoreFile {
             return file.read(target, position);
         } catch (IOException unreadable) {
             target.position(start);
-            return readBlocks(target, position);
         }
-    }
-
-    private int readBlocks(ByteBuffer target, long position) throws IOException {
-        int start = target.position();
         int count = (int) Math.max(0, Math.min(target.remaining(), file.size() - position));
         int done = 0;
         while (done < count) {

@@ -5,49 +5,49 @@ import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The index of a damaged store, rebuilt from the remains of its checkpoints and log. If a record does not follow the
- * state of its list, the records in between are lost, and the replay continues.
+ * The index of a damaged store, or some of its lists, rebuilt from the remains of its checkpoints and log. If a record
+ * does not follow the state of its list, the records in between are lost, and the replay continues.
  */
-final class SalvagedIndex implements RecordLayout.Visitor {
-    private final List<Map<Long, SalvagedList>> lists = new ArrayList<>();
-    private final long[] captureLsns = new long[ListIndex.PARTITIONS];
+class SalvagedIndex implements RecordLayout.Visitor {
+    final Partition[] partitions = new Partition[ListIndex.PARTITIONS];
+    private final LongPredicate wanted;
     private final Consumer<Loss> losses;
 
-    SalvagedIndex(Consumer<Loss> losses) {
-        this.losses = losses;
-        for (int i = 0; i < ListIndex.PARTITIONS; i++) {
-            lists.add(new HashMap<>());
+    /** The known lists of a partition of the index, and the LSN up to which they reflect the log. */
+    record Partition(long captureLsn, Map<Long, SalvagedList> lists) {
+        Partition(long captureLsn) {
+            this(captureLsn, new HashMap<>());
         }
     }
 
-    /** Adds a partition that was read from a checkpoint. */
-    void take(int partition, long captureLsn, Map<Long, SalvagedList> found) {
-        lists.set(partition, found);
-        captureLsns[partition] = captureLsn;
-    }
-
-    Map<Long, SalvagedList> partition(int number) {
-        return lists.get(number);
+    /** Creates an empty index, which ignores the records of lists whose ids do not match the predicate. */
+    SalvagedIndex(LongPredicate wanted, Consumer<Loss> losses) {
+        this.wanted = wanted;
+        this.losses = losses;
+        Arrays.setAll(partitions, any -> new Partition(0));
     }
 
     long listCount() {
-        return lists.stream().mapToLong(Map::size).sum();
+        return Arrays.stream(partitions)
+                .mapToLong(partition -> partition.lists().size())
+                .sum();
     }
 
     private Map<Long, SalvagedList> listsWith(long id) {
-        return lists.get(ListIndex.partitionOf(id));
+        return partitions[ListIndex.partitionOf(id)].lists();
     }
 
+    /** Whether the index already reflects the record with this LSN, or need not. */
     private boolean contained(long lsn, long id) {
-        return lsn < captureLsns[ListIndex.partitionOf(id)];
+        return !wanted.test(id) || lsn < partitions[ListIndex.partitionOf(id)].captureLsn();
     }
 
     @Override

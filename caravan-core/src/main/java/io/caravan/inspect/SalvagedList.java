@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The known entries of one list in a damaged store, and their places. A run of missing entries takes constant memory,
+ * The known entries of one list in a damaged store, and their places. A run of missing entries takes no memory,
  * regardless of its length.
  */
 final class SalvagedList {
@@ -15,27 +15,56 @@ final class SalvagedList {
 
     private static final int FIRST_CAPACITY = 4;
 
-    /** A run of missing sequences before the region at this index. */
-    private record Gap(int index, long count) {}
-
     private final long creationLsn;
     private long first;
     private long next;
-    private long[] regions = new long[FIRST_CAPACITY];
-    private int count;
-    private final List<Gap> gaps = new ArrayList<>();
+    private final List<Run> runs = new ArrayList<>();
+
+    /** Known entries with consecutive sequences. */
+    static final class Run {
+        private long first;
+        private long[] regions = new long[FIRST_CAPACITY];
+        private int count;
+
+        private Run(long first) {
+            this.first = first;
+        }
+
+        private void append(long region) {
+            if (count == regions.length) {
+                regions = Arrays.copyOf(regions, count * 2);
+            }
+            regions[count++] = region;
+        }
+
+        private void trimTo(long sequence) {
+            if (sequence > first) {
+                int dropped = (int) (sequence - first);
+                regions = Arrays.copyOfRange(regions, dropped, count + 1);
+                count -= dropped;
+                first = sequence;
+            }
+        }
+
+        /** Returns the sequence of the first entry. */
+        long first() {
+            return first;
+        }
+
+        /** Returns the sequence after the last entry. */
+        long end() {
+            return first + count;
+        }
+
+        long region(long sequence) {
+            return regions[(int) (sequence - first)];
+        }
+    }
 
     SalvagedList(long creationLsn, long first) {
         this.creationLsn = creationLsn;
         this.first = first;
         this.next = first;
-    }
-
-    /** Receives entries in the order of their sequences. */
-    interface EntryVisitor<X extends Exception> {
-        void entry(long sequence, long region) throws X;
-
-        void gap(long firstSequence, long lastSequence) throws X;
     }
 
     long creationLsn() {
@@ -50,87 +79,54 @@ final class SalvagedList {
         return next;
     }
 
+    /** Returns the known entries, in the order of their sequences. */
+    List<Run> runs() {
+        return runs;
+    }
+
     /** Returns the number of known entries. */
     int count() {
-        return count;
+        return runs.stream().mapToInt(run -> run.count).sum();
     }
 
     /** Returns the total length of the known values, in bytes. */
     long bytes() {
-        long bytes = 0;
-        for (int i = 0; i < count; i++) {
-            bytes += Region.length(regions[i]);
-        }
-        return bytes;
+        return runs.stream()
+                .flatMapToLong(run -> Arrays.stream(run.regions, 0, run.count))
+                .map(Region::length)
+                .sum();
     }
 
+    /** Adds the next entry. */
     void append(long region) {
-        if (count == regions.length) {
-            regions = Arrays.copyOf(regions, Math.max(FIRST_CAPACITY, count * 2));
+        Run last = runs.isEmpty() ? null : runs.get(runs.size() - 1);
+        if (last == null || last.end() != next) {
+            last = new Run(next);
+            runs.add(last);
         }
-        regions[count++] = region;
+        last.append(region);
         next++;
     }
 
     /** Records that the next entry has this sequence, and that the entries before it are missing. */
     void skipTo(long sequence) {
-        if (sequence > next) {
-            gaps.add(new Gap(count, sequence - next));
-            next = sequence;
-        }
+        next = Math.max(next, sequence);
     }
 
+    /** Replaces the place of an entry, if the entry is known. */
     void replace(long sequence, long region) {
-        long at = sequence - first;
-        for (Gap gap : gaps) {
-            if (gap.index() <= at) {
-                at -= gap.count();
-                if (at < gap.index()) {
-                    return;
-                }
+        for (Run run : runs) {
+            if (sequence >= run.first && sequence < run.end()) {
+                run.regions[(int) (sequence - run.first)] = region;
             }
-        }
-        if (at >= 0 && at < count) {
-            regions[(int) at] = region;
         }
     }
 
     void trimTo(long sequence) {
-        long to = Math.min(sequence, next);
-        while (first < to) {
-            if (!gaps.isEmpty() && gaps.get(0).index() == 0) {
-                Gap gap = gaps.remove(0);
-                long dropped = Math.min(gap.count(), to - first);
-                first += dropped;
-                if (dropped < gap.count()) {
-                    gaps.add(0, new Gap(0, gap.count() - dropped));
-                }
-            } else {
-                long upTo = gaps.isEmpty() ? count : gaps.get(0).index();
-                dropFirst((int) Math.min(upTo, to - first));
-            }
-        }
-    }
-
-    private void dropFirst(int dropped) {
-        regions = Arrays.copyOfRange(regions, dropped, Math.max(count, dropped + 1));
-        count -= dropped;
-        first += dropped;
-        gaps.replaceAll(gap -> new Gap(gap.index() - dropped, gap.count()));
-    }
-
-    <X extends Exception> void forEach(EntryVisitor<X> visitor) throws X {
-        long sequence = first;
-        int gap = 0;
-        for (int i = 0; i <= count; i++) {
-            while (gap < gaps.size() && gaps.get(gap).index() == i) {
-                long missing = gaps.get(gap++).count();
-                visitor.gap(sequence, sequence + missing - 1);
-                sequence += missing;
-            }
-            if (i < count) {
-                visitor.entry(sequence++, regions[i]);
-            }
+        first = Math.max(first, Math.min(sequence, next));
+        runs.removeIf(run -> run.end() <= first);
+        if (!runs.isEmpty()) {
+            runs.get(0).trimTo(first);
         }
     }
 }

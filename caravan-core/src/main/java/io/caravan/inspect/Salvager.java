@@ -3,24 +3,32 @@ package io.caravan.inspect;
 import io.caravan.SalvageReport;
 import io.caravan.SalvageReport.Loss;
 import io.caravan.StoreDirectoryException;
+import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.NewStore;
+import io.caravan.format.Blocks;
+import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
 import io.caravan.index.ListIndex;
+import io.caravan.inspect.SalvagedIndex.Partition;
 import io.caravan.io.FileStorage;
 import io.caravan.io.NewDirectory;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
+import io.caravan.wal.LogFrames;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,22 +40,28 @@ import org.jspecify.annotations.Nullable;
  * <p>It renumbers the values before a gap, and reports this; see {@link io.caravan.DurableListStore#salvage}.
  */
 public final class Salvager {
+    /** The number of matching header fields, out of four, that identify a damaged frame of this log. */
+    private static final int FIELDS_OF_OURS = 3;
+
     private final Storage from;
     private final SalvageReport.Listener listener;
-    private final SalvageIdentity identity;
+    private final DamagedFiles files;
     private final SalvagedIndex index;
-    private final DamagedLog log;
     private long endLsn;
     private long lists;
     private long entries;
     private long bytes;
     private long lostEntries;
     private long losses;
-    private final DamagedValues values;
     /** The LSN such that the checkpoints reflect all records with lower LSNs. It may lie inside a frame. */
     private long captureLsn = Long.MAX_VALUE;
     /** The position of the first frame that the log must have after the checkpoints. */
     private long startLsn;
+
+    /** The last frame found in the log, and the position after it. */
+    private Link lastFrame = Link.NONE;
+
+    private long logEnd;
 
     private @Nullable Loss pending;
     private String pendingFile = "";
@@ -55,10 +69,8 @@ public final class Salvager {
     private Salvager(Storage from, SalvageReport.Listener listener) throws IOException {
         this.from = from;
         this.listener = listener;
-        this.identity = SalvageIdentity.of(from);
-        this.index = new SalvagedIndex(this::lost);
-        this.log = new DamagedLog(from, identity, this::lost);
-        this.values = new DamagedValues(from, (region, nearLsn) -> identity.place(region, nearLsn, log::fileOf));
+        this.files = new DamagedFiles(from);
+        this.index = new SalvagedIndex(any -> true, this::lost);
     }
 
     /** Salvages the closed store in a directory to a new directory. Holds the store's lock during the salvage. */
@@ -81,20 +93,16 @@ public final class Salvager {
     /** Salvages the store in {@code from} to {@code to}, which is empty. */
     public static SalvageReport salvage(Storage from, Storage to, SalvageReport.Listener listener) throws IOException {
         Salvager salvager = new Salvager(from, listener);
-        try (NewStore store = new NewStore(
-                to, NewStore.newStoreId(), salvager.identity.logSegmentBytes(), salvager.identity.heapSegmentBytes())) {
+        try (DamagedFiles files = salvager.files;
+                NewStore store =
+                        new NewStore(to, NewStore.newStoreId(), files.log.segmentBytes(), files.heap.segmentBytes())) {
             salvager.readCheckpoints();
-            salvager.replayLog();
+            salvager.readLog();
             salvager.copyLists(store);
             store.publish();
-            return salvager.report();
-        } finally {
-            salvager.values.close();
+            return new SalvageReport(
+                    salvager.lists, salvager.entries, salvager.bytes, salvager.lostEntries, salvager.losses);
         }
-    }
-
-    private SalvageReport report() {
-        return new SalvageReport(lists, entries, bytes, lostEntries, losses);
     }
 
     private void lost(Loss loss) {
@@ -102,20 +110,23 @@ public final class Salvager {
         listener.lost(loss);
     }
 
+    private void lost(String reason) {
+        lost(Loss.of(reason));
+    }
+
     private void readCheckpoints() throws IOException {
         SortedSet<Long> numbers = FileNames.CHECKPOINT.numbers(from.list()).descendingSet();
         List<DamagedCheckpoint> checkpoints = new ArrayList<>();
         for (long number : numbers) {
             listener.at("checkpoints", checkpoints.size(), numbers.size());
-            try (StoreFile file = from.open(FileNames.CHECKPOINT.of(number))) {
-                DamagedCheckpoint found =
-                        DamagedCheckpoint.read(new SalvageFile(file, this::lost), number, any -> true);
+            StoreFile file = new SalvageFile(from.open(FileNames.CHECKPOINT.of(number)), this::lost);
+            try (CheckpointReader reader = new CheckpointReader(file, number)) {
+                DamagedCheckpoint found = new DamagedCheckpoint(reader, any -> true);
                 checkpoints.add(found);
-                if (found.firstDamage() >= 0) {
-                    lost(Loss.of(file.path() + " at offset " + found.firstDamage() + ": a section is damaged"));
-                } else {
+                if (found.firstDamage() < 0) {
                     break;
                 }
+                lost(file.path() + " at offset " + found.firstDamage() + ": a section is damaged");
             }
         }
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
@@ -123,63 +134,113 @@ public final class Salvager {
         }
     }
 
-    private void takeBest(int partition, List<DamagedCheckpoint> checkpoints) {
+    private void takeBest(int number, List<DamagedCheckpoint> checkpoints) {
         DamagedCheckpoint best = null;
         for (DamagedCheckpoint checkpoint : checkpoints) {
-            boolean better = best == null || !best.isWhole(partition) && checkpoint.isWhole(partition);
-            best = checkpoint.has(partition) && better ? checkpoint : best;
+            boolean better = best == null || !best.isWhole(number) && checkpoint.isWhole(number);
+            best = checkpoint.partition(number) != null && better ? checkpoint : best;
         }
-        long captured = best == null ? 0 : best.captureLsn(partition);
+        Partition partition = best == null ? null : best.partition(number);
+        long captured = partition == null ? 0 : partition.captureLsn();
         if (captured < captureLsn) {
             captureLsn = captured;
-            startLsn = best == null ? 0 : best.startLsn();
+            startLsn = best == null ? 0 : best.startLsn;
         }
-        if (best == null) {
-            lost(Loss.of("no checkpoint has partition " + partition + " of the index: what was in it and not in the log"
-                    + " is lost"));
+        if (partition == null) {
+            lost("no checkpoint has partition " + number + " of the index: what was in it and not in the log is lost");
         } else {
-            index.take(partition, best.captureLsn(partition), best.lists(partition));
-            endLsn = Math.max(endLsn, best.captureLsn(partition));
+            index.partitions[number] = partition;
+            endLsn = Math.max(endLsn, captured);
         }
     }
 
-    private void replayLog() throws IOException {
-        log.problems().forEach(problem -> lost(Loss.of(problem)));
+    /** A segment's file name, and the segment's actual number. */
+    private record Segment(String name, long number) {}
+
+    private void readLog() throws IOException {
+        List<Segment> segments = segments();
+        segments.sort(Comparator.comparingLong(Segment::number));
+        segments.forEach(segment -> files.setLogName(segment.number(), segment.name()));
         int done = 0;
-        for (DamagedLog.Segment segment : log.segments()) {
-            listener.at("log", done++, log.segments().size());
-            log.visit(segment, new Replay());
+        for (Segment segment : segments) {
+            listener.at("log", done++, segments.size());
+            readSegment(segment);
         }
-        long end = Math.max(log.end(), startLsn);
+        long end = Math.max(logEnd, startLsn);
         if (end < endLsn) {
-            lost(Loss.of("the log ends at LSN " + end + ", before LSN " + endLsn
-                    + ", to which a checkpoint has its records: later appends, trims and deletions are missing"));
+            lost("the log ends at LSN " + end + ", before LSN " + endLsn
+                    + ", to which a checkpoint has its records: later appends, trims and deletions are missing");
         }
-        endLsn = Math.max(endLsn, log.lastFound());
+        endLsn = Math.max(endLsn, lastFrame.lsn());
     }
 
-    private final class Replay implements DamagedLog.FrameVisitor {
-        @Override
-        public void frame(ByteBuffer frames, int at, long lsn, long previousFound) {
-            long before = frames.getLong(at + FrameLayout.PREVIOUS_LSN);
-            if (before != previousFound && before >= startLsn && lsn > captureLsn) {
-                lost(Loss.of("the log lacks frames before LSN " + lsn + ", the last of them at LSN " + before
-                        + (previousFound < 0 ? "" : "; the one before that is at LSN " + previousFound)
-                        + ": appends, trims and deletions may be missing"));
+    /**
+     * Lists the log's segments, and reports problems that affect entire files, whose frames may therefore be missing.
+     * Takes a segment's number from the segment's header or, if the header is damaged, from the file name.
+     */
+    private List<Segment> segments() throws IOException {
+        TreeSet<Long> numbers = FileNames.LOG.numbers(from.list());
+        if (numbers.isEmpty()) {
+            lost(from.describe("") + " has no segment of the log");
+        }
+        List<Segment> segments = new ArrayList<>();
+        for (long named : numbers) {
+            String name = FileNames.LOG.of(named);
+            FileHeader.Fields header = files.header(name, FileNames.LOG);
+            boolean isOurs = header != null && header.storeId() == files.storeId;
+            long number = header != null && isOurs ? header.number() : named;
+            segments.add(new Segment(name, number));
+            // The last segment may just have been recycled, and may not have its new header yet.
+            if (!isOurs || number > named || number < named && named != numbers.last()) {
+                lost(from.describe(name) + ": its header is damaged, or that of another file");
             }
-            try {
-                RecordLayout.forEachInFrame(frames, at, lsn, index);
-            } catch (InvalidRecordException invalid) {
-                lost(Loss.of("the frame at LSN " + lsn + ": " + invalid.getMessage() + "; what follows in it is lost"));
+            try (StoreFile file = from.open(name)) {
+                if (file.size() != files.log.segmentBytes()) {
+                    lost(file.path() + " is " + file.size() + " bytes long, should be " + files.log.segmentBytes());
+                }
+            }
+            Long before = numbers.lower(named);
+            if (before != null && before != named - 1) {
+                lost(from.describe(FileNames.LOG.of(before + 1)) + " is missing, or more");
             }
         }
+        return segments;
+    }
 
-        @Override
-        public void damaged(DamagedLog.Segment segment, int at, long lsn, long end) {
-            if (lsn >= captureLsn || lsn >= startLsn && end > captureLsn) {
-                lost(Loss.of(from.describe(segment.name()) + " at offset " + at + ": the frame at LSN " + lsn
-                        + " does not check: it is damaged, or a crash cut it off before it was acknowledged"));
+    /** Replays those valid frames of a segment that lie after the last frame. Skips other bytes block by block. */
+    private void readSegment(Segment segment) throws IOException {
+        try (StoreFile file = new SalvageFile(from.open(segment.name()), this::lost)) {
+            LogFrames frames = new LogFrames(files.log, files.storeId, any -> file, LogFrames.READ_AHEAD_BYTES);
+            LogFrames.PassedBlocks blocks = lsn -> {
+                boolean isOurs = frames.fieldsRight(lsn, lastFrame.lsn()) >= FIELDS_OF_OURS;
+                if (isOurs && (lsn >= captureLsn || lsn >= startLsn && frames.positionBehind(lsn) > captureLsn)) {
+                    lost(from.describe(segment.name()) + " at offset "
+                            + files.log.offsetOf(lsn) + ": the frame at LSN " + lsn
+                            + " does not check: it is damaged, or a crash cut it off before it was acknowledged");
+                }
+            };
+            long next = Blocks.roundUp(lastFrame.lsn() + 1);
+            long lsn = frames.firstValid(segment.number(), next, lastFrame.term(), blocks);
+            while (lsn != LogFrames.NOWHERE) {
+                replay(frames.window(), frames.at(lsn), lsn);
+                lastFrame = frames.linkOf(lsn);
+                logEnd = frames.positionBehind(lsn);
+                lsn = frames.firstValid(segment.number(), logEnd, lastFrame.term(), blocks);
             }
+        }
+    }
+
+    private void replay(ByteBuffer frames, int at, long lsn) {
+        long before = frames.getLong(at + FrameLayout.PREVIOUS_LSN);
+        if (before != lastFrame.lsn() && before >= startLsn && lsn > captureLsn) {
+            lost("the log lacks frames before LSN " + lsn + ", the last of them at LSN " + before
+                    + (lastFrame.lsn() < 0 ? "" : "; the one before that is at LSN " + lastFrame.lsn())
+                    + ": appends, trims and deletions may be missing");
+        }
+        try {
+            RecordLayout.forEachInFrame(frames, at, lsn, index);
+        } catch (InvalidRecordException invalid) {
+            lost("the frame at LSN " + lsn + ": " + invalid.getMessage() + "; what follows in it is lost");
         }
     }
 
@@ -187,7 +248,8 @@ public final class Salvager {
         long total = index.listCount();
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
             store.startPartition(partition);
-            for (Map.Entry<Long, SalvagedList> list : index.partition(partition).entrySet()) {
+            for (Map.Entry<Long, SalvagedList> list :
+                    index.partitions[partition].lists().entrySet()) {
                 copyList(store, list.getKey(), list.getValue());
                 lists++;
                 listener.at("lists", lists, total);
@@ -201,66 +263,65 @@ public final class Salvager {
      * value is known.
      */
     private void copyList(NewStore store, long id, SalvagedList list) throws IOException {
-        long[] sequences = new long[list.count()];
-        long[] regions = new long[list.count()];
-        gather(id, list, sequences, regions);
+        reportGaps(id, list);
         long[] places = new long[list.count()];
         int from = places.length;
         long moved = 0;
-        for (int i = regions.length - 1; i >= 0; i--) {
-            ByteBuffer value = values.read(regions[i], id, list.creationLsn(), sequences[i], endLsn);
-            if (value == null) {
-                lostEntry(id, sequences[i]);
-                continue;
+        for (int i = list.runs().size() - 1; i >= 0; i--) {
+            SalvagedList.Run run = list.runs().get(i);
+            for (long sequence = run.end() - 1; sequence >= run.first(); sequence--) {
+                ByteBuffer value = files.value(run.region(sequence), id, list.creationLsn(), sequence, endLsn);
+                if (value == null) {
+                    lostEntry(id, sequence);
+                    continue;
+                }
+                from--;
+                long newSequence = list.next() - (places.length - from);
+                moved += newSequence == sequence ? 0 : 1;
+                places[from] = store.write(id, newSequence, value);
+                bytes += value.remaining();
             }
-            from--;
-            long sequence = list.next() - (places.length - from);
-            moved += sequence == sequences[i] ? 0 : 1;
-            places[from] = store.write(id, sequence, value);
-            bytes += value.remaining();
         }
         reportLostEntries();
-        if (moved > 0) {
-            lost(Loss.of("document " + id + ": its oldest " + moved + " values have moved up, to the sequences from "
-                    + (list.next() - (places.length - from)) + " on, because later values are missing"));
-        }
         int count = places.length - from;
+        if (moved > 0) {
+            lost("document " + id + ": its oldest " + moved + " values have moved up, to the sequences from "
+                    + (list.next() - count) + " on, because later values are missing");
+        }
         entries += count;
         store.list(id, list.next(), Arrays.copyOfRange(places, from, places.length), count);
     }
 
-    private void gather(long id, SalvagedList list, long[] sequences, long[] regions) {
-        list.forEach(new SalvagedList.EntryVisitor<RuntimeException>() {
-            private int at;
+    private void reportGaps(long id, SalvagedList list) {
+        long expected = list.first();
+        for (SalvagedList.Run run : list.runs()) {
+            reportGap(id, expected, run.first());
+            expected = run.end();
+        }
+        reportGap(id, expected, list.next());
+    }
 
-            @Override
-            public void entry(long sequence, long region) {
-                sequences[at] = sequence;
-                regions[at++] = region;
-            }
-
-            @Override
-            public void gap(long first, long last) {
-                lostEntries += last - first + 1;
-                lost(new Loss(id, first, last, "the frames or sections that had them are damaged"));
-            }
-        });
+    private void reportGap(long id, long from, long to) {
+        if (from < to) {
+            lostEntries += to - from;
+            lost(new Loss(id, from, to - 1, "the frames or sections that had them are damaged"));
+        }
     }
 
     /** Records a lost entry. Consecutive lost entries of one file are reported together. */
     private void lostEntry(long id, long sequence) {
         lostEntries++;
         Loss before = pending;
-        boolean follows = before != null && before.first() == sequence + 1 && pendingFile.equals(values.fileName());
+        boolean follows = before != null && before.first() == sequence + 1 && pendingFile.equals(files.lastFile());
         if (before != null && !follows) {
             reportLostEntries();
         }
-        pendingFile = values.fileName();
+        pendingFile = files.lastFile();
         pending = new Loss(
                 id,
                 sequence,
                 before != null && follows ? before.last() : sequence,
-                values.place() + " are not the bytes that were written");
+                files.lastPlace() + " are not the bytes that were written");
     }
 
     private void reportLostEntries() {

@@ -97,7 +97,7 @@ public final class Verifier {
         }
         List<VerifyReport> counted = complete.isEmpty() ? passes : complete;
         if (counted.size() < 2 || withLastingFaults(counted).clean()) {
-            throw ListSearch.tooFast(storage);
+            throw ContentsReader.tooFast(storage);
         }
         return withLastingFaults(counted);
     }
@@ -132,7 +132,13 @@ public final class Verifier {
             throw new StoreDirectoryException(storage.describe("") + " holds no store");
         }
         verifier.readAll(storage, recovery);
-        return verifier.report();
+        return new VerifyReport(
+                verifier.checkpoints,
+                verifier.frames,
+                verifier.lists,
+                verifier.entries,
+                verifier.bytes,
+                verifier.faults);
     }
 
     private void readAll(Storage storage, Recovery recovery) throws IOException {
@@ -176,9 +182,8 @@ public final class Verifier {
         }
     }
 
-    /** Checks that recovery from two checkpoints yields the same state. */
     private void compare(Storage storage, Recovered newest, Recovered older) {
-        Long difference = IndexComparison.firstDifference(newest.index(), older.index());
+        Long difference = firstDifference(newest.index(), older.index());
         if (difference != null) {
             faults.add(new CorruptStoreException(
                     storage.describe(FileNames.CHECKPOINT.of(older.newest().number())),
@@ -205,8 +210,10 @@ public final class Verifier {
         for (long sequence = index.first(list); sequence < index.next(list); sequence++) {
             index.copyRegions(cursor, region, 0, 1);
             try {
-                countEntry(Objects.requireNonNull(
-                        values.read(region[0], index.id(list), index.creationLsn(list), sequence)));
+                ByteBuffer value = Objects.requireNonNull(
+                        values.read(region[0], index.id(list), index.creationLsn(list), sequence));
+                entries++;
+                bytes += value.remaining();
             } catch (CorruptStoreException problem) {
                 faults.add(problem);
             }
@@ -214,75 +221,53 @@ public final class Verifier {
         }
     }
 
-    private void countEntry(ByteBuffer value) {
-        entries++;
-        bytes += value.remaining();
+    /** Returns the id of a list that differs between the indexes, or null. */
+    static @Nullable Long firstDifference(ListIndex one, ListIndex other) {
+        Long difference = firstDifferent(one, other);
+        // A comparison in reverse finds the lists that only the other index has.
+        return difference == null && one.listCount() != other.listCount() ? firstDifferent(other, one) : difference;
     }
 
-    private VerifyReport report() {
-        return new VerifyReport(checkpoints, frames, lists, entries, bytes, faults);
-    }
-
-    /** Compares two indexes list by list and region by region. */
-    static final class IndexComparison {
-        private static final int SLICE = 1024;
-
-        private IndexComparison() {}
-
-        /** Returns the id of a list that differs between the indexes, or null. */
-        static @Nullable Long firstDifference(ListIndex one, ListIndex other) {
-            Long difference = firstDifferent(one, other);
-            // A comparison in reverse finds the lists that only the other index has.
-            return difference == null && one.listCount() != other.listCount() ? firstDifferent(other, one) : difference;
-        }
-
-        private static @Nullable Long firstDifferent(ListIndex one, ListIndex other) {
-            List<Long> different = new ArrayList<>();
-            for (int partition = 0; partition < ListIndex.PARTITIONS && different.isEmpty(); partition++) {
-                one.forEachList(partition, list -> {
-                    int otherList = other.find(one.id(list));
-                    if (otherList == ListIndex.NONE || !same(one, list, other, otherList)) {
-                        different.add(one.id(list));
-                    }
-                });
-            }
-            return different.isEmpty() ? null : different.get(0);
-        }
-
-        private static boolean same(ListIndex one, int list, ListIndex other, int otherList) {
-            return one.creationLsn(list) == other.creationLsn(otherList)
-                    && one.first(list) == other.first(otherList)
-                    && one.next(list) == other.next(otherList)
-                    && sameRegions(one, list, other, otherList);
-        }
-
-        private static boolean sameRegions(ListIndex one, int list, ListIndex other, int otherList) {
-            ListCursor place = new ListCursor();
-            ListCursor otherPlace = new ListCursor();
-            one.seek(list, one.first(list), place);
-            other.seek(otherList, other.first(otherList), otherPlace);
-            long[] regions = new long[SLICE];
-            long[] otherRegions = new long[SLICE];
-            while (place.sequence() < one.next(list)) {
-                int count = (int) Math.min(SLICE, one.next(list) - place.sequence());
-                one.copyRegions(place, regions, 0, count);
-                other.copyRegions(otherPlace, otherRegions, 0, count);
-                for (int i = 0; i < count; i++) {
-                    if (!same(regions[i], otherRegions[i])) {
-                        return false;
-                    }
+    private static @Nullable Long firstDifferent(ListIndex one, ListIndex other) {
+        List<Long> different = new ArrayList<>();
+        for (int partition = 0; partition < ListIndex.PARTITIONS && different.isEmpty(); partition++) {
+            one.forEachList(partition, list -> {
+                int otherList = other.find(one.id(list));
+                if (otherList == ListIndex.NONE || !same(one, list, other, otherList)) {
+                    different.add(one.id(list));
                 }
-            }
-            return true;
+            });
         }
+        return different.isEmpty() ? null : different.get(0);
+    }
 
-        /**
-         * Whether two regions agree. An entry that is in the heap in the newer checkpoint may be in the log in the
-         * older one.
-         */
-        private static boolean same(long region, long other) {
-            return region == other
-                    || Region.isInLog(region) != Region.isInLog(other) && Region.length(region) == Region.length(other);
+    private static boolean same(ListIndex one, int list, ListIndex other, int otherList) {
+        if (one.creationLsn(list) != other.creationLsn(otherList)
+                || one.first(list) != other.first(otherList)
+                || one.next(list) != other.next(otherList)) {
+            return false;
         }
+        ListCursor cursor = new ListCursor();
+        ListCursor otherCursor = new ListCursor();
+        one.seek(list, one.first(list), cursor);
+        other.seek(otherList, other.first(otherList), otherCursor);
+        long[] regions = new long[2];
+        for (long sequence = one.first(list); sequence < one.next(list); sequence++) {
+            one.copyRegions(cursor, regions, 0, 1);
+            other.copyRegions(otherCursor, regions, 1, 1);
+            if (!same(regions[0], regions[1])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Whether two regions agree. An entry that is in the heap in the newer checkpoint may be in the log in the older
+     * one.
+     */
+    private static boolean same(long region, long other) {
+        return region == other
+                || Region.isInLog(region) != Region.isInLog(other) && Region.length(region) == Region.length(other);
     }
 }

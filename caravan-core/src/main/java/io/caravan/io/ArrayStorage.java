@@ -18,7 +18,7 @@ public final class ArrayStorage implements Storage {
     private static final int FIRST_BYTES = 4096;
 
     private final String name;
-    private final Map<String, Content> files = new ConcurrentHashMap<>();
+    private final Map<String, ArrayFile> files = new ConcurrentHashMap<>();
     private final UUID bootId = UUID.randomUUID();
 
     /** Creates an empty directory with this name. */
@@ -27,21 +27,30 @@ public final class ArrayStorage implements Storage {
     }
 
     /** The bytes of a file up to the last byte written. All later bytes of the file are zeros. */
-    private static final class Content implements MappedFile {
+    private static final class ArrayFile implements StoreFile, MappedFile {
+        private volatile String path;
         private long size;
         private ByteBuffer bytes = ByteBuffer.allocate(0);
         /** A read-only view of {@code bytes}, for readers. */
         private volatile ByteBuffer view = bytes.asReadOnlyBuffer();
 
-        Content(long size) {
+        ArrayFile(String path, long size) {
+            this.path = path;
             this.size = size;
         }
 
-        synchronized long size() {
+        @Override
+        public String path() {
+            return path;
+        }
+
+        @Override
+        public synchronized long size() {
             return size;
         }
 
-        synchronized int read(ByteBuffer target, long position) {
+        @Override
+        public synchronized int read(ByteBuffer target, long position) {
             int count = (int) Math.max(0, Math.min(target.remaining(), size - position));
             int written = (int) Math.max(0, Math.min(count, bytes.capacity() - position));
             if (written > 0) {
@@ -51,7 +60,8 @@ public final class ArrayStorage implements Storage {
             return count;
         }
 
-        synchronized void write(ByteBuffer source, long position) {
+        @Override
+        public synchronized void write(ByteBuffer source, long position) {
             int at = Math.toIntExact(position);
             int end = Math.addExact(at, source.remaining());
             size = Math.max(size, end);
@@ -66,37 +76,20 @@ public final class ArrayStorage implements Storage {
         }
 
         @Override
+        public void force() {}
+
+        @Override
+        public MappedFile map() {
+            return this;
+        }
+
+        @Override
         public ByteBuffer buffer() {
             return view;
         }
 
         @Override
         public void unmap() {}
-    }
-
-    private record OpenFile(String path, Content content) implements StoreFile {
-        @Override
-        public long size() {
-            return content.size();
-        }
-
-        @Override
-        public int read(ByteBuffer target, long position) {
-            return content.read(target, position);
-        }
-
-        @Override
-        public void write(ByteBuffer source, long position) {
-            content.write(source, position);
-        }
-
-        @Override
-        public void force() {}
-
-        @Override
-        public MappedFile map() {
-            return content;
-        }
 
         @Override
         public void close() {}
@@ -109,9 +102,9 @@ public final class ArrayStorage implements Storage {
 
     @Override
     public StoreFile create(String file, long bytes) {
-        Content content = new Content(bytes);
-        files.put(file, content);
-        return new OpenFile(describe(file), content);
+        ArrayFile created = new ArrayFile(describe(file), bytes);
+        files.put(file, created);
+        return created;
     }
 
     @Override
@@ -126,10 +119,10 @@ public final class ArrayStorage implements Storage {
 
     @Override
     public StoreFile open(String file) throws IOException {
-        return new OpenFile(describe(file), there(file, files.get(file)));
+        return there(file, files.get(file));
     }
 
-    private Content there(String file, @Nullable Content found) throws IOException {
+    private ArrayFile there(String file, @Nullable ArrayFile found) throws IOException {
         if (found == null) {
             throw new NoSuchFileException(describe(file));
         }
@@ -138,7 +131,9 @@ public final class ArrayStorage implements Storage {
 
     @Override
     public void rename(String from, String to) throws IOException {
-        files.put(to, there(from, files.remove(from)));
+        ArrayFile renamed = there(from, files.remove(from));
+        renamed.path = describe(to);
+        files.put(to, renamed);
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.caravan.io;
 
 import java.io.IOException;
 import java.lang.reflect.Field;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -46,13 +45,9 @@ final class FileMapping implements MappedFile {
     static FileMapping of(FileChannel channel) throws IOException {
         try {
             return MAPPER.map(channel);
-        } catch (InvocationTargetException failed) {
-            if (failed.getCause() instanceof IOException problem) {
-                throw problem;
-            }
-            throw new IOException("cannot be mapped: " + failed.getCause(), failed.getCause());
-        } catch (ReflectiveOperationException rejected) {
-            throw new IOException("cannot be mapped: " + rejected, rejected);
+        } catch (ReflectiveOperationException failed) {
+            Throwable cause = failed.getCause() == null ? failed : failed.getCause();
+            throw cause instanceof IOException problem ? problem : new IOException("cannot be mapped: " + cause, cause);
         }
     }
 

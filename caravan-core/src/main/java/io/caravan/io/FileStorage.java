@@ -184,17 +184,13 @@ public final class FileStorage implements Storage {
             file.force();
             return file;
         } catch (IOException failed) {
-            removeQuietly(file, path, failed);
+            try {
+                file.close();
+                Files.deleteIfExists(path);
+            } catch (IOException also) {
+                failed.addSuppressed(also);
+            }
             throw failed;
-        }
-    }
-
-    private static void removeQuietly(StoreFile file, Path path, IOException failed) {
-        try {
-            file.close();
-            Files.deleteIfExists(path);
-        } catch (IOException also) {
-            failed.addSuppressed(also);
         }
     }
 

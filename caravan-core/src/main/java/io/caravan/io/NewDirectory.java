@@ -65,7 +65,7 @@ public final class NewDirectory implements AutoCloseable {
         List<Path> leftovers = contents(partial);
         for (Path path : leftovers) {
             String name = partial.relativize(path).toString().replace(File.separatorChar, '/');
-            if (!isLock(path) && !ours.test(name)) {
+            if (!path.endsWith(DirectoryLock.FILE_NAME) && !ours.test(name)) {
                 throw new StoreDirectoryException(
                         path + " is not a leftover of an earlier attempt; move it, or name another directory");
             }
@@ -84,10 +84,6 @@ public final class NewDirectory implements AutoCloseable {
                     .sorted(Comparator.reverseOrder())
                     .toList();
         }
-    }
-
-    private static boolean isLock(Path path) {
-        return path.endsWith(DirectoryLock.FILE_NAME);
     }
 
     private static void delete(List<Path> paths) throws IOException {

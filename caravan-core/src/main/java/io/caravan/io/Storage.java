@@ -17,13 +17,19 @@ import java.util.UUID;
  *
  * <p>Only the threads of one store use a storage. Names are plain file names.
  */
-public interface Storage extends FileTarget, AutoCloseable {
+public interface Storage extends AutoCloseable {
 
     /** Returns the names of all files in the directory, in no particular order. */
     List<String> list() throws IOException;
 
     /** Returns the approximate free disk space for this process, in bytes. */
     long usableBytes() throws IOException;
+
+    /**
+     * Creates a file of this size, or replaces the file with this name. Fills the file with zeros, so that its disk
+     * space is allocated, and fsyncs it. If the disk has no space, removes the file again.
+     */
+    StoreFile create(String name, long bytes) throws IOException;
 
     /** Opens an existing file. */
     StoreFile open(String name) throws IOException;
@@ -32,6 +38,9 @@ public interface Storage extends FileTarget, AutoCloseable {
 
     /** Deletes a file. Its disk space is freed once it is no longer mapped. */
     void delete(String name) throws IOException;
+
+    /** Fsyncs the directory, so that all creations, renames, and deletions so far are durable. */
+    void forceDirectory() throws IOException;
 
     /**
      * Returns the operating system's id of the current boot. Data that was written during an earlier boot without an

@@ -216,7 +216,7 @@ class CheckpointFileTest {
             assertCorrupt(small().withFlip(NAME, at), "");
         }
         DirectoryImage renamed = small().with(FileNames.CHECKPOINT.of(6), small().bytes(NAME));
-        assertThatThrownBy(() -> new CheckpointReader(new MemoryStorage(renamed), 6).close())
+        assertThatThrownBy(() -> new CheckpointReader(new MemoryStorage(renamed), 6).header())
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContaining("is checkpoint 5");
     }

@@ -41,7 +41,7 @@ class ContentsReaderTest {
     private final WatchedScheduler threads = new WatchedScheduler();
 
     /** Records everything that a {@link ContentsReader} reports. */
-    private static final class FoundContents implements ContentsVisitor {
+    private static final class FoundContents implements StoreVisitor {
         final List<Long> checkpoints = new ArrayList<>();
         final SortedMap<Long, List<Value>> values = new TreeMap<>();
         final SortedMap<Long, List<Long>> sequences = new TreeMap<>();
@@ -145,7 +145,7 @@ class ContentsReaderTest {
         DirectoryImage image = SmallStore.build(directory).closed();
         StoreAnatomy anatomy = StoreAnatomy.of(image);
         FoundContents found = new FoundContents();
-        ContentsReader.open(new MemoryStorage(image)).readCheckpoint(found);
+        new ContentsReader(new DamagedFiles(new MemoryStorage(image))).readCheckpoint(found);
 
         assertThat(found.damage).isEmpty();
         assertThat(found.checkpoints)
@@ -218,7 +218,7 @@ class ContentsReaderTest {
         for (HeapEntry entry : StoreAnatomy.of(store.closed()).entries()) {
             DirectoryImage damaged = store.closed().withFlip(entry.file(), entry.offset());
             FoundContents found = new FoundContents();
-            ContentsReader.open(new MemoryStorage(damaged)).readList(entry.id(), found);
+            new ContentsReader(new DamagedFiles(new MemoryStorage(damaged))).readList(entry.id(), found);
 
             assertThat(found.damage).singleElement().satisfies(problem -> {
                 assertThat(problem.file()).endsWith(entry.file());
@@ -239,7 +239,7 @@ class ContentsReaderTest {
         int length = store.closed().length(newest);
         for (int offset = 104; offset < length; offset += length / 17) {
             DirectoryImage damaged = store.closed().withFlip(newest, offset);
-            ContentsReader reader = ContentsReader.open(new MemoryStorage(damaged));
+            ContentsReader reader = new ContentsReader(new DamagedFiles(new MemoryStorage(damaged)));
             FoundContents checkpoint = new FoundContents();
             reader.readCheckpoint(checkpoint);
             assertThat(checkpoint.damage)

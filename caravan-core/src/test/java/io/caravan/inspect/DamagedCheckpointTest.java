@@ -10,7 +10,6 @@ import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.index.ListIndex;
-import io.caravan.io.StoreFile;
 import io.caravan.testing.MemoryStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -36,8 +35,8 @@ class DamagedCheckpointTest {
     }
 
     private static DamagedCheckpoint read(MemoryStorage storage) throws IOException {
-        try (StoreFile file = storage.open(NAME)) {
-            return DamagedCheckpoint.read(file, 1, any -> true);
+        try (CheckpointReader reader = new CheckpointReader(storage, 1)) {
+            return new DamagedCheckpoint(reader, any -> true);
         }
     }
 

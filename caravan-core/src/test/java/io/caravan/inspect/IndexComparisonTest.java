@@ -19,7 +19,7 @@ class IndexComparisonTest {
 
     @Test
     void reportsNoDifferenceForEqualIndexes() {
-        assertThat(Verifier.IndexComparison.firstDifference(index(1, Long.MIN_VALUE), index(Long.MIN_VALUE, 1)))
+        assertThat(Verifier.firstDifference(index(1, Long.MIN_VALUE), index(Long.MIN_VALUE, 1)))
                 .isNull();
     }
 
@@ -28,16 +28,13 @@ class IndexComparisonTest {
     void reportsDifferingListWithAnyId(long id) {
         ListIndex longer = index(id, 3);
         longer.append(longer.find(id), Region.pack(8192, 5), 4200);
-        assertThat(Verifier.IndexComparison.firstDifference(index(3, id), longer))
-                .isEqualTo(id);
+        assertThat(Verifier.firstDifference(index(3, id), longer)).isEqualTo(id);
     }
 
     @ParameterizedTest
     @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 7, Long.MAX_VALUE})
     void reportsListMissingFromEitherIndex(long id) {
-        assertThat(Verifier.IndexComparison.firstDifference(index(3, id), index(3)))
-                .isEqualTo(id);
-        assertThat(Verifier.IndexComparison.firstDifference(index(3), index(3, id)))
-                .isEqualTo(id);
+        assertThat(Verifier.firstDifference(index(3, id), index(3))).isEqualTo(id);
+        assertThat(Verifier.firstDifference(index(3), index(3, id))).isEqualTo(id);
     }
 }

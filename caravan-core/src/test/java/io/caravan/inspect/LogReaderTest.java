@@ -12,6 +12,7 @@ import io.caravan.DurableListStore;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
+import io.caravan.format.EntryLayout;
 import io.caravan.format.FrameLayout;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.FormerStore;
@@ -54,7 +55,7 @@ class LogReaderTest {
     private record Deleted(long id) {}
 
     /** Records everything that a {@link LogReader} reports, in order. */
-    private static final class FoundInLog implements LogVisitor {
+    private static final class FoundInLog implements StoreVisitor {
         final List<Long> lsns = new ArrayList<>();
         final List<Object> operations = new ArrayList<>();
         final List<Long> segments = new ArrayList<>();
@@ -75,7 +76,9 @@ class LogReaderTest {
         }
 
         @Override
-        public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer value) {
+        public void append(
+                long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
+            ByteBuffer value = buffer.slice(entryAt + EntryLayout.VALUE, length);
             add(lsn, new Appended(id, Value.of(sequence, copyOf(value))));
         }
 
@@ -259,7 +262,7 @@ class LogReaderTest {
     @Test
     void reportsDamagedFrameAndReadsAllOthers() throws Exception {
         DirectoryImage image = SmallStore.build(directory).closed();
-        try (LogReader reader = LogReader.open(new MemoryStorage(image), 0)) {
+        try (LogReader reader = new LogReader(new DamagedFiles(new MemoryStorage(image)), 0)) {
             found.readAll(reader);
         }
         assertThat(found.damage).isEmpty();
@@ -270,7 +273,7 @@ class LogReaderTest {
             for (int offset : List.of(0, FrameLayout.LSN, FrameLayout.PAYLOAD_BYTES + 3, frame.bytes() - 1)) {
                 FoundInLog rest = new FoundInLog();
                 DirectoryImage damaged = image.withFlip(frame.file(), frame.offset() + offset);
-                try (LogReader reader = LogReader.open(new MemoryStorage(damaged), 0)) {
+                try (LogReader reader = new LogReader(new DamagedFiles(new MemoryStorage(damaged)), 0)) {
                     rest.readAll(reader);
                 }
                 List<Long> others = found.lsns.stream()
@@ -320,7 +323,7 @@ class LogReaderTest {
         List<Frame> frames = StoreAnatomy.of(full).frames();
         Frame lost = frames.get(frames.size() - 2);
         MemoryStorage storage = new MemoryStorage(full.withFlip(lost.file(), lost.end() - 1));
-        try (LogReader reader = LogReader.open(storage, 0)) {
+        try (LogReader reader = new LogReader(new DamagedFiles(storage), 0)) {
             found.readAll(reader);
             assertThat(found.damage).isEmpty();
             assertThat(reader.position()).isEqualTo(lost.lsn());

@@ -3,7 +3,6 @@ package io.caravan.server.cli.store;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.CatalogEntry;
-import io.caravan.inspect.ContentsVisitor;
 import io.caravan.inspect.ValueLocation;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.document.DocumentAttributes;
@@ -13,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Prints checkpoints, lists, and documents in addition to log records. */
-final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
+final class ContentsPrinter extends StorePrinter {
     private boolean moved;
     /** The document whose entry is printed before the next list, or null. */
     private @Nullable CatalogEntry announced;

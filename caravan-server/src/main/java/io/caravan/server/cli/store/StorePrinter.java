@@ -4,9 +4,9 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.CorruptStoreException;
 import io.caravan.catalog.CatalogEntry;
 import io.caravan.catalog.DocumentName;
+import io.caravan.format.EntryLayout;
 import io.caravan.inspect.ContentsReader;
-import io.caravan.inspect.ContentsVisitor;
-import io.caravan.inspect.LogVisitor;
+import io.caravan.inspect.StoreVisitor;
 import io.caravan.inspect.ValueLocation;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.document.DocumentService;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Prints the contents of a store's files, one object per line. Throws {@link java.io.UncheckedIOException} if the
  * output fails.
  */
-class StorePrinter implements LogVisitor {
+class StorePrinter implements StoreVisitor {
     private static final long NAMES_BYTES = 16 << 20;
 
     private final Output output;
@@ -73,12 +73,12 @@ class StorePrinter implements LogVisitor {
     }
 
     @Override
-    public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer value) {
+    public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
         record("append", lsn, id, json -> {
             json.writeNumberField("sequence", sequence);
-            json.writeNumberField("bytes", value.remaining());
+            json.writeNumberField("bytes", length);
             if (withValues) {
-                value(json, value);
+                value(json, buffer.slice(entryAt + EntryLayout.VALUE, length));
             }
         });
     }
@@ -144,7 +144,7 @@ class StorePrinter implements LogVisitor {
     }
 
     /** Reads the document names, and the entry of the requested document, from a store's catalog, if there is one. */
-    static final class CatalogVisitor implements ContentsVisitor {
+    static final class CatalogVisitor implements StoreVisitor {
         private final StorePrinter printer;
         private final @Nullable DocumentName name;
         private boolean there;
@@ -193,17 +193,5 @@ class StorePrinter implements LogVisitor {
         public void damaged(CorruptStoreException damage) {
             printer.damaged(damage);
         }
-
-        @Override
-        public void checkpoint(long number, String file, long startLsn, long endLsn, long lists, long entries) {}
-
-        @Override
-        public void list(long id, long first, long next, long count, long bytes) {}
-
-        @Override
-        public void entry(long id, long sequence, ValueLocation place) {}
-
-        @Override
-        public void moved(long id, long sequence) {}
     }
 }
