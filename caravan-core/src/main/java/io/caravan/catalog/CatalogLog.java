@@ -173,7 +173,7 @@ final class CatalogLog {
         InFlight(List<DocumentEdit> changed, WriteCallback callback) {
             this.changed = changed;
             this.callback = callback;
-            changed.forEach(document -> document.stripe().changesInFlight.incrementAndGet());
+            changed.forEach(document -> document.stripe.changesInFlight.incrementAndGet());
         }
 
         /**
@@ -182,7 +182,7 @@ final class CatalogLog {
          */
         void end() {
             if (!ended.getAndSet(true)) {
-                changed.forEach(document -> document.stripe().changesInFlight.decrementAndGet());
+                changed.forEach(document -> document.stripe.changesInFlight.decrementAndGet());
             }
         }
 
