@@ -15,7 +15,7 @@ import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentException.Reason;
-import io.caravan.server.document.DocumentMove.Fence;
+import io.caravan.server.document.MoveStep.Fence;
 import io.caravan.server.document.space.SpaceSetting;
 import java.util.ArrayList;
 import java.util.List;
@@ -455,7 +455,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Appends values of a {@link DocumentImport}, and sets the attributes; creates the document if it does not exist.
+     * Appends values of a {@link ImportStep}, and sets the attributes; creates the document if it does not exist.
      *
      * @return the document's id
      * @throws DocumentException {@link Reason#NOT_JSON}
@@ -522,7 +522,7 @@ public final class EditedDocument {
                 ? null
                 : DocumentAttributes.of(before.attributes()).get(FENCE);
         if (fence != null) {
-            throw DocumentMove.moving(name, fence);
+            throw MoveStep.moving(name, fence);
         }
     }
 
