@@ -55,10 +55,7 @@ public final class Shards implements AutoCloseable {
         Arguments.between(shards, 1, MAX_SHARDS, "shards");
         Path directory = config.directory();
         if (shards == 1) {
-            int found = count(directory);
-            if (found != 1) {
-                throw otherNumber(directory, found, 1);
-            }
+            checkNumber(directory, count(directory), 1);
             return new Shards(null, List.of(DurableListStore.open(config)));
         }
         return DedicatedThread.call(
@@ -88,13 +85,8 @@ public final class Shards implements AutoCloseable {
     private static boolean checkFiles(Path directory, Storage storage, int shards) throws IOException {
         List<String> names = storage.list();
         boolean created = names.contains(FileNames.SHARDS);
-        if (names.stream().anyMatch(FileNames::isOurs)) {
-            throw otherNumber(directory, 1, shards);
-        }
-        int found = created ? readCount(storage) : shards;
-        if (found != shards) {
-            throw otherNumber(directory, found, shards);
-        }
+        boolean single = names.stream().anyMatch(FileNames::isOurs);
+        checkNumber(directory, single ? 1 : created ? readCount(storage) : shards, shards);
         for (String name : names) {
             boolean ours = name.equals(FileNames.SHARDS)
                     || name.equals(FileNames.SHARDS + FileNames.TEMPORARY_ENDING)
@@ -111,11 +103,13 @@ public final class Shards implements AutoCloseable {
         return created;
     }
 
-    private static StoreDirectoryException otherNumber(Path directory, int found, int wanted) {
-        return new StoreDirectoryException(
-                directory + " was created with --shards " + found + " and cannot be opened with "
-                        + wanted + ": a directory keeps its number of shards. Start with --shards " + found
-                        + ", or copy its documents to a server with a new directory");
+    private static void checkNumber(Path directory, int found, int wanted) {
+        if (found != wanted) {
+            throw new StoreDirectoryException(
+                    directory + " was created with --shards " + found + " and cannot be opened with "
+                            + wanted + ": a directory keeps its number of shards. Start with --shards " + found
+                            + ", or copy its documents to a server with a new directory");
+        }
     }
 
     /**

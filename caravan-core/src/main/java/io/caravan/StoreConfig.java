@@ -279,11 +279,8 @@ public final class StoreConfig {
 
         /**
          * Sets the executor on which the futures of {@link ListStore} complete. The default is one thread of the store,
-         * which completes the futures in the order in which the store accepted the writes. {@code close} waits for this
-         * thread.
-         *
-         * <p>An executor with several threads preserves no order, and {@code close} does not wait for a caller's
-         * executor. If the executor rejects a completion, the future completes on a store thread.
+         * for which {@code close} waits; it does not wait for a caller's executor. An executor with several threads
+         * preserves no order. If the executor rejects a completion, the future completes on a store thread.
          */
         public Builder futureExecutor(Executor executor) {
             futureExecutor = Objects.requireNonNull(executor, "futureExecutor");

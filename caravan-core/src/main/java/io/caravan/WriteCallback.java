@@ -5,10 +5,9 @@ import java.util.concurrent.CompletableFuture;
 /**
  * Receives the outcome of an accepted write in exactly one call.
  *
- * <p>The store makes this call on a store thread, in the order in which it accepted the writes. A callback must be
- * quick and must not block. It must not read, flush, checkpoint, back up, or close the store, or wait for the future of
- * a write; these calls throw {@link IllegalStateException}. A wait for a {@link CompletableFuture#allOf} of such
- * futures is not detected and never ends.
+ * <p>{@link ListStore} describes the thread and the order of these calls. A callback must be quick and must not block.
+ * It must not read, flush, checkpoint, back up, or close the store, or wait for the future of a write; these calls throw
+ * {@link IllegalStateException}. A wait for a {@link CompletableFuture#allOf} of such futures never ends.
  *
  * <p>Anything that the callback throws, including an {@link Error}, is logged and has no other effect.
  */

@@ -172,7 +172,7 @@ final class CatalogLog {
         InFlight(List<DocumentEdit> changed, WriteCallback callback) {
             this.changed = changed;
             this.callback = callback;
-            changed.forEach(document -> document.stripe().changesInFlight.incrementAndGet());
+            changed.forEach(document -> document.stripe.changesInFlight.incrementAndGet());
         }
 
         /**
@@ -181,7 +181,7 @@ final class CatalogLog {
          */
         void end() {
             if (!ended.getAndSet(true)) {
-                changed.forEach(document -> document.stripe().changesInFlight.decrementAndGet());
+                changed.forEach(document -> document.stripe.changesInFlight.decrementAndGet());
             }
         }
 

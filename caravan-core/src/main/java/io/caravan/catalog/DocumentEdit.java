@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * {@link Catalog#edit(DocumentName)} and {@link Edit#commit}, on the edit's thread.
  */
 public final class DocumentEdit {
-    private final DocumentName name;
-    private final DocumentTable stripe;
+    final DocumentName name;
+    final DocumentTable stripe;
     private final CatalogLog log;
     private final WriteBatch batch;
     /** The document in the catalog: before the edit until the change is published, and then after the edit. */
@@ -111,14 +111,6 @@ public final class DocumentEdit {
     /** Whether another document has taken over this document's list, and no new document has this name. */
     boolean handedOver() {
         return handedOver && state == null;
-    }
-
-    DocumentName name() {
-        return name;
-    }
-
-    DocumentTable stripe() {
-        return stripe;
     }
 
     private boolean listed() {

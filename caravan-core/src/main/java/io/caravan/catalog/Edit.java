@@ -50,7 +50,7 @@ public final class Edit implements AutoCloseable {
      */
     public DocumentEdit document(DocumentName name) {
         DocumentEdit document =
-                documents.length == 1 && documents[0].name().equals(name) ? documents[0] : byName.get(name);
+                documents.length == 1 && documents[0].name.equals(name) ? documents[0] : byName.get(name);
         if (document == null) {
             throw new IllegalArgumentException("the edit was not opened for the document '" + name + "'");
         }

@@ -4,7 +4,7 @@ import static io.caravan.server.document.Attribute.encode;
 
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.DocumentMove.Fence;
+import io.caravan.server.document.MoveStep.Fence;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
@@ -85,7 +85,7 @@ public final class DocumentAttributes {
 
     /** The value of an attribute that carries no information beyond its presence. */
     static final String PRESENT = "";
-    /** The value of {@link #RESTORING} if a client imports the document in several steps ({@link DocumentImport}). */
+    /** The value of {@link #RESTORING} if a client imports the document in several steps ({@link ImportStep}). */
     static final String BY_A_CLIENT = "\u0001";
 
     private final Attributes raw;

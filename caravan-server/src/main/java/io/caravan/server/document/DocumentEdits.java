@@ -16,19 +16,22 @@ import org.jspecify.annotations.Nullable;
  * {@link DocumentService#write}, on the thread of that call.
  */
 public final class DocumentEdits {
-    private final DocumentWrites writes;
-    private final Edit edit;
-    private final Set<DocumentName> names;
-    private final @Nullable Prefetch preparation;
+    final DocumentWrites writes;
+    /** The prefetched data of the write, or null if the write prefetches none. */
+    final @Nullable Prefetch preparation;
     /**
      * The documents that the write has used so far. Most writes use only one document; any further documents are also
      * in {@code others}.
      */
-    private final List<EditedDocument> documents = new ArrayList<>(1);
+    final List<EditedDocument> documents = new ArrayList<>(1);
+    /** The deletions of documents that may have copies in the archive. */
+    final List<DeletionRecord> deletions = new ArrayList<>(0);
+    /** Whether the write is a step in the migration of a document between servers. */
+    boolean migrates;
 
+    private final Edit edit;
+    private final Set<DocumentName> names;
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
-    private final List<DeletionRecord> deletions = new ArrayList<>(0);
-    private boolean migrates;
 
     /**
      * Creates a write that has not changed any document yet.
@@ -40,16 +43,6 @@ public final class DocumentEdits {
         this.edit = edit;
         this.names = names;
         this.preparation = preparation;
-    }
-
-    /** Returns the prefetched data of the write, or null if the write prefetches none. */
-    @Nullable
-    Prefetch preparation() {
-        return preparation;
-    }
-
-    Expiry expiry() {
-        return writes.expiry;
     }
 
     /** Returns one of the locked documents. */
@@ -73,34 +66,9 @@ public final class DocumentEdits {
         return document;
     }
 
-    /** Returns the replacement of a document; see {@link EditedDocument#replacement}. */
-    EditedDocument replacement(DocumentName name) {
-        return document(writes.replacementName(name));
-    }
-
-    /** Records that the write is a step in the migration of a document between servers. */
-    void migrate() {
-        migrates = true;
-    }
-
-    /** Whether the write is a step in a migration, as recorded by {@link #migrate}. */
-    boolean migrates() {
-        return migrates;
-    }
-
     /** Records that the write deletes a document that may have a copy in the archive. */
     void deleted(DocumentName name, ArchiveMark mark, long nextSequence) {
         deletions.add(new DeletionRecord(mark.incarnation(), nextSequence, writes.expiry.nowMillis(), name));
-    }
-
-    /** Returns the deletions of documents that may have copies in the archive. */
-    List<DeletionRecord> deletions() {
-        return deletions;
-    }
-
-    /** Returns the documents that the write has used. */
-    List<EditedDocument> documents() {
-        return documents;
     }
 
     /**

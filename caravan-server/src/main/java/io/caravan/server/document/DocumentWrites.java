@@ -336,24 +336,24 @@ abstract class DocumentWrites extends DocumentReads {
             try (Edit edit = edit(locked)) {
                 DocumentEdits edits = new DocumentEdits(this, edit, locked, write.preparation());
                 T result = write.apply(edits);
-                edits.documents().forEach(EditedDocument::requireUnfenced);
-                if (!edits.migrates()) {
+                edits.documents.forEach(EditedDocument::requireUnfenced);
+                if (!edits.migrates) {
                     setTerms(edit, locked);
                 }
-                try (SpaceRules.Reservation reserved = rules.reserve(edits.documents(), fromClient)) {
+                try (SpaceRules.Reservation reserved = rules.reserve(edits.documents, fromClient)) {
                     WriteCallback completion = completion(
                             locked,
                             write.outcome(),
                             () -> write.outcome().success(result),
                             edit.isEmpty() ? barrier : ReadBarrier.NONE);
-                    if (edits.deletions().isEmpty()) {
+                    if (edits.deletions.isEmpty()) {
                         edit.commit(completion, false);
                     } else {
-                        deletions.get(groupOf(locked)).commit(edit, edits.deletions(), recordDeletions, completion);
+                        deletions.get(groupOf(locked)).commit(edit, edits.deletions, recordDeletions, completion);
                     }
                     reserved.accepted();
                 } catch (OutOfSpaceException full) {
-                    if (edits.deletions().isEmpty() || !recordDeletions) {
+                    if (edits.deletions.isEmpty() || !recordDeletions) {
                         throw full;
                     }
                     // A full store can delete a document that is smaller than the record of its deletion, but cannot
@@ -361,7 +361,7 @@ abstract class DocumentWrites extends DocumentReads {
                     recordDeletions = false;
                     continue;
                 }
-                edits.documents().forEach(EditedDocument::accepted);
+                edits.documents.forEach(EditedDocument::accepted);
                 return;
             } catch (DocumentEdits.MissingNameException missing) {
                 locked = new LinkedHashSet<>(locked);

@@ -15,7 +15,7 @@ import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentException.Reason;
-import io.caravan.server.document.DocumentMove.Fence;
+import io.caravan.server.document.MoveStep.Fence;
 import io.caravan.server.document.space.SpaceSetting;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,7 +89,7 @@ public final class EditedDocument {
         }
         List<byte[]> stored = values;
         if (timestamps.on()) {
-            long now = edits.expiry().nowMillis();
+            long now = edits.writes.expiry.nowMillis();
             stored = values.stream().map(value -> Timestamps.stored(value, now)).toList();
         }
         stored.forEach(edit::append);
@@ -195,7 +195,7 @@ public final class EditedDocument {
         }
         used = true;
         add(values, arriving);
-        if (edits.preparation() != null) {
+        if (edits.preparation != null) {
             if (appended.isEmpty()) {
                 appended = new ArrayList<>();
             }
@@ -205,7 +205,7 @@ public final class EditedDocument {
     }
 
     private void requireFit(DocumentAttributes attributes, List<byte[]> values) {
-        Prefetch preparation = edits.preparation();
+        Prefetch preparation = edits.preparation;
         if (!attributes.isJson()) {
             return;
         }
@@ -224,7 +224,7 @@ public final class EditedDocument {
      * @throws IllegalArgumentException when the write reads more than its {@link Prefetch} allows
      */
     public List<byte[]> values(SequenceRange range) {
-        Prefetch preparation = Objects.requireNonNull(edits.preparation(), "a write that reads needs a preparation");
+        Prefetch preparation = Objects.requireNonNull(edits.preparation, "a write that reads needs a preparation");
         DocumentInfo info = info();
         if (info == null || range.count() == 0) {
             return List.of();
@@ -297,7 +297,7 @@ public final class EditedDocument {
      * imported document is no longer a complete copy of its origin, so its origin attribute is removed.
      */
     void retire(long sequence, DocumentAttributes attributes) {
-        boolean incomplete = edits.migrates() && attributes.origin() != null;
+        boolean incomplete = edits.migrates && attributes.origin() != null;
         DocumentAttributes kept = incomplete ? attributes.with(ORIGIN, null) : attributes;
         if (incomplete) {
             set(kept);
@@ -331,7 +331,7 @@ public final class EditedDocument {
 
     void removeIfExpired() {
         DocumentInfo info = evenDeleted();
-        if (info != null && !info.attributes().deleted() && edits.expiry().expired(info.id(), info.attributes())) {
+        if (info != null && !info.attributes().deleted() && edits.writes.expiry.expired(info.id(), info.attributes())) {
             removeOrHide(info, true);
         }
     }
@@ -455,13 +455,13 @@ public final class EditedDocument {
     }
 
     /**
-     * Appends values of a {@link DocumentImport}, and sets the attributes; creates the document if it does not exist.
+     * Appends values of a {@link ImportStep}, and sets the attributes; creates the document if it does not exist.
      *
      * @return the document's id
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
     long importPart(DocumentAttributes attributes, List<byte[]> values) {
-        edits.migrate();
+        edits.migrates = true;
         requireFit(attributes, values);
         return arrive(attributes, values);
     }
@@ -471,12 +471,12 @@ public final class EditedDocument {
      * document's name and belongs to the same shard. The replacement is invisible until it replaces this document.
      */
     EditedDocument replacement() {
-        return edits.replacement(name);
+        return edits.document(edits.writes.replacementName(name));
     }
 
     /** Deletes the document, and replaces it with another one, which is still invisible. */
     void replaceBy(EditedDocument other, DocumentAttributes made) {
-        edits.migrate();
+        edits.migrates = true;
         DocumentState taken = Objects.requireNonNull(other.edit.state());
         delete();
         info();
@@ -497,14 +497,14 @@ public final class EditedDocument {
     /** Replaces the attributes in a migration step that adds, replaces, or removes the document's fence. */
     void moveTo(DocumentAttributes attributes) {
         ignoresFence = true;
-        edits.migrate();
+        edits.migrates = true;
         set(attributes);
     }
 
     /** Deletes the document, and leaves a redirect in its place. */
     void redirect(DocumentInfo info, RedirectTarget to) {
         ignoresFence = true;
-        edits.migrate();
+        edits.migrates = true;
         removeOrHide(info, true);
         set(DocumentAttributes.NONE.withMovedTo(to));
     }
@@ -522,7 +522,7 @@ public final class EditedDocument {
                 ? null
                 : DocumentAttributes.of(before.attributes()).get(FENCE);
         if (fence != null) {
-            throw DocumentMove.moving(name, fence);
+            throw MoveStep.moving(name, fence);
         }
     }
 
@@ -555,10 +555,10 @@ public final class EditedDocument {
         DocumentState state = edit.state();
         long id = state == null ? 0 : state.id();
         if (before != null && id != before.id() && !handedOver) {
-            edits.expiry().forget(before.id());
+            edits.writes.expiry.forget(before.id());
         }
         if (state != null && used) {
-            edits.expiry().use(id, DocumentAttributes.of(state.attributes()));
+            edits.writes.expiry.use(id, DocumentAttributes.of(state.attributes()));
         }
     }
 }

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.document.DocumentException.Reason;
-import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.ImportStep.Replaced;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
@@ -27,25 +27,25 @@ class DocumentMoveTest {
     private final Documents documents = new Documents();
 
     private DocumentInfo fence(String name, long holder) {
-        return documents.change(name, document -> DocumentMove.fence(document, holder, THERE));
+        return documents.change(name, document -> MoveStep.fence(document, holder, THERE));
     }
 
     private RedirectTarget redirect(String name, long holder) {
-        return documents.change(name, document -> DocumentMove.redirect(document, holder));
+        return documents.change(name, document -> MoveStep.redirect(document, holder));
     }
 
     /** Imports a document with the value x, and returns the next sequence of the document. */
     private long importDocument(Replaced replaced) {
         return documents.<Long>change(
-                "a", document -> DocumentImport.whole(document, DocumentAttributes.NONE, 3, values("x"), replaced));
+                "a", document -> ImportStep.whole(document, DocumentAttributes.NONE, 3, values("x"), replaced));
     }
 
     private boolean abandon(OptionalLong holder) {
-        return documents.<Boolean>change("a", document -> DocumentMove.abandon(document, holder));
+        return documents.<Boolean>change("a", document -> MoveStep.abandon(document, holder));
     }
 
     private boolean forget() {
-        return documents.<Boolean>change("a", DocumentMove::forget);
+        return documents.<Boolean>change("a", MoveStep::forget);
     }
 
     private List<Consumer<EditedDocument>> changes() {
@@ -56,9 +56,9 @@ class DocumentMoveTest {
                 EditedDocument::deleteUnnoted,
                 document -> document.attributes(document.info().attributes().with(CLOSED, PRESENT)),
                 document -> document.attributes(document.info().attributes().withTtlSeconds(9)),
-                document -> DocumentImport.whole(document, DocumentAttributes.NONE, 0, List.of(), Replaced.ANYTHING),
-                document -> DocumentImport.begin(document, DocumentAttributes.NONE, 0, Replaced.ANYTHING),
-                document -> DocumentImport.continueImport(
+                document -> ImportStep.whole(document, DocumentAttributes.NONE, 0, List.of(), Replaced.ANYTHING),
+                document -> ImportStep.begin(document, DocumentAttributes.NONE, 0, Replaced.ANYTHING),
+                document -> ImportStep.continueImport(
                         document, document.info().id(), 2, 0, DocumentAttributes.NONE, values("c")));
     }
 
@@ -126,7 +126,7 @@ class DocumentMoveTest {
         documents.push("a", "1");
         fence("a", 7);
         RedirectTarget third = RedirectTarget.parse("third:1");
-        rejected(Reason.MOVING, () -> documents.change("a", document -> DocumentMove.fence(document, 8, third)));
+        rejected(Reason.MOVING, () -> documents.change("a", document -> MoveStep.fence(document, 8, third)));
         fence("a", 8);
         assertThat(abandon(OptionalLong.of(7))).isFalse();
         rejected(Reason.CHANGED, () -> redirect("a", 7));
@@ -198,14 +198,14 @@ class DocumentMoveTest {
         fence("a", 7);
         redirect("a", 7);
         long id = documents.change(
-                "a", document -> DocumentImport.begin(document, DocumentAttributes.NONE, 3, Replaced.REDIRECT));
-        documents.change("a", document -> DocumentImport.add(document, id, 3, values("x")));
+                "a", document -> ImportStep.begin(document, DocumentAttributes.NONE, 3, Replaced.REDIRECT));
+        documents.change("a", document -> ImportStep.add(document, id, 3, values("x")));
         rejected(Reason.MOVED, () -> documents.find("a"));
         rejected(Reason.MOVED, () -> documents.push("a", "3"));
         switch (how) {
-            case "abort" -> documents.change("a", document -> DocumentImport.abort(document, id));
+            case "abort" -> documents.change("a", document -> ImportStep.abort(document, id));
             case "restart" -> documents.reopen();
-            default -> documents.change("a", document -> DocumentImport.end(document, id, 4));
+            default -> documents.change("a", document -> ImportStep.end(document, id, 4));
         }
         if (how.equals("end")) {
             assertThat(documents.read("a")).containsExactly("x");
@@ -218,7 +218,7 @@ class DocumentMoveTest {
     @Test
     void importedDocumentCanBeContinued() {
         DocumentAttributes expires = DocumentAttributes.NONE.withTtlSeconds(9);
-        documents.change("a", document -> DocumentImport.whole(document, expires, 3, values("x"), Replaced.NOTHING));
+        documents.change("a", document -> ImportStep.whole(document, expires, 3, values("x"), Replaced.NOTHING));
         long id = documents.found("a").id();
         DocumentAttributes closed = DocumentAttributes.NONE.with(CLOSED, "p").withArchived(ArchiveMark.first(5));
         assertThat(resume(id, 4, closed, "y", "z")).isEqualTo(6);
@@ -229,16 +229,16 @@ class DocumentMoveTest {
         assertThat(documents.found("a").attributes().archived()).isNull();
         rejected(Reason.SEQUENCE_CONFLICT, () -> resume(id, 4, closed, "y"));
         rejected(Reason.CHANGED, () -> resume(id + 1, 6, closed));
-        boolean anothers = documents.change("a", document -> DocumentImport.delete(document, id + 1));
+        boolean anothers = documents.change("a", document -> ImportStep.delete(document, id + 1));
         assertThat(anothers).isFalse();
-        boolean own = documents.change("a", document -> DocumentImport.delete(document, id));
+        boolean own = documents.change("a", document -> ImportStep.delete(document, id));
         assertThat(own).isTrue();
         assertThat(documents.find("a")).isNull();
     }
 
     private long resume(long id, long sequence, DocumentAttributes attributes, String... values) {
         return documents.<Long>change(
-                "a", document -> DocumentImport.continueImport(document, id, sequence, 4, attributes, values(values)));
+                "a", document -> ImportStep.continueImport(document, id, sequence, 4, attributes, values(values)));
     }
 
     @ParameterizedTest

@@ -17,7 +17,7 @@ import io.caravan.StoreVersionException;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
-import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
@@ -424,17 +424,17 @@ class SpacesTest {
         set("d", SpaceSetting.RETAINED_VALUES, 2);
         set("d", SpaceSetting.VALUE_BYTES, 3);
         long id = documents.<Long>change(
-                "d", document -> DocumentImport.begin(document, DocumentAttributes.NONE, 5, Replaced.NOTHING));
+                "d", document -> ImportStep.begin(document, DocumentAttributes.NONE, 5, Replaced.NOTHING));
         imported(id, 5, "a", "b", "c");
         rejected(Reason.TOO_LARGE, () -> imported(id, 8, "long"));
         imported(id, 8, "d");
-        documents.edit("d", document -> DocumentImport.end(document, id, 9));
+        documents.edit("d", document -> ImportStep.end(document, id, 9));
         assertThat(documents.read("d")).containsExactly("c", "d");
         assertUsage("d", 1, 2);
     }
 
     private void imported(long id, long sequence, String... values) {
-        documents.edit("d", document -> DocumentImport.add(document, id, sequence, values(values)));
+        documents.edit("d", document -> ImportStep.add(document, id, sequence, values(values)));
     }
 
     private void together(Consumer<DocumentEdits> change, String... names) {

@@ -2,7 +2,7 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.Origin;
 import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;

@@ -11,7 +11,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.Origin;
 import io.caravan.server.document.PortableAttributes;
 import io.caravan.server.document.RedirectTarget;

@@ -3,7 +3,7 @@ package io.caravan.server.cli.client;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.Origin;
 import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;

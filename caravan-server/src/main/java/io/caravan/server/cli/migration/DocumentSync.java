@@ -5,7 +5,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.migration.Importer.Existing;
-import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.ImportStep.Replaced;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;

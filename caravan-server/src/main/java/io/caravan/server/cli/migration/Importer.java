@@ -4,7 +4,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.ImportStep.Replaced;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

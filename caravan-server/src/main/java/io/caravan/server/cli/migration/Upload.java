@@ -8,7 +8,7 @@ import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentAttributes;
-import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.ImportStep.Replaced;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -2,7 +2,7 @@ package io.caravan.server.protocol.resp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.document.DocumentImport;
+import io.caravan.server.document.ImportStep;
 import java.io.IOException;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -96,7 +96,7 @@ class MigrationCommandsTest extends RespTestBase {
         fails("ERR syntax error", "CARAVAN.IMPORT", "k", "ADD", "0", "0");
         fails("ERR syntax error", "CARAVAN.IMPORT", "k", "END", "0");
         fails("ERR value is out of range", "CARAVAN.IMPORT", "k", "WHOLE", "-1");
-        String tooGreat = Long.toString(DocumentImport.MAX_FIRST_SEQUENCE + 1);
+        String tooGreat = Long.toString(ImportStep.MAX_FIRST_SEQUENCE + 1);
         fails("ERR the first sequence must be from 0 to", "CARAVAN.IMPORT", "k", "WHOLE", tooGreat);
         assertAttributeRejected("this server knows no attribute 'start'", "start", "1");
         assertAttributeRejected("the attribute 'ttl' must be a number", "ttl", "x");

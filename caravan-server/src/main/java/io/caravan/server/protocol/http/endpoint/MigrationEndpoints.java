@@ -1,10 +1,10 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.DocumentImport.Replaced;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ExportedDocument;
 import io.caravan.server.document.ImportStep;
+import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.RedirectTarget;
 import io.caravan.server.protocol.http.codec.Problem;
