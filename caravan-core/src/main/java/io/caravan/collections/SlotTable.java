@@ -2,10 +2,11 @@ package io.caravan.collections;
 
 import java.util.Arrays;
 import java.util.function.IntConsumer;
+import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table from long keys to slots (ints from 0). It stores only the slots; {@link Keys} returns the key of a slot.
+ * A hash table from long keys to slots (ints from 0). It stores only the slots; a function returns the key of a slot.
  * Not thread-safe.
  *
  * <p>The work of each operation is bounded, regardless of the size of the table. The table is a tree over the bits of
@@ -44,12 +45,7 @@ public final class SlotTable {
     private static final int JOINED_SLOTS = SlotBucket.MAX_SLOTS / 4;
 
     /** Maps each slot in the table to its key. */
-    @FunctionalInterface
-    public interface Keys {
-        long key(int slot);
-    }
-
-    private final Keys keys;
+    private final IntToLongFunction keys;
     /**
      * The root of the tree. Each element of a node (an {@code Object[]}) is null, a {@link SlotBucket}, or another
      * node.
@@ -63,7 +59,7 @@ public final class SlotTable {
     private int size;
 
     /** Creates a table with this number of partitions, a power of two and at least two. */
-    public SlotTable(int partitions, Keys keys) {
+    public SlotTable(int partitions, IntToLongFunction keys) {
         if (partitions < 2 || Integer.bitCount(partitions) != 1) {
             throw new IllegalArgumentException("partitions must be a power of two from 2 on, was " + partitions);
         }
@@ -72,7 +68,7 @@ public final class SlotTable {
         this.rootShift = Long.SIZE - Integer.numberOfTrailingZeros(partitions);
     }
 
-    private SlotTable(SlotTable of, Keys keys) {
+    private SlotTable(SlotTable of, IntToLongFunction keys) {
         this.keys = keys;
         this.root = of.root.clone();
         this.rootShift = of.rootShift;
@@ -84,7 +80,7 @@ public final class SlotTable {
      *
      * @param frozenKeys maps the slots to their keys at the time of the freeze
      */
-    public SlotTable freeze(Keys frozenKeys) {
+    public SlotTable freeze(IntToLongFunction frozenKeys) {
         SlotTable frozen = new SlotTable(this, frozenKeys);
         frozenRoot = frozen.root;
         return frozen;
@@ -120,11 +116,6 @@ public final class SlotTable {
         return size;
     }
 
-    /** Returns the partition of a key: the highest bits of its hash. */
-    public int partitionOf(long key) {
-        return (int) (hash(key) >>> rootShift);
-    }
-
     /** Returns the slot with this key, or {@link #NONE}. */
     public int find(long key) {
         long hash = hash(key);
@@ -153,7 +144,7 @@ public final class SlotTable {
         if (slot > SlotBucket.MAX_SLOT) {
             throw new IllegalStateException("slot " + slot + " is beyond the last of a table, " + SlotBucket.MAX_SLOT);
         }
-        add(root, frozenRoot, rootShift, slot, hash(keys.key(slot)));
+        add(root, frozenRoot, rootShift, slot, hash(keys.applyAsLong(slot)));
         size++;
     }
 
@@ -176,13 +167,13 @@ public final class SlotTable {
 
     private Object[] burst(SlotBucket full, int shift) {
         Object[] node = new Object[FAN_OUT];
-        full.forEach(slot -> add(node, null, shift, slot, hash(keys.key(slot))));
+        full.forEach(slot -> add(node, null, shift, slot, hash(keys.applyAsLong(slot))));
         return node;
     }
 
     /** Removes a slot that is in the table. Its key must not have changed since it was added. */
     public void remove(int slot) {
-        remove(root, frozenRoot, rootShift, slot, hash(keys.key(slot)));
+        remove(root, frozenRoot, rootShift, slot, hash(keys.applyAsLong(slot)));
         size--;
     }
 
@@ -225,7 +216,7 @@ public final class SlotTable {
         for (Object child : node) {
             if (child instanceof SlotBucket bucket) {
                 bucket.forEach(slot -> {
-                    long hash = hash(keys.key(slot));
+                    long hash = hash(keys.applyAsLong(slot));
                     joined.add(slot, hash, tag(hash, shift), keys);
                 });
             }
@@ -244,7 +235,7 @@ public final class SlotTable {
     }
 
     /** Whether a walk that has reached this position has yet to visit the slot of a key in the table. */
-    public static boolean isAhead(long key, long position) {
+    private static boolean isAhead(long key, long position) {
         return Long.compareUnsigned(hash(key), position) >= 0;
     }
 
@@ -266,7 +257,7 @@ public final class SlotTable {
         }
         // A bucket that was joined since the last step begins before the position.
         IntConsumer ahead = slot -> {
-            if (isAhead(keys.key(slot), position)) {
+            if (isAhead(keys.applyAsLong(slot), position)) {
                 action.accept(slot);
             }
         };

@@ -70,8 +70,8 @@ public final class ListIndex {
 
     private ListIndex(ListIndex of) {
         this.maxLists = of.maxLists;
-        this.records = of.records.freeze();
-        this.chunks = of.chunks.freeze();
+        this.records = new ListRecords(of.records);
+        this.chunks = new RegionChunks(of.chunks);
         this.table = of.table.freeze(this::id);
         this.entries = of.entries;
         this.internalEntries = of.internalEntries;
@@ -302,7 +302,7 @@ public final class ListIndex {
      * the distance.
      */
     public void seek(int list, long sequence, ListCursor cursor) {
-        cursor.reset();
+        cursor.sequence = ListCursor.NOWHERE;
         seek(list, sequence, cursor, Integer.MAX_VALUE);
     }
 
@@ -412,13 +412,8 @@ public final class ListIndex {
     public void copyRegions(ListCursor cursor, long[] target, int targetAt, int count) {
         int copied = 0;
         while (copied < count) {
-            int capacity = chunks.capacity(cursor.chunk);
-            if (cursor.at == capacity) {
-                cursor.chunk = chunks.next(cursor.chunk);
-                cursor.at = 0;
-                continue;
-            }
-            int run = Math.min(count - copied, capacity - cursor.at);
+            skipChunkEnd(cursor);
+            int run = Math.min(count - copied, chunks.capacity(cursor.chunk) - cursor.at);
             chunks.copy(cursor.chunk, cursor.at, target, targetAt + copied, run);
             cursor.at += run;
             copied += run;

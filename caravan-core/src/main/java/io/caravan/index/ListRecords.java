@@ -33,7 +33,7 @@ import io.caravan.collections.RecordPages;
  *
  * <p>A list is <em>young</em> while it is in the queue of lists with entries in the log.
  */
-final class ListRecords {
+final class ListRecords extends RecordPages {
     static final int ID = 0;
     static final int CREATION_LSN = 1;
     static final int FIRST = 2;
@@ -56,29 +56,19 @@ final class ListRecords {
     static final long WAITING = 1L << 62;
     static final long YOUNG = 1L << 61;
 
-    static final int MAX_LISTS = RecordPages.maxRecords(RECORD_LONGS);
-
-    private final RecordPages records;
+    static final int MAX_LISTS = maxRecords(RECORD_LONGS);
 
     ListRecords() {
-        this(new RecordPages(RECORD_LONGS));
+        super(RECORD_LONGS);
     }
 
-    private ListRecords(RecordPages records) {
-        this.records = records;
-    }
-
-    /** Returns a frozen view of the current records, readable until {@link #thaw}, even while this object changes. */
-    ListRecords freeze() {
-        return new ListRecords(records.freeze());
-    }
-
-    void thaw() {
-        records.thaw();
+    /** Freezes other records, and creates a view of them; see {@link RecordPages#RecordPages(RecordPages)}. */
+    ListRecords(ListRecords of) {
+        super(of);
     }
 
     int create(long id, long creationLsn, long first) {
-        int list = records.allocate();
+        int list = allocate();
         set(list, ID, id);
         set(list, CREATION_LSN, creationLsn);
         set(list, FIRST, first);
@@ -92,18 +82,6 @@ final class ListRecords {
         return list;
     }
 
-    void free(int list) {
-        records.free(list);
-    }
-
-    int count() {
-        return records.count();
-    }
-
-    long memoryBytes() {
-        return records.memoryBytes();
-    }
-
     /**
      * Counts an entry whose region was added to the tail chunk. Looks up the record only once, because this method runs
      * for every append.
@@ -111,21 +89,13 @@ final class ListRecords {
      * @return whether it is the only entry of the list in the log
      */
     boolean countAppended(int list, long lsn, int length, boolean inLog) {
-        long[] page = records.pageToWrite(list);
-        int record = records.at(list);
+        long[] page = recordToWrite(list);
+        int record = at(list);
         page[record + PLACES] += inLog ? ONE_YOUNG + 1 : 1;
         page[record + NEXT]++;
         page[record + LAST_LSN] = lsn;
         page[record + STORED_BYTES] += length;
         return inLog && page[record + PLACES] >>> YOUNG_SHIFT == 1;
-    }
-
-    long get(int list, int field) {
-        return records.get(list, field);
-    }
-
-    void set(int list, int field, long value) {
-        records.set(list, field, value);
     }
 
     /** Whether the list has a property: {@link #REMOVED}, {@link #WAITING}, or {@link #YOUNG}. */
