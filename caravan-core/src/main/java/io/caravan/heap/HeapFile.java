@@ -254,20 +254,17 @@ public final class HeapFile implements AutoCloseable {
                     path(address), offset, id, sequence, "the index has the entry here, where none can be");
         }
         Segment segment = current[number];
-        if (!valid(segment, offset, length, id, creationLsn, sequence)) {
-            throw new CorruptStoreException(
-                    segment.path, offset, id, sequence, "the entry's bytes are not those that were written");
-        }
-        return segment.mapping.buffer().slice(offset + EntryLayout.VALUE, length);
-    }
-
-    private static boolean valid(Segment segment, int offset, int length, long id, long creationLsn, long sequence) {
+        ByteBuffer bytes = segment.mapping.buffer();
         try {
-            return EntryLayout.valid(segment.mapping.buffer(), offset, length, id, creationLsn, sequence);
+            if (!EntryLayout.valid(bytes, offset, length, id, creationLsn, sequence)) {
+                throw new CorruptStoreException(
+                        segment.path, offset, id, sequence, "the entry's bytes are not those that were written");
+            }
         } catch (InternalError unreadable) {
             // The JVM throws this if the disk cannot read a mapped page.
             throw new CorruptStoreException(segment.path, offset, id, sequence, "cannot be read: " + unreadable);
         }
+        return bytes.slice(offset + EntryLayout.VALUE, length);
     }
 
     /** Returns the path of the segment that contains an address, whether the file exists or not. */

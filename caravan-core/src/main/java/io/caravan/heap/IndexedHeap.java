@@ -208,16 +208,10 @@ public final class IndexedHeap {
         return true;
     }
 
-    /** Adds address space as one hole, which does not merge with existing holes. */
-    public void addSpace(long address, long bytes) {
+    /** Adds address space, and merges it with a hole directly before it. */
+    public void addSpace(long address, int bytes) {
         totalUnits += units(bytes);
-        addHole(address >>> UNIT_SHIFT, units(bytes));
-    }
-
-    /** Adds address space after existing space, and merges the new space with a hole directly before it. */
-    public void extendSpace(long address, long bytes) {
-        totalUnits += units(bytes);
-        free(address, Math.toIntExact(bytes));
+        free(address, bytes);
     }
 
     /**
@@ -241,17 +235,6 @@ public final class IndexedHeap {
         }
         totalUnits -= removedUnits;
         return removedUnits << UNIT_SHIFT;
-    }
-
-    /** Removes a range of the address space if the range is exactly one hole. Returns whether the range was removed. */
-    public boolean removeSpace(long address, long bytes) {
-        if (!isFree(address, bytes)) {
-            return false;
-        }
-        settleFrontier();
-        removeHole(byStart.find(address >>> UNIT_SHIFT));
-        totalUnits -= units(bytes);
-        return true;
     }
 
     /** Whether this range of the address space is exactly one hole. */

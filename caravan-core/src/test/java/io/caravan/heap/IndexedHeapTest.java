@@ -135,7 +135,7 @@ class IndexedHeapTest {
 
     /** Adds address space that, like a heap segment's, is not adjacent to any other, so that holes do not merge. */
     private static void addSpace(IndexedHeap heap, Model model, List<Long> spaces) {
-        long address = 8 + spaces.size() * (SPACE_BYTES + 8L);
+        long address = Blocks.BLOCK_BYTES + (long) spaces.size() * (SPACE_BYTES + Blocks.BLOCK_BYTES);
         heap.addSpace(address, SPACE_BYTES);
         model.holes.put(address, (long) SPACE_BYTES);
         spaces.add(address);
@@ -144,8 +144,9 @@ class IndexedHeapTest {
     private static void removeSpace(IndexedHeap heap, Model model, List<Long> spaces) {
         long last = spaces.get(spaces.size() - 1);
         boolean fullyFree = Long.valueOf(SPACE_BYTES).equals(model.holes.get(last));
-        assertThat(heap.removeSpace(last, SPACE_BYTES)).isEqualTo(fullyFree);
+        assertThat(heap.isFree(last, SPACE_BYTES)).isEqualTo(fullyFree);
         if (fullyFree) {
+            assertThat(heap.removeFreeEnd(last + SPACE_BYTES)).isEqualTo(SPACE_BYTES);
             model.holes.remove(last);
             spaces.remove(spaces.size() - 1);
         }
@@ -200,9 +201,7 @@ class IndexedHeapTest {
         assertThat(heap.largestHoleBytes()).isEqualTo(32);
         heap.free(b, 32);
         assertThat(heap.largestHoleBytes()).isEqualTo(96);
-        assertThat(heap.removeSpace(0, 96)).isTrue();
-        assertThat(heap.freeBytes()).isZero();
-        assertThat(heap.allocate(8)).isEqualTo(IndexedHeap.NONE);
+        assertThat(heap.isFree(0, 96)).isTrue();
     }
 
     @Test
