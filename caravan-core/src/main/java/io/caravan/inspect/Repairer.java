@@ -115,7 +115,7 @@ public final class Repairer {
                 log.open(segment);
             }
             long first = geometry.segmentOf(checkpoint.startLsn());
-            long end = new LogScanner(log, checkpoint.storeId())
+            long end = new LogScanner(log)
                     .endOfFrames(
                             checkpoint.startLsn(),
                             checkpoint.previous(),

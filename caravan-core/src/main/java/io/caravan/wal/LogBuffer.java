@@ -11,14 +11,14 @@ import java.nio.ByteOrder;
  * it again.
  */
 public final class LogBuffer {
-    private static final long UNPLACED = -1;
-
     private final ByteBuffer own;
     /** The memory in use: {@link #own}, or a larger buffer if a leader's frame does not fit in {@code own}. */
     private ByteBuffer memory;
 
-    private long baseLsn = UNPLACED;
+    private long baseLsn;
+    /** The maximum size of the frame; 0 if the frame has no place in the log yet. */
     private int limit;
+
     private int end = FrameLayout.HEADER_BYTES;
     private int records;
     /** Whether the memory contains a leader's frame, including its header. */
@@ -40,17 +40,13 @@ public final class LogBuffer {
         limit = Math.min(own.capacity(), geometry.remaining(lsn));
     }
 
-    public boolean placed() {
-        return baseLsn != UNPLACED;
-    }
-
     public boolean isEmpty() {
         return records == 0;
     }
 
-    /** Whether records of this many bytes still fit in the frame. */
+    /** Whether the frame has a place in the log, and records of this many bytes still fit in it. */
     public boolean fits(int bytes) {
-        return placed() && bytes <= limit - end;
+        return bytes <= limit - end;
     }
 
     /** Returns the maximum number of bytes for the records of one frame. */
@@ -137,7 +133,7 @@ public final class LogBuffer {
 
     public void clear() {
         memory = own;
-        baseLsn = UNPLACED;
+        limit = 0;
         end = FrameLayout.HEADER_BYTES;
         records = 0;
         filled = false;

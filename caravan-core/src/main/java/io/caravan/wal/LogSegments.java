@@ -91,14 +91,27 @@ public final class LogSegments implements AutoCloseable {
         if (found == null) {
             throw new IllegalStateException("log segment " + segment + " is not open");
         }
-        return found.file();
+        return found.file;
+    }
+
+    /** Returns a reader of the log's frames, which rejects a segment of the wrong size; see {@link LogFrames}. */
+    LogFrames frames(int readAheadBytes) {
+        return new LogFrames(geometry, storeId, this::checkedFile, readAheadBytes);
+    }
+
+    private @Nullable StoreFile checkedFile(long segment) throws IOException {
+        if (!ready(segment)) {
+            return null;
+        }
+        checkSize(segment);
+        return file(segment);
     }
 
     /** Copies log bytes, starting at a position, to a buffer. Returns false if the log no longer has them. */
     public boolean copy(long lsn, ByteBuffer target, int bytes) {
         long number = geometry.segmentOf(lsn);
         LogSegment last = lastRead;
-        if (last != null && last.number() == number && last.copy(geometry.offsetOf(lsn), target, bytes)) {
+        if (last != null && last.number == number && last.copy(geometry.offsetOf(lsn), target, bytes)) {
             return true;
         }
         LogSegment found = files.get(number);
@@ -206,11 +219,10 @@ public final class LogSegments implements AutoCloseable {
      * @throws IOException if the disk fails, or the frames have changed since they were read
      */
     public void settle(long start, LogScanner.End end) throws IOException {
-        FsyncedLsn opened = FsyncedLsn.open(storage, storeId);
+        FsyncedLsn opened = new FsyncedLsn(storage, storeId);
         forced = opened;
-        LogFrames frames = new LogFrames(
-                geometry, storeId, segment -> ready(segment) ? file(segment) : null, LogFrames.NO_READ_AHEAD);
-        writeAgain(frames, Math.max(start, opened.lsn()), end);
+        LogFrames frames = frames(LogFrames.NO_READ_AHEAD);
+        writeAgain(frames, Math.max(start, opened.get()), end);
         eraseHeader(frames, end.position());
         eraseHeader(frames, frames.firstBehind(end.position()));
         long last = geometry.segmentOf(end.position());
@@ -345,14 +357,6 @@ public final class LogSegments implements AutoCloseable {
             this.mapping = file.map();
         }
 
-        long number() {
-            return number;
-        }
-
-        StoreFile file() {
-            return file;
-        }
-
         /** Copies bytes of the segment, starting at an offset, to a buffer. Returns false if the segment is closed. */
         boolean copy(int offset, ByteBuffer target, int bytes) {
             long stamp = readers.tryReadLock();
@@ -384,37 +388,24 @@ public final class LogSegments implements AutoCloseable {
      * FsyncedLsnLayout} distinguishes the two cases.
      */
     private static final class FsyncedLsn implements AutoCloseable {
-        private final StoreFile file;
-        private final long storeId;
         private final UUID boot;
+        private final long storeId;
+        private final StoreFile file;
         private final ByteBuffer bytes =
                 ByteBuffer.allocateDirect(FsyncedLsnLayout.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        private final long lsn;
 
-        private FsyncedLsn(StoreFile file, long storeId, UUID boot) throws IOException {
-            this.file = file;
+        FsyncedLsn(Storage storage, long storeId) throws IOException {
+            this.boot = storage.bootId();
             this.storeId = storeId;
-            this.boot = boot;
-            file.read(bytes, 0);
-            this.lsn = FsyncedLsnLayout.lsn(bytes.clear(), storeId, boot);
-        }
-
-        static FsyncedLsn open(Storage storage, long storeId) throws IOException {
-            boolean there = storage.list().contains(FileNames.FORCED_LSN);
-            StoreFile file = there
+            this.file = storage.list().contains(FileNames.FORCED_LSN)
                     ? storage.open(FileNames.FORCED_LSN)
                     : storage.create(FileNames.FORCED_LSN, FsyncedLsnLayout.BYTES);
-            try {
-                return new FsyncedLsn(file, storeId, storage.bootId());
-            } catch (IOException | RuntimeException failed) {
-                file.close();
-                throw failed;
-            }
         }
 
-        /** Returns the LSN up to which the log was known to be on disk when the file was opened. */
-        long lsn() {
-            return lsn;
+        /** Returns the LSN up to which the log is known to be on disk. */
+        long get() throws IOException {
+            file.read(bytes.clear(), 0);
+            return FsyncedLsnLayout.lsn(bytes.clear(), storeId, boot);
         }
 
         /** Records that the log is fsynced up to this position. */
