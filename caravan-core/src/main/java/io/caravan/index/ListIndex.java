@@ -180,13 +180,11 @@ public final class ListIndex {
     private int addChunk(int list, int tail) {
         int added = chunks.allocate(next(list) - firstStored(list));
         if (tail == RegionChunks.NONE) {
-            records.setChunks(list, added, added);
-            records.setPlaces(list, 0, 0);
+            records.setHead(list, added, 0);
         } else {
             chunks.setNext(tail, added);
-            records.setChunks(list, records.headChunk(list), added);
-            records.setPlaces(list, records.headOffset(list), 0);
         }
+        records.setTail(list, added, 0);
         return added;
     }
 
@@ -277,22 +275,22 @@ public final class ListIndex {
         int head = records.headChunk(list);
         int at = records.headOffset(list);
         long region = chunks.region(head, at);
-        if (firstStored(list) == tenured(list)) {
+        long taken = firstStored(list);
+        if (taken == tenured(list)) {
             records.setYoung(list, records.young(list) - 1);
         }
-        records.set(list, ListRecords.FIRST_STORED, firstStored(list) + 1);
+        records.set(list, ListRecords.FIRST_STORED, taken + 1);
         records.set(list, ListRecords.STORED_BYTES, storedBytes(list) - Region.length(region));
         logBytes -= Region.isInLog(region) ? Region.entryBytes(region) : 0;
-        if (firstStored(list) == next(list)) {
-            records.setChunks(list, RegionChunks.NONE, RegionChunks.NONE);
-            records.setPlaces(list, 0, 0);
+        if (taken + 1 == next(list)) {
+            records.setHead(list, RegionChunks.NONE, 0);
+            records.setTail(list, RegionChunks.NONE, 0);
             chunks.free(head);
         } else if (at + 1 == chunks.capacity(head)) {
-            records.setChunks(list, chunks.next(head), records.tailChunk(list));
-            records.setPlaces(list, 0, records.tailCount(list));
+            records.setHead(list, chunks.next(head), 0);
             chunks.free(head);
         } else {
-            records.setPlaces(list, at + 1, records.tailCount(list));
+            records.setHead(list, head, at + 1);
         }
         return region;
     }
@@ -453,17 +451,13 @@ public final class ListIndex {
     }
 
     private void forEachInHeap(int list, ListCursor cursor, long[] slice, LongConsumer action) {
-        long left = tenured(list) - first(list);
-        if (left > 0) {
-            seek(list, first(list), cursor);
-        }
-        while (left > 0) {
-            int count = (int) Math.min(left, SLICE);
+        seek(list, first(list), cursor);
+        while (cursor.sequence < tenured(list)) {
+            int count = (int) Math.min(tenured(list) - cursor.sequence, SLICE);
             copyRegions(cursor, slice, 0, count);
             for (int i = 0; i < count; i++) {
                 action.accept(slice[i]);
             }
-            left -= count;
         }
     }
 

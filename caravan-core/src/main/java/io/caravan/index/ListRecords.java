@@ -47,7 +47,7 @@ final class ListRecords extends RecordPages {
     private static final int RECORD_LONGS = 10;
 
     private static final int COUNT_BITS = 12;
-    private static final int COUNT_MASK = (1 << COUNT_BITS) - 1;
+    private static final long COUNT_MASK = (1L << COUNT_BITS) - 1;
     private static final int YOUNG_SHIFT = 2 * COUNT_BITS;
     private static final long ONE_YOUNG = 1L << YOUNG_SHIFT;
 
@@ -132,21 +132,23 @@ final class ListRecords extends RecordPages {
         return (int) get(list, CHUNKS);
     }
 
-    void setChunks(int list, int head, int tail) {
-        set(list, CHUNKS, (long) head << Integer.SIZE | tail);
-    }
-
     /** Returns the number of entries in the head chunk that are already freed. */
     int headOffset(int list) {
-        return (int) get(list, PLACES) >>> COUNT_BITS & COUNT_MASK;
+        return (int) (get(list, PLACES) >>> COUNT_BITS & COUNT_MASK);
     }
 
     int tailCount(int list) {
-        return (int) get(list, PLACES) & COUNT_MASK;
+        return (int) (get(list, PLACES) & COUNT_MASK);
     }
 
-    void setPlaces(int list, int headOffset, int tailCount) {
-        set(list, PLACES, young(list) << YOUNG_SHIFT | (long) headOffset << COUNT_BITS | tailCount);
+    void setHead(int list, int chunk, int offset) {
+        set(list, CHUNKS, (long) chunk << Integer.SIZE | tailChunk(list));
+        set(list, PLACES, get(list, PLACES) & ~(COUNT_MASK << COUNT_BITS) | (long) offset << COUNT_BITS);
+    }
+
+    void setTail(int list, int chunk, int count) {
+        set(list, CHUNKS, (long) headChunk(list) << Integer.SIZE | chunk);
+        set(list, PLACES, get(list, PLACES) & ~COUNT_MASK | count);
     }
 
     /** Returns the number of entries at the list's end that lie in the log. */
