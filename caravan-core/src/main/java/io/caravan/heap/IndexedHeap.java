@@ -187,14 +187,9 @@ public final class IndexedHeap {
     }
 
     private void addIfRoom(long start, long units) {
-        if (!full() || units >= ALWAYS_KEPT_UNITS) {
+        if (slots.count() < maxHoles || units >= ALWAYS_KEPT_UNITS) {
             addHole(start, units);
         }
-    }
-
-    /** Whether the number of holes has reached its limit, so that freed space may be lost until the heap is rebuilt. */
-    public boolean full() {
-        return slots.count() >= maxHoles;
     }
 
     private boolean joinFrontier(long start, long units) {

@@ -29,8 +29,6 @@ import java.util.function.LongConsumer;
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
 
-    private static final int PARTITION_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(PARTITIONS);
-    /** Number of regions to copy at a time from the region table. */
     private static final int SLICE = 512;
 
     /** The maximum number of lists that one step of a walk visits. */
@@ -435,7 +433,7 @@ public final class ListIndex {
     }
 
     public static int partitionOf(long id) {
-        return (int) (SlotTable.hash(id) >>> PARTITION_SHIFT);
+        return (int) (SlotTable.hash(id) >>> Long.SIZE - Integer.numberOfTrailingZeros(PARTITIONS));
     }
 
     /**

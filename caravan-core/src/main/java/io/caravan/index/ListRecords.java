@@ -29,9 +29,7 @@ import io.caravan.collections.RecordPages;
  * <p>Trimmed or removed regions are freed in the same way in both states. The list is added to the reclaim queue. When
  * this place is processed, the list's regions are freed up to the first pinned region. If any region is pinned, the
  * list is then <em>waiting</em>, although its place has been used. The reader that removes the list's first pin gives
- * the list a new place. {@link Pins} are separate from the records.
- *
- * <p>A list is <em>young</em> while it is in the queue of lists with entries in the log.
+ * the list a new place. A list is <em>young</em> while it is in the queue of lists with entries in the log.
  */
 final class ListRecords extends RecordPages {
     static final int ID = 0;

@@ -116,11 +116,13 @@ public final class Repairer {
             }
             long first = geometry.segmentOf(checkpoint.startLsn());
             long end = new LogScanner(log)
-                    .endOfFrames(
+                    .visitFrames(
                             checkpoint.startLsn(),
                             checkpoint.previous(),
+                            Long.MAX_VALUE,
                             (segment, at, lsn) ->
-                                    progress.at("whole log", geometry.segmentOf(lsn) - first, log.last() - first + 1));
+                                    progress.at("whole log", geometry.segmentOf(lsn) - first, log.last() - first + 1))
+                    .position();
             if (end < checkpoint.endLsn()) {
                 throw new CorruptStoreException(
                         storage.describe(FileNames.LOG.of(geometry.segmentOf(end))),

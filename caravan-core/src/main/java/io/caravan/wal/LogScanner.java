@@ -7,8 +7,6 @@ import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.InvalidRecordException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -96,34 +94,21 @@ public final class LogScanner {
             long start, Link previous, long end, OptionalLong forced, boolean beingWritten, FrameVisitor visitor)
             throws IOException {
         End found = visitFrames(start, previous, Long.MAX_VALUE, visitor);
-        List<Long> behind = new ArrayList<>();
-        int term = addFramesBehind(found, behind);
-        boolean gap = !behind.isEmpty() && !(beingWritten && hasGrown(found));
-        if (gap && wasForced(found, behind, forced)) {
-            reject(found, behind.get(0));
+        Behind behind = behind(found);
+        boolean gap = behind.first() != LogFrames.NOWHERE && !(beingWritten && hasGrown(found));
+        boolean wasForced = forced.isPresent() ? found.position() < forced.getAsLong() : behind.afterForce();
+        if (gap && wasForced) {
+            reject(found, behind.first());
         }
         if (found.position() < end) {
             throw damaged(damagedFrame(found, end), "the log ends here, but a checkpoint needs it up to LSN " + end);
         }
-        return new End(found.position(), found.last(), found.frames(), found.torn(), gap, term);
+        return new End(found.position(), found.last(), found.frames(), found.torn(), gap, behind.term());
     }
 
     /** Whether the log has grown since its end was found. Reads the file again. */
     private boolean hasGrown(End found) throws IOException {
         return segments.frames(LogFrames.NO_READ_AHEAD).following(found.position(), found.last()) != LogFrames.NOWHERE;
-    }
-
-    /** Whether the missing frame at the log's end had been fsynced, as far as can be determined. */
-    private boolean wasForced(End found, List<Long> behind, OptionalLong forced) throws IOException {
-        if (forced.isPresent()) {
-            return found.position() < forced.getAsLong();
-        }
-        for (long lsn : behind) {
-            if (frames.begunAt(lsn) && FrameLayout.afterForce(frames.window(), frames.at(lsn))) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /**
@@ -139,12 +124,8 @@ public final class LogScanner {
         return found;
     }
 
-    /** Returns the position after the consecutive valid frames from a position on, regardless of later bytes. */
-    public long endOfFrames(long start, Link previous, FrameVisitor visitor) throws IOException {
-        return visitFrames(start, previous, Long.MAX_VALUE, visitor).position();
-    }
-
-    private End visitFrames(long start, Link before, long until, FrameVisitor visitor) throws IOException {
+    /** Visits the consecutive valid frames from a position on, regardless of later bytes, until a position is reached. */
+    public End visitFrames(long start, Link before, long until, FrameVisitor visitor) throws IOException {
         long position = start;
         Link previous = before;
         long count = 0;
@@ -170,10 +151,17 @@ public final class LogScanner {
     }
 
     /**
-     * Adds the valid frames after the log's end whose term is not lower than the term of the log's last frame. Returns
-     * the highest term of all frames, including torn frames.
+     * The frames after the log's end.
+     *
+     * @param first the first valid frame whose term is not lower than the term of the log's last frame
+     * @param afterForce whether any such frame records that the earlier frames were fsynced
+     * @param term the highest term of all frames, including torn frames
      */
-    private int addFramesBehind(End found, List<Long> behind) throws IOException {
+    private record Behind(long first, boolean afterForce, int term) {}
+
+    private Behind behind(End found) throws IOException {
+        long first = LogFrames.NOWHERE;
+        boolean afterForce = false;
         int highest = found.last().term();
         long lastSegment = segments.isEmpty() ? -1 : segments.last();
         for (long segment = geometry.segmentOf(found.position()); segment <= lastSegment; segment++) {
@@ -189,12 +177,13 @@ public final class LogScanner {
                     throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
                 }
                 if (valid && term >= found.last().term()) {
-                    behind.add(lsn);
+                    first = first == LogFrames.NOWHERE ? lsn : first;
+                    afterForce |= FrameLayout.afterForce(frames.window(), frames.at(lsn));
                 }
                 lsn = valid ? frames.positionBehind(lsn) : lsn + Blocks.BLOCK_BYTES;
             }
         }
-        return highest;
+        return new Behind(first, afterForce, highest);
     }
 
     private void reject(End found, long validLsn) throws IOException {

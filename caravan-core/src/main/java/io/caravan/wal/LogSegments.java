@@ -36,9 +36,6 @@ public final class LogSegments implements AutoCloseable {
     private final LogGeometry geometry;
     private final long storeId;
     private final ConcurrentSkipListMap<Long, LogSegment> files = new ConcurrentSkipListMap<>();
-    /** Number of a segment file that a failed call may have left after the last segment, or -1. */
-    private long leftover = -1;
-
     private @Nullable FsyncedLsn forced;
     /** The segment that was read last, which is usually also the next one to be read. It may have been closed. */
     private volatile @Nullable LogSegment lastRead;
@@ -70,7 +67,7 @@ public final class LogSegments implements AutoCloseable {
             throw new CorruptStoreException(
                     file.path(),
                     file.size(),
-                    "should be " + geometry.segmentBytes() + " bytes long; restore the" + " directory from a backup");
+                    "should be " + geometry.segmentBytes() + " bytes long; restore the directory from a backup");
         }
     }
 
@@ -151,17 +148,12 @@ public final class LogSegments implements AutoCloseable {
     public void prepareNext() throws IOException {
         long segment = files.isEmpty() ? 0 : last() + 1;
         String temporary = FileNames.LOG.temporary(segment);
-        StoreFile file = storage.create(temporary, geometry.segmentBytes());
-        try {
+        try (StoreFile file = storage.create(temporary, geometry.segmentBytes())) {
             writeHeader(file, segment);
-        } finally {
-            file.close();
         }
-        leftover = segment;
         storage.rename(temporary, FileNames.LOG.of(segment));
         storage.forceDirectory();
         open(segment);
-        leftover = -1;
     }
 
     /**
@@ -171,7 +163,6 @@ public final class LogSegments implements AutoCloseable {
     public void recycleFirst() throws IOException {
         long segment = last() + 1;
         long oldest = closeFirst();
-        leftover = segment;
         storage.rename(FileNames.LOG.of(oldest), FileNames.LOG.of(segment));
         files.remove(oldest);
         try (StoreFile file = storage.open(FileNames.LOG.of(segment))) {
@@ -179,15 +170,13 @@ public final class LogSegments implements AutoCloseable {
         }
         storage.forceDirectory();
         open(segment);
-        leftover = -1;
     }
 
     /** Deletes the oldest segment, which no checkpoint needs. May be called again after a failure. */
     public void deleteFirst() throws IOException {
         long oldest = closeFirst();
-        deleteIfThere(oldest);
+        delete(oldest);
         files.remove(oldest);
-        storage.forceDirectory();
     }
 
     private long closeFirst() throws IOException {
@@ -196,11 +185,13 @@ public final class LogSegments implements AutoCloseable {
         return oldest.getKey();
     }
 
-    private void deleteIfThere(long segment) throws IOException {
+    /** Durably deletes the file of a segment, unless an earlier call has deleted it. */
+    private void delete(long segment) throws IOException {
         String name = FileNames.LOG.of(segment);
         if (storage.list().contains(name)) {
             storage.delete(name);
         }
+        storage.forceDirectory();
     }
 
     /** Rewrites and fsyncs the header of a segment that has no frames. */
@@ -287,17 +278,11 @@ public final class LogSegments implements AutoCloseable {
         return frame.flip();
     }
 
-    /** Deletes the last segment, which has no frames. First removes a file that a failed call has left after it. */
+    /** Deletes the last segment, which has no frames. First deletes a file that a failed call may have left after it. */
     public void discard(long segment) throws IOException {
-        if (leftover > segment) {
-            deleteIfThere(leftover);
-            storage.forceDirectory();
-        }
-        leftover = segment;
+        delete(segment + 1);
         Objects.requireNonNull(files.remove(segment)).close();
-        deleteIfThere(segment);
-        storage.forceDirectory();
-        leftover = -1;
+        delete(segment);
     }
 
     private void writeHeader(StoreFile file, long segment) throws IOException {

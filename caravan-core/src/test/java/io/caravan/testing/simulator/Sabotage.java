@@ -71,7 +71,7 @@ enum Sabotage {
                     }
             """)),
     TRUNCATE_AT_THE_FIRST_BAD_FRAME_THOUGH_VALID_ONES_FOLLOW(
-            edit("wal/LogScanner", "            reject(found, behind.get(0));\n", "")),
+            edit("wal/LogScanner", "            reject(found, behind.first());\n", "")),
     RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE(
             edit("wal/LogWriter", "            forceFailed(failed);\n", "            force();\n            return;\n")),
     LET_A_READER_SEE_WHAT_IS_NOT_FORCED(edit(
