@@ -1,7 +1,6 @@
 package io.caravan.wal;
 
 import io.caravan.format.Blocks;
-import io.caravan.format.FrameLayout;
 
 /**
  * The layout of the log in segment files. A log sequence number (LSN) is a byte position. Segment n starts at n times
@@ -34,14 +33,6 @@ public record LogGeometry(int segmentBytes) {
 
     public boolean isInFront(long lsn) {
         return offsetOf(lsn) < frontBytes();
-    }
-
-    /**
-     * Returns the maximum size of one frame's records: the frame must fit in a segment and in the buffer in which it is
-     * built.
-     */
-    public int maxRecordBytes(int bufferBytes) {
-        return Math.min(bufferBytes, remaining(firstFrame(0))) - FrameLayout.HEADER_BYTES;
     }
 
     /** Returns the number of bytes from a position to the end of the position's segment. */
