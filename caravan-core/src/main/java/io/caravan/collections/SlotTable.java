@@ -187,31 +187,26 @@ public final class SlotTable {
         if (!(child instanceof Object[] inner)) {
             throw SlotBucket.missing(slot);
         }
-        boolean joins = remove(inner, childOf(frozen, at), shift - FAN_OUT_LOG2, slot, hash)
-                && slotsToJoin(inner) <= JOINED_SLOTS;
-        if (joins) {
-            node[at] = joined(inner, shift);
+        boolean freed = remove(inner, childOf(frozen, at), shift - FAN_OUT_LOG2, slot, hash);
+        SlotBucket joined = freed ? joined(inner, shift) : null;
+        if (joined != null) {
+            node[at] = joined;
         }
-        return joins;
+        return joined != null;
     }
 
-    /**
-     * Returns the number of slots in a node's buckets, or a number that is too large for a join if a child is itself a
-     * node.
-     */
-    private static int slotsToJoin(@Nullable Object[] node) {
-        int sum = 0;
+    /** Joins a node's buckets into one. Returns null if they have too many slots, or a child is itself a node. */
+    private @Nullable SlotBucket joined(@Nullable Object[] node, int shift) {
+        int slots = 0;
         for (Object child : node) {
-            if (child instanceof SlotBucket bucket) {
-                sum += bucket.size();
-            } else if (child != null) {
-                return Integer.MAX_VALUE;
+            if (child instanceof Object[]) {
+                return null;
             }
+            slots += child instanceof SlotBucket bucket ? bucket.size() : 0;
         }
-        return sum;
-    }
-
-    private SlotBucket joined(@Nullable Object[] node, int shift) {
+        if (slots > JOINED_SLOTS) {
+            return null;
+        }
         SlotBucket joined = new SlotBucket();
         for (Object child : node) {
             if (child instanceof SlotBucket bucket) {

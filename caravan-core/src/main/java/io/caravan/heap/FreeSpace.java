@@ -21,9 +21,10 @@ public final class FreeSpace {
 
         private final long address;
 
-        OverlapException(long address, String message) {
-            super(message);
-            this.address = address;
+        OverlapException(long region, String problem) {
+            super("region of " + Region.entryBytes(region) + " bytes at heap address " + Region.address(region) + " "
+                    + problem);
+            this.address = Region.address(region);
         }
 
         /** Returns the heap address of the misplaced region. */
@@ -67,10 +68,10 @@ public final class FreeSpace {
         regions.accept(region -> {
             int segment = geometry.segmentOf(Region.address(region));
             if (segment >= segments) {
-                throw misplaced(region, "is after the heap's last segment");
+                throw new OverlapException(region, "is after the heap's last segment");
             }
             if (++counts[segment] > most) {
-                throw misplaced(region, "is one more than its segment can hold");
+                throw new OverlapException(region, "is one more than its segment can hold");
             }
         });
         return counts;
@@ -102,13 +103,13 @@ public final class FreeSpace {
         used.clear();
         for (long region : regions) {
             if (!geometry.contains(Region.address(region), Region.entryBytes(region))) {
-                throw misplaced(region, "leaves its segment");
+                throw new OverlapException(region, "leaves its segment");
             }
             used.set(unit(region, first), endUnit(region, first));
             units += endUnit(region, first) - unit(region, first);
         }
         if (used.cardinality() < units) {
-            throw overlap(regions, first, used);
+            rejectOverlap(regions, first, used);
         }
         heap.addUsedSpace(geometry.usableBytes());
         int end = geometry.usableBytes() >>> UNIT_SHIFT;
@@ -129,22 +130,14 @@ public final class FreeSpace {
         return unit(region, first) + (Region.entryBytes(region) >>> UNIT_SHIFT);
     }
 
-    /** Returns the exception that names the first region that overlaps an earlier one. */
-    private static OverlapException overlap(long[] regions, long first, BitSet used) {
+    /** Throws the exception that names the first region that overlaps an earlier one. */
+    private static void rejectOverlap(long[] regions, long first, BitSet used) {
         used.clear();
         for (long region : regions) {
             if (!used.get(unit(region, first), endUnit(region, first)).isEmpty()) {
-                return misplaced(region, "overlaps its neighbor");
+                throw new OverlapException(region, "overlaps its neighbor");
             }
             used.set(unit(region, first), endUnit(region, first));
         }
-        throw new AssertionError("no region overlaps another");
-    }
-
-    private static OverlapException misplaced(long region, String problem) {
-        return new OverlapException(
-                Region.address(region),
-                "region of " + Region.entryBytes(region) + " bytes at heap address " + Region.address(region) + " "
-                        + problem);
     }
 }

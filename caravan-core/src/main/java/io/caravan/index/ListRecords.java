@@ -1,6 +1,7 @@
 package io.caravan.index;
 
 import io.caravan.collections.RecordPages;
+import java.util.Arrays;
 
 /**
  * The data of each list in the index, except its regions: a record of ten longs, 80 bytes.
@@ -49,7 +50,6 @@ final class ListRecords extends RecordPages {
     private static final int YOUNG_SHIFT = 2 * COUNT_BITS;
     private static final long ONE_YOUNG = 1L << YOUNG_SHIFT;
 
-    private static final long LISTED = 0;
     static final long REMOVED = 1L << 63;
     static final long WAITING = 1L << 62;
     static final long YOUNG = 1L << 61;
@@ -67,16 +67,13 @@ final class ListRecords extends RecordPages {
 
     int create(long id, long creationLsn, long first) {
         int list = allocate();
+        Arrays.fill(recordToWrite(list), at(list), at(list) + RECORD_LONGS, 0);
         set(list, ID, id);
         set(list, CREATION_LSN, creationLsn);
         set(list, FIRST, first);
         set(list, NEXT, first);
         set(list, FIRST_STORED, first);
         set(list, LAST_LSN, creationLsn);
-        set(list, STORED_BYTES, 0);
-        set(list, CHUNKS, 0);
-        set(list, PLACES, 0);
-        set(list, STATE, LISTED);
         return list;
     }
 
