@@ -79,14 +79,12 @@ public final class LogFrames {
 
     /** Whether a valid frame starts at this LSN. If so, the window contains the entire frame. */
     public boolean validAt(long lsn) throws IOException {
-        if (!begunAt(lsn)) {
-            return false;
-        }
-        int payloadBytes = window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
-        return payloadBytes >= 0
-                && payloadBytes <= geometry.remaining(lsn) - FrameLayout.HEADER_BYTES
-                && read(lsn, FrameLayout.HEADER_BYTES + payloadBytes)
-                && FrameLayout.valid(window, at(lsn), storeId, lsn);
+        return begunAt(lsn) && read(lsn, frameBytes(lsn)) && FrameLayout.valid(window, at(lsn), storeId, lsn);
+    }
+
+    /** Returns the size that the header at this LSN claims for its frame. A damaged header may claim any number. */
+    private int frameBytes(long lsn) {
+        return FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
     }
 
     /** Whether the bytes at this LSN are the header of a frame with this LSN. If so, the window contains the header. */
@@ -110,8 +108,7 @@ public final class LogFrames {
 
     /** Returns the bytes of the valid frame at this LSN, which must be the frame that was read last. */
     ByteBuffer frameAt(long lsn) {
-        int bytes = FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
-        return window.slice(at(lsn), bytes);
+        return window.slice(at(lsn), frameBytes(lsn));
     }
 
     private boolean followsAt(long lsn, Link previous) throws IOException {
@@ -148,8 +145,7 @@ public final class LogFrames {
 
     /** Returns the position after the valid frame at this LSN, which was read last. */
     public long positionBehind(long lsn) {
-        return geometry.positionAfter(
-                lsn + FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES));
+        return geometry.positionAfter(lsn + frameBytes(lsn));
     }
 
     /**

@@ -163,8 +163,7 @@ public final class LogScanner {
         long first = LogFrames.NOWHERE;
         boolean afterForce = false;
         int highest = found.last().term();
-        long lastSegment = segments.isEmpty() ? -1 : segments.last();
-        for (long segment = geometry.segmentOf(found.position()); segment <= lastSegment; segment++) {
+        for (long segment = geometry.segmentOf(found.position()); segment <= segments.last(); segment++) {
             long claimedBytes = 0;
             long lsn = Math.max(found.position(), geometry.firstFrame(segment));
             while (lsn < geometry.startOf(segment + 1)) {

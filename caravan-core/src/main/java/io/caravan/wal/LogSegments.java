@@ -124,10 +124,6 @@ public final class LogSegments implements AutoCloseable {
         return storage.describe(FileNames.LOG.of(segment));
     }
 
-    public boolean isEmpty() {
-        return files.isEmpty();
-    }
-
     public long first() {
         return files.firstKey();
     }
@@ -316,7 +312,7 @@ public final class LogSegments implements AutoCloseable {
         }
         files.clear();
         if (forced != null) {
-            forced.close();
+            forced.file.close();
         }
         if (first != null) {
             throw first;
@@ -372,7 +368,7 @@ public final class LogSegments implements AutoCloseable {
      * outlives the process. If the page cache is lost, all readable bytes of the log come from the disk. {@link
      * FsyncedLsnLayout} distinguishes the two cases.
      */
-    private static final class FsyncedLsn implements AutoCloseable {
+    private static final class FsyncedLsn {
         private final UUID boot;
         private final long storeId;
         private final StoreFile file;
@@ -397,11 +393,6 @@ public final class LogSegments implements AutoCloseable {
         void put(long forcedLsn) throws IOException {
             FsyncedLsnLayout.put(bytes.clear(), storeId, boot, forcedLsn);
             file.write(bytes, 0);
-        }
-
-        @Override
-        public void close() throws IOException {
-            file.close();
         }
     }
 }
