@@ -108,10 +108,7 @@ public class LongPages {
         return pageCount++;
     }
 
-    /**
-     * Releases a page's memory. The indexes of the page must not be used until {@link #addPage} returns its number
-     * again.
-     */
+    /** Releases a page's memory. Its indexes must not be used until {@link #addPage} returns its number again. */
     public final void releasePage(int number) {
         if (releasedCount == released.length) {
             released = Arrays.copyOf(released, releasedCount * 2);

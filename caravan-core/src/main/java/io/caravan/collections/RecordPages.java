@@ -24,10 +24,7 @@ public class RecordPages extends LongPages {
 
     private int firstWithRoom;
     private int count;
-    /**
-     * An empty page kept in reserve, so that repeated allocation and freeing of one record does not allocate and free
-     * pages.
-     */
+    /** An empty page kept in reserve, so that allocating and freeing one record repeatedly needs no new page. */
     private int spare = NONE;
 
     /** Creates an empty set of records of this many longs each. */
@@ -78,10 +75,7 @@ public class RecordPages extends LongPages {
         recordToWrite(record)[at(record) + field] = value;
     }
 
-    /**
-     * Returns, for writing, the array that contains the longs of a record, starting at {@link #at}. The record must be
-     * in use.
-     */
+    /** Returns, for writing, the array with the longs of a record in use, which start at {@link #at}. */
     public final long[] recordToWrite(int record) {
         return pageToWrite(record >>> pageShift);
     }

@@ -30,26 +30,17 @@ public final class SlotTable {
     /** Maximum number of slots that one step of a walk visits. Most steps visit at most {@value #STEP_SLOTS}. */
     public static final int MAX_STEP_SLOTS = SlotBucket.MAX_SLOTS;
 
-    /**
-     * Maximum size, in slots, of a bucket that one step visits entirely. A larger bucket takes sixteen steps, one for
-     * each range.
-     */
+    /** Maximum size of a bucket that one step visits entirely. A larger one takes sixteen steps, one for each range. */
     private static final int STEP_SLOTS = 192;
 
     private static final int FAN_OUT_LOG2 = 3;
     private static final int FAN_OUT = 1 << FAN_OUT_LOG2;
-    /**
-     * The maximum number of slots in a joined bucket: far below the capacity of a bucket, so that a join is not soon
-     * followed by a burst.
-     */
+    /** Maximum size of a joined bucket: far below a bucket's capacity, so that no burst soon follows a join. */
     private static final int JOINED_SLOTS = SlotBucket.MAX_SLOTS / 4;
 
     /** Maps each slot in the table to its key. */
     private final IntToLongFunction keys;
-    /**
-     * The root of the tree. Each element of a node (an {@code Object[]}) is null, a {@link SlotBucket}, or another
-     * node.
-     */
+    /** The root of the tree. Each element of a node (an {@code Object[]}) is null, a bucket, or another node. */
     private final @Nullable Object[] root;
     /** The root at the time of the freeze; null if the table is not frozen. */
     private @Nullable Object frozenRoot;
@@ -128,9 +119,7 @@ public final class SlotTable {
         return child == null ? NONE : ((SlotBucket) child).find(key, hash, tag(hash, shift), keys);
     }
 
-    /**
-     * Returns the tag of a hash in a bucket whose keys share all bits of their hashes except the lowest {@code shift}.
-     */
+    /** Returns the tag of a hash in a bucket whose keys' hashes differ only in the lowest {@code shift} bits. */
     private static int tag(long hash, int shift) {
         return (int) (hash >>> shift - SlotBucket.TAG_BITS) & (1 << SlotBucket.TAG_BITS) - 1;
     }

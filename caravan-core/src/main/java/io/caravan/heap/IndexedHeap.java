@@ -55,10 +55,7 @@ public final class IndexedHeap {
     /** Number of holes to try in the bin of the requested size before a hole from a larger bin is split. */
     private static final int FIT_TRIES = 16;
 
-    /**
-     * Number of holes in the last bin to compare in a search for the largest hole. Sizes in a bin differ by up to a
-     * sixteenth.
-     */
+    /** Number of holes to compare in a search for the largest. Sizes in a bin differ by up to a sixteenth. */
     private static final int LARGEST_CHECKS = 256;
 
     private final RecordPages slots = new RecordPages(SLOT_LONGS);
@@ -209,9 +206,7 @@ public final class IndexedHeap {
         free(address, bytes);
     }
 
-    /**
-     * Removes the complete blocks at the end of a hole that ends at this address. Returns the number of bytes removed.
-     */
+    /** Removes the complete blocks at the end of a hole that ends here. Returns the number of bytes removed. */
     public long removeFreeEnd(long end) {
         settleFrontier();
         int slot = byEnd.find(end >>> UNIT_SHIFT);

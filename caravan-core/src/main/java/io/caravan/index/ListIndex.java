@@ -111,10 +111,7 @@ public final class ListIndex {
         return table.find(id);
     }
 
-    /**
-     * Adds an empty list that starts at sequence {@code first}. The index must have space for it; see {@link
-     * #listsLeft}.
-     */
+    /** Adds an empty list that starts at this sequence. The index must have space for it; see {@link #listsLeft}. */
     public int create(long id, long creationLsn, long first) {
         int list = records.create(id, creationLsn, first);
         table.add(list);
@@ -145,10 +142,7 @@ public final class ListIndex {
         }
     }
 
-    /**
-     * Returns the number of calls to {@link #takeYoung} that suffice to take every list that has entries in the log
-     * now.
-     */
+    /** Returns how many calls to {@link #takeYoung} suffice to take every list that has entries in the log now. */
     public long youngLists() {
         return young.added() - young.removed();
     }
@@ -186,10 +180,7 @@ public final class ListIndex {
         return added;
     }
 
-    /**
-     * Removes a list's entries before {@code first}, or all entries if the list ends before it. Returns the new first
-     * sequence.
-     */
+    /** Removes a list's entries before {@code first}, or all if it ends before. Returns the new first sequence. */
     public long trimTo(int list, long first, long lsn) {
         long now = Math.max(first(list), Math.min(first, next(list)));
         long removed = now - first(list);
@@ -207,18 +198,12 @@ public final class ListIndex {
         records.mark(list, ListRecords.REMOVED);
     }
 
-    /**
-     * Pins the list's entries from this sequence on until {@link #unpin}. The entry at this sequence must not be freed
-     * yet.
-     */
+    /** Pins the list's entries from this sequence on, none of which is freed yet, until {@link #unpin}. */
     public Pin pin(int list, long from) {
         return pins.add(list, from);
     }
 
-    /**
-     * Removes a pin. Returns whether regions were waiting only for its removal; the caller then queues them for
-     * reclaiming.
-     */
+    /** Removes a pin. Returns whether regions waited only for its removal; the caller then queues them. */
     public boolean unpin(Pin pin) {
         pins.remove(pin);
         boolean waited = records.is(pin.list(), ListRecords.WAITING) && pins.first(pin.list()) > pin.from();
@@ -229,18 +214,12 @@ public final class ListIndex {
         return waited;
     }
 
-    /**
-     * Records that the list was added to the reclaim queue again. The record is not freed while the list has a place in
-     * the queue.
-     */
+    /** Records a new place of the list in the reclaim queue, which keeps the list's record until {@link #unqueued}. */
     public void queued(int list) {
         records.addPlaces(list, 1);
     }
 
-    /**
-     * Records that one of the list's places in the reclaim queue was processed. Frees the list's record if it is no
-     * longer needed.
-     */
+    /** Records that a place of the list in the queue was processed. Frees the list's record if nothing needs it. */
     public void unqueued(int list) {
         records.addPlaces(list, -1);
         boolean over = records.isIdleAndRemoved(list) && pins.first(list) == Pins.NONE;
@@ -293,10 +272,7 @@ public final class ListIndex {
         return region;
     }
 
-    /**
-     * Moves the cursor to an entry whose region is not freed yet, or past the last entry. Takes time proportional to
-     * the distance.
-     */
+    /** Moves the cursor to an entry that is not freed yet, or past the last, in time proportional to the distance. */
     public void seek(int list, long sequence, ListCursor cursor) {
         cursor.sequence = ListCursor.NOWHERE;
         seek(list, sequence, cursor, Integer.MAX_VALUE);
@@ -436,10 +412,7 @@ public final class ListIndex {
         return (int) (SlotTable.hash(id) >>> Long.SIZE - Integer.numberOfTrailingZeros(PARTITIONS));
     }
 
-    /**
-     * Calls the action with the regions of all retained entries in the heap, partition by partition, in the same order
-     * as in a checkpoint.
-     */
+    /** Calls the action with the regions of all retained entries in the heap, in the order of a checkpoint. */
     public void forEachInHeap(LongConsumer action) {
         ListCursor cursor = new ListCursor();
         long[] slice = new long[SLICE];

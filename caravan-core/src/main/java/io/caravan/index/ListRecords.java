@@ -111,10 +111,7 @@ final class ListRecords extends RecordPages {
         set(list, STATE, get(list, STATE) + places);
     }
 
-    /**
-     * Whether the list is removed and has no place in the queue, so that its record can be freed once it has no pins
-     * and no regions.
-     */
+    /** Whether the list is removed and has no place in the queue, so that only pins and regions keep its record. */
     boolean isIdleAndRemoved(int list) {
         return (get(list, STATE) & ~(WAITING | YOUNG)) == REMOVED;
     }

@@ -20,26 +20,15 @@ import io.caravan.collections.LongPages;
  */
 final class RegionChunks extends LongPages {
     static final int NONE = 0;
-    /**
-     * The binary logarithm of the size of a list's first chunk. The chunk is small, because many lists have one entry.
-     */
+    /** The binary logarithm of the size of a list's first chunk: small, because many lists have one entry. */
     private static final int FIRST_LOG2 = 1;
-    /**
-     * The binary logarithm of the minimum size of a list's other chunks. With smaller chunks, a walk through the list
-     * would cause a cache miss for each entry.
-     */
+    /** The binary logarithm of the minimum size of other chunks. With smaller ones, each entry is a cache miss. */
     private static final int MIN_LOG2 = 2;
-    /**
-     * The number of entries at which the minimum chunk size doubles. In longer lists, the unused part of the last chunk
-     * matters little.
-     */
+    /** Number of entries at which the minimum size doubles, because an unused part of a chunk then matters little. */
     private static final int SOME_ENTRIES = 24;
 
     private static final int MAX_LOG2 = 12;
-    /**
-     * The binary logarithm of the factor by which a new chunk is smaller than its list, so that little of the chunk
-     * stays unused.
-     */
+    /** The binary logarithm of the factor by which a chunk is smaller than its list, so that little stays unused. */
     private static final int GROWTH_LOG2 = 2;
 
     private static final int PAGE_LOG2 = Integer.numberOfTrailingZeros(PAGE_LONGS);

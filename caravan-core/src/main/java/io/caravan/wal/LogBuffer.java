@@ -59,10 +59,7 @@ public final class LogBuffer {
         return end - FrameLayout.HEADER_BYTES;
     }
 
-    /**
-     * Reserves the next bytes for a record, which must {@linkplain #fits fit}. Returns the record's index in {@link
-     * #memory()}.
-     */
+    /** Reserves bytes for a record, which must {@linkplain #fits fit}. Returns their index in {@link #memory()}. */
     public int add(int bytes) {
         int at = end;
         end += bytes;
@@ -70,10 +67,7 @@ public final class LogBuffer {
         return at;
     }
 
-    /**
-     * Copies a leader's frame, unchanged, to this buffer. A frame that is larger than this buffer gets its own memory
-     * until {@link #clear}.
-     */
+    /** Copies a leader's frame unchanged. A frame larger than this buffer has its own memory until {@link #clear}. */
     public void fill(ByteBuffer frame) {
         int bytes = FrameLayout.HEADER_BYTES + frame.getInt(FrameLayout.PAYLOAD_BYTES);
         if (Blocks.roundUp(bytes) > memory.capacity()) {

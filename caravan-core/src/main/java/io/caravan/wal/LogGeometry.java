@@ -40,10 +40,7 @@ public record LogGeometry(int segmentBytes) {
         return segmentBytes - offsetOf(lsn);
     }
 
-    /**
-     * Returns the position of the frame after one that ends at this position: the next block, or the next segment if
-     * this segment is full.
-     */
+    /** Returns the position after a frame that ends here: the next block, or the next segment if this one is full. */
     public long positionAfter(long end) {
         long block = Blocks.roundUp(end);
         return offsetOf(block) == 0 ? firstFrame(segmentOf(block)) : block;

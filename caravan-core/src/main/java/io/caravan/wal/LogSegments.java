@@ -137,10 +137,7 @@ public final class LogSegments implements AutoCloseable {
         return List.copyOf(files.tailMap(segment).keySet());
     }
 
-    /**
-     * Creates the segment after the last segment, or segment 0 if there is none. Its space is allocated and filled with
-     * zeros, and its name is durable.
-     */
+    /** Creates the next segment, at first segment 0. Its space is filled with zeros, and its name is durable. */
     public void prepareNext() throws IOException {
         long segment = files.isEmpty() ? 0 : last() + 1;
         String temporary = FileNames.LOG.temporary(segment);
@@ -152,10 +149,7 @@ public final class LogSegments implements AutoCloseable {
         open(segment);
     }
 
-    /**
-     * Renames the oldest segment, which no checkpoint needs, so that it becomes the segment after the last one. May be
-     * called again after a failure.
-     */
+    /** Makes the oldest segment, which no checkpoint needs, the last one. May be called again after a failure. */
     public void recycleFirst() throws IOException {
         long segment = last() + 1;
         long oldest = closeFirst();
