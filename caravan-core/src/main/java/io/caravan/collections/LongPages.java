@@ -6,15 +6,16 @@ import java.util.Arrays;
  * An array of longs that consists of pages, and grows and shrinks page by page. Growth never copies a page, but
  * occasionally copies the short table of pages. Not thread-safe.
  *
- * <p>The array can be {@linkplain #freeze frozen}: then two arrays share the same pages, and a shared page is copied
- * before it is changed. Another thread can therefore read the frozen contents while this array continues to change.
+ * <p>The array can be frozen: then two arrays share the same pages, and a shared page is copied before it is changed.
+ * Another thread can therefore read the frozen contents while this array continues to change.
  */
-public final class LongPages {
+public class LongPages {
     private static final int PAGE_SHIFT = 13;
     /** Number of longs in a page. A run of longs that does not cross a multiple of this number lies in one page. */
     public static final int PAGE_LONGS = 1 << PAGE_SHIFT;
 
     private static final int PAGE_MASK = PAGE_LONGS - 1;
+    /** The number of pages that an int can index. */
     public static final int MAX_PAGES = 1 << Integer.SIZE - 1 - PAGE_SHIFT;
 
     private static final long[] NO_PAGE = {};
@@ -30,53 +31,46 @@ public final class LongPages {
     private int releasedCount;
     private final int maxPages;
 
-    /** Creates an empty array, limited only by the number of pages that an int can index. */
-    public LongPages() {
-        this(MAX_PAGES);
-    }
-
     public LongPages(int maxPages) {
-        this(maxPages, new long[4][]);
-    }
-
-    private LongPages(int maxPages, long[][] pages) {
         this.maxPages = maxPages;
-        this.pages = pages;
+        this.pages = new long[4][];
     }
 
     /**
-     * Returns a frozen view of the current contents, which can be read until {@link #thaw} while this array changes.
+     * Freezes another array, and creates a view of its current contents. The view can be read until the other array's
+     * {@link #thaw}, while that array changes.
      */
-    public LongPages freeze() {
-        frozen = pages.clone();
-        return new LongPages(maxPages, frozen);
+    public LongPages(LongPages of) {
+        maxPages = of.maxPages;
+        pages = of.pages.clone();
+        of.frozen = pages;
     }
 
     /** Ends the freeze. The frozen contents must no longer be read. */
-    public void thaw() {
+    public final void thaw() {
         frozen = NOTHING;
     }
 
     /** Returns the number of pages that can still be added. */
-    public int pagesLeft() {
+    public final int pagesLeft() {
         return maxPages - pageCount + releasedCount;
     }
 
-    public long get(int index) {
+    public final long get(int index) {
         return pages[index >>> PAGE_SHIFT][index & PAGE_MASK];
     }
 
-    public void set(int index, long value) {
+    public final void set(int index, long value) {
         pageToWrite(index >>> PAGE_SHIFT)[index & PAGE_MASK] = value;
     }
 
     /** Returns the page with this number for reading. The page must not have been released. */
-    long[] page(int number) {
+    final long[] page(int number) {
         return pages[number];
     }
 
     /** Returns the page with this number for writing. */
-    long[] pageToWrite(int number) {
+    final long[] pageToWrite(int number) {
         long[] page = pages[number];
         return number < frozen.length && frozen[number] == page ? copyOfFrozen(number) : page;
     }
@@ -89,7 +83,7 @@ public final class LongPages {
     }
 
     /** Copies a run of longs, all in one page, to an array. */
-    public void copy(int index, long[] target, int at, int count) {
+    public final void copy(int index, long[] target, int at, int count) {
         System.arraycopy(pages[index >>> PAGE_SHIFT], index & PAGE_MASK, target, at, count);
     }
 
@@ -98,27 +92,24 @@ public final class LongPages {
      *
      * @throws IllegalStateException if {@linkplain #pagesLeft none is left}
      */
-    public int addPage() {
-        if (releasedCount > 0) {
-            int number = released[--releasedCount];
-            pages[number] = new long[PAGE_LONGS];
-            return number;
-        }
+    public final int addPage() {
+        int number = releasedCount > 0 ? released[--releasedCount] : nextPage();
+        pages[number] = new long[PAGE_LONGS];
+        return number;
+    }
+
+    private int nextPage() {
         if (pageCount == maxPages) {
             throw new IllegalStateException("all " + maxPages + " pages of a table are in use");
         }
         if (pageCount == pages.length) {
             pages = Arrays.copyOf(pages, pageCount * 2);
         }
-        pages[pageCount] = new long[PAGE_LONGS];
         return pageCount++;
     }
 
-    /**
-     * Releases a page's memory. The indexes of the page must not be used until {@link #addPage} returns its number
-     * again.
-     */
-    public void releasePage(int number) {
+    /** Releases a page's memory. Its indexes must not be used until {@link #addPage} returns its number again. */
+    public final void releasePage(int number) {
         if (releasedCount == released.length) {
             released = Arrays.copyOf(released, releasedCount * 2);
         }
@@ -127,7 +118,7 @@ public final class LongPages {
     }
 
     /** Returns the memory in use, in bytes, excluding pages that only a frozen view needs. */
-    public long memoryBytes() {
+    public final long memoryBytes() {
         return (long) (pageCount - releasedCount) * PAGE_LONGS * Long.BYTES
                 + (long) (pages.length + released.length) * Integer.BYTES;
     }

@@ -1,24 +1,17 @@
 package io.caravan.collections;
 
+import java.util.ArrayDeque;
+import java.util.List;
 import java.util.function.LongConsumer;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of longs in a chain of pages, which grows and shrinks without copying. If all elements are added in groups of
- * the same size, at most three, each group is in one page.
+ * A queue of longs in pages, which grows and shrinks without copying them. If all elements are added in groups of the
+ * same size, at most three, each group is in one page.
  */
 public final class LongQueue {
     private static final int PAGE_LONGS = 3 << 10;
 
-    private static final class Page {
-        final long[] longs = new long[PAGE_LONGS];
-
-        @Nullable
-        Page next;
-    }
-
-    private Page first = new Page();
-    private Page last = first;
+    private final ArrayDeque<long[]> pages = new ArrayDeque<>(List.of(new long[PAGE_LONGS]));
     private int head;
     private int tail;
     private long added;
@@ -40,28 +33,26 @@ public final class LongQueue {
 
     public void add(long value) {
         if (tail == PAGE_LONGS) {
-            Page page = new Page();
-            last.next = page;
-            last = page;
+            pages.add(new long[PAGE_LONGS]);
             tail = 0;
         }
-        last.longs[tail++] = value;
+        pages.getLast()[tail++] = value;
         added++;
     }
 
     /** Returns the element this many places after the first element. Both must be in the same group. */
     public long first(int behind) {
-        return first.longs[head + behind];
+        return pages.getFirst()[head + behind];
     }
 
     /** Returns the element that was added last. The queue must not be empty. */
     public long last() {
-        return last.longs[tail - 1];
+        return pages.getLast()[tail - 1];
     }
 
     /** Replaces the element that was added last. */
     public void replaceLast(long value) {
-        last.longs[tail - 1] = value;
+        pages.getLast()[tail - 1] = value;
     }
 
     /** Removes the first {@code count} elements, which must be an entire group of elements that were added together. */
@@ -71,8 +62,8 @@ public final class LongQueue {
         if (isEmpty()) {
             head = 0;
             tail = 0;
-        } else if (head == PAGE_LONGS && first.next != null) {
-            first = first.next;
+        } else if (head == PAGE_LONGS) {
+            pages.remove();
             head = 0;
         }
     }
@@ -80,10 +71,10 @@ public final class LongQueue {
     /** Calls the action with each element, starting with the first. */
     public void forEach(LongConsumer action) {
         int at = head;
-        for (Page page = first; page != null; page = page.next) {
-            int end = page == last ? tail : PAGE_LONGS;
+        for (long[] page : pages) {
+            int end = page == pages.getLast() ? tail : PAGE_LONGS;
             for (; at < end; at++) {
-                action.accept(page.longs[at]);
+                action.accept(page[at]);
             }
             at = 0;
         }

@@ -1,51 +1,48 @@
 package io.caravan.collections;
 
+import java.util.BitSet;
+
 /**
- * Stores fixed-size records of a few longs, numbered from 0, in {@link LongPages}. Freed records are reused. Empty
- * pages are released, except for one page that is kept for the next record. Not thread-safe.
+ * Stores fixed-size records of a few longs, numbered from 0, in pages. Freed records are reused. Empty pages are
+ * released, except for one page that is kept for the next record. Not thread-safe.
  *
- * <p>The first two longs of a page are its header. Pages with free records form a linked list.
- *
- * <pre>
- *   63                                 32 31                                  0
- *   +------------------------------------+------------------------------------+
- *   | records in use                     | first free record, or -1           |
- *   +------------------------------------+------------------------------------+
- *   | previous page with space, or -1    | next page with space, or -1        |
- *   +------------------------------------+------------------------------------+
- *   | records; the first long of a free record is the next free one, or -1    |
- * </pre>
+ * <p>The first two longs of a page are the number of its records in use and its first free record. The first long of a
+ * free record is the next free record of the page.
  */
-public final class RecordPages {
+public class RecordPages extends LongPages {
     private static final int NONE = -1;
-    private static final int COUNTS = 0;
-    private static final int LINKS = 1;
+    private static final int USED = 0;
+    private static final int FIRST_FREE = 1;
     private static final int HEADER_LONGS = 2;
 
-    private final LongPages pages;
     private final int recordLongs;
     private final int recordsPerPage;
     private final int pageShift;
     private final int recordMask;
-    private int firstWithRoom = NONE;
+    /** The pages with free records, none of which precedes {@link #firstWithRoom}. */
+    private final BitSet withRoom = new BitSet();
+
+    private int firstWithRoom;
     private int count;
-    /**
-     * An empty page kept in reserve, so that repeated allocation and freeing of one record does not allocate and free
-     * pages.
-     */
+    /** An empty page kept in reserve, so that allocating and freeing one record repeatedly needs no new page. */
     private int spare = NONE;
 
     /** Creates an empty set of records of this many longs each. */
     public RecordPages(int recordLongs) {
-        this(recordLongs, new LongPages());
-    }
-
-    private RecordPages(int recordLongs, LongPages pages) {
-        this.pages = pages;
+        super(MAX_PAGES);
         this.recordLongs = recordLongs;
         this.recordsPerPage = recordsPerPage(recordLongs);
         this.pageShift = pageShift(recordsPerPage);
         this.recordMask = (1 << pageShift) - 1;
+    }
+
+    /** Freezes other records, and creates a view of them; see {@link LongPages#LongPages(LongPages)}. */
+    public RecordPages(RecordPages of) {
+        super(of);
+        this.recordLongs = of.recordLongs;
+        this.recordsPerPage = of.recordsPerPage;
+        this.pageShift = of.pageShift;
+        this.recordMask = of.recordMask;
     }
 
     /**
@@ -54,66 +51,51 @@ public final class RecordPages {
      */
     public static int maxRecords(int recordLongs) {
         int perPage = recordsPerPage(recordLongs);
-        return Math.min(LongPages.MAX_PAGES, SlotBucket.MAX_SLOT >>> pageShift(perPage)) * perPage;
+        return Math.min(MAX_PAGES, SlotBucket.MAX_SLOT >>> pageShift(perPage)) * perPage;
     }
 
     private static int recordsPerPage(int recordLongs) {
-        return (LongPages.PAGE_LONGS - HEADER_LONGS) / recordLongs;
+        return (PAGE_LONGS - HEADER_LONGS) / recordLongs;
     }
 
     private static int pageShift(int recordsPerPage) {
         return Integer.SIZE - Integer.numberOfLeadingZeros(recordsPerPage - 1);
     }
 
-    /**
-     * Returns a frozen view of the current records, which can be read until {@link #thaw} while these records change.
-     */
-    public RecordPages freeze() {
-        return new RecordPages(recordLongs, pages.freeze());
-    }
-
-    public void thaw() {
-        pages.thaw();
-    }
-
     /** Returns the number of records in use. */
-    public int count() {
+    public final int count() {
         return count;
     }
 
-    public long get(int record, int field) {
-        return pages.page(record >>> pageShift)[at(record) + field];
+    public final long get(int record, int field) {
+        return page(record >>> pageShift)[at(record) + field];
     }
 
-    public void set(int record, int field, long value) {
-        pageToWrite(record)[at(record) + field] = value;
+    public final void set(int record, int field, long value) {
+        recordToWrite(record)[at(record) + field] = value;
     }
 
-    /**
-     * Returns, for writing, the array that contains the longs of a record, starting at {@link #at}. The record must be
-     * in use.
-     */
-    public long[] pageToWrite(int record) {
-        return pages.pageToWrite(record >>> pageShift);
+    /** Returns, for writing, the array with the longs of a record in use, which start at {@link #at}. */
+    public final long[] recordToWrite(int record) {
+        return pageToWrite(record >>> pageShift);
     }
 
-    /** Returns the offset of a record in its {@linkplain #pageToWrite page}. */
-    public int at(int record) {
+    /** Returns the offset of a record in its {@linkplain #recordToWrite array}. */
+    public final int at(int record) {
         return HEADER_LONGS + (record & recordMask) * recordLongs;
     }
 
     /** Allocates a record, and returns its number. The record's longs have undefined values. */
-    public int allocate() {
-        if (firstWithRoom == NONE) {
-            addPage();
-        }
+    public final int allocate() {
+        int found = withRoom.nextSetBit(firstWithRoom);
+        int number = found < 0 ? addEmptyPage() : found;
+        firstWithRoom = number;
         count++;
-        int number = firstWithRoom;
-        long[] page = pages.pageToWrite(number);
-        int record = low(page[COUNTS]);
-        page[COUNTS] = pack(high(page[COUNTS]) + 1, (int) page[at(record)]);
-        if (low(page[COUNTS]) == NONE) {
-            removeFromRoom(number, page);
+        long[] page = pageToWrite(number);
+        int record = (int) page[FIRST_FREE];
+        page[FIRST_FREE] = page[at(record)];
+        if (++page[USED] == recordsPerPage) {
+            withRoom.clear(number);
         }
         if (number == spare) {
             spare = NONE;
@@ -121,73 +103,32 @@ public final class RecordPages {
         return number << pageShift | record;
     }
 
-    private void addPage() {
-        int number = pages.addPage();
-        long[] page = pages.pageToWrite(number);
+    private int addEmptyPage() {
+        int number = addPage();
+        long[] page = pageToWrite(number);
         for (int record = 0; record < recordsPerPage; record++) {
-            page[at(record)] = record == recordsPerPage - 1 ? NONE : record + 1;
+            page[at(record)] = record + 1;
         }
-        addToRoom(number, page);
-        spare = number;
+        withRoom.set(number);
+        return number;
     }
 
-    public void free(int record) {
+    public final void free(int record) {
         count--;
         int number = record >>> pageShift;
-        long[] page = pages.pageToWrite(number);
-        if (low(page[COUNTS]) == NONE) {
-            addToRoom(number, page);
-        }
-        page[at(record)] = low(page[COUNTS]);
-        page[COUNTS] = pack(high(page[COUNTS]) - 1, record & recordMask);
-        if (high(page[COUNTS]) > 0) {
+        long[] page = pageToWrite(number);
+        page[at(record)] = page[FIRST_FREE];
+        page[FIRST_FREE] = record & recordMask;
+        withRoom.set(number);
+        firstWithRoom = Math.min(firstWithRoom, number);
+        if (--page[USED] > 0) {
             return;
         }
         if (spare == NONE) {
             spare = number;
         } else {
-            removeFromRoom(number, page);
-            pages.releasePage(number);
+            withRoom.clear(number);
+            releasePage(number);
         }
-    }
-
-    private void addToRoom(int number, long[] page) {
-        page[LINKS] = pack(NONE, firstWithRoom);
-        if (firstWithRoom != NONE) {
-            long[] behind = pages.pageToWrite(firstWithRoom);
-            behind[LINKS] = pack(number, low(behind[LINKS]));
-        }
-        firstWithRoom = number;
-    }
-
-    private void removeFromRoom(int number, long[] page) {
-        int before = high(page[LINKS]);
-        int behind = low(page[LINKS]);
-        if (before == NONE) {
-            firstWithRoom = behind;
-        } else {
-            long[] links = pages.pageToWrite(before);
-            links[LINKS] = pack(high(links[LINKS]), behind);
-        }
-        if (behind != NONE) {
-            long[] links = pages.pageToWrite(behind);
-            links[LINKS] = pack(before, low(links[LINKS]));
-        }
-    }
-
-    private static long pack(int high, int low) {
-        return (long) high << Integer.SIZE | low & 0xFFFF_FFFFL;
-    }
-
-    private static int high(long packed) {
-        return (int) (packed >> Integer.SIZE);
-    }
-
-    private static int low(long packed) {
-        return (int) packed;
-    }
-
-    public long memoryBytes() {
-        return pages.memoryBytes();
     }
 }

@@ -2,6 +2,7 @@ package io.caravan.collections;
 
 import java.util.Arrays;
 import java.util.function.IntConsumer;
+import java.util.function.IntToLongFunction;
 
 /**
  * A leaf of a {@link SlotTable}: a small hash table with open addressing and linear probing. Deletion shifts entries
@@ -51,18 +52,18 @@ final class SlotBucket {
         return size == MAX_SLOTS;
     }
 
-    int find(long key, long hash, int tag, SlotTable.Keys keys) {
+    int find(long key, long hash, int tag, IntToLongFunction keys) {
         int mask = entries.length - 1;
         for (int i = (int) hash & mask; entries[i] != EMPTY; i = i + 1 & mask) {
             int entry = entries[i];
-            if (entry >>> TAG_SHIFT == tag && keys.key(entry & SLOT_MASK) == key) {
+            if (entry >>> TAG_SHIFT == tag && keys.applyAsLong(entry & SLOT_MASK) == key) {
                 return entry & SLOT_MASK;
             }
         }
         return SlotTable.NONE;
     }
 
-    void add(int slot, long hash, int tag, SlotTable.Keys keys) {
+    void add(int slot, long hash, int tag, IntToLongFunction keys) {
         if (4 * (size + 1) > 3 * entries.length) {
             resize(entries.length * 2, keys);
         }
@@ -80,7 +81,7 @@ final class SlotBucket {
     }
 
     /** Removes a slot from the bucket. Returns whether the bucket now takes less memory. */
-    boolean remove(int slot, long hash, SlotTable.Keys keys) {
+    boolean remove(int slot, long hash, IntToLongFunction keys) {
         int mask = entries.length - 1;
         int hole = (int) hash & mask;
         while ((entries[hole] & SLOT_MASK) != slot) {
@@ -90,7 +91,7 @@ final class SlotBucket {
             hole = hole + 1 & mask;
         }
         for (int i = hole + 1 & mask; entries[i] != EMPTY; i = i + 1 & mask) {
-            int home = (int) SlotTable.hash(keys.key(entries[i] & SLOT_MASK)) & mask;
+            int home = (int) SlotTable.hash(keys.applyAsLong(entries[i] & SLOT_MASK)) & mask;
             if ((i - home & mask) >= (i - hole & mask)) {
                 entries[hole] = entries[i];
                 hole = i;
@@ -105,12 +106,12 @@ final class SlotBucket {
         return sparse;
     }
 
-    private void resize(int capacity, SlotTable.Keys keys) {
+    private void resize(int capacity, IntToLongFunction keys) {
         int[] old = entries;
         entries = newEntries(capacity);
         for (int entry : old) {
             if (entry != EMPTY) {
-                place(entry, SlotTable.hash(keys.key(entry & SLOT_MASK)));
+                place(entry, SlotTable.hash(keys.applyAsLong(entry & SLOT_MASK)));
             }
         }
     }

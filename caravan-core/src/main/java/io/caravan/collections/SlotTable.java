@@ -2,10 +2,11 @@ package io.caravan.collections;
 
 import java.util.Arrays;
 import java.util.function.IntConsumer;
+import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table from long keys to slots (ints from 0). It stores only the slots; {@link Keys} returns the key of a slot.
+ * A hash table from long keys to slots (ints from 0). It stores only the slots; a function returns the key of a slot.
  * Not thread-safe.
  *
  * <p>The work of each operation is bounded, regardless of the size of the table. The table is a tree over the bits of
@@ -29,31 +30,17 @@ public final class SlotTable {
     /** Maximum number of slots that one step of a walk visits. Most steps visit at most {@value #STEP_SLOTS}. */
     public static final int MAX_STEP_SLOTS = SlotBucket.MAX_SLOTS;
 
-    /**
-     * Maximum size, in slots, of a bucket that one step visits entirely. A larger bucket takes sixteen steps, one for
-     * each range.
-     */
+    /** Maximum size of a bucket that one step visits entirely. A larger one takes sixteen steps, one for each range. */
     private static final int STEP_SLOTS = 192;
 
     private static final int FAN_OUT_LOG2 = 3;
     private static final int FAN_OUT = 1 << FAN_OUT_LOG2;
-    /**
-     * The maximum number of slots in a joined bucket: far below the capacity of a bucket, so that a join is not soon
-     * followed by a burst.
-     */
+    /** Maximum size of a joined bucket: far below a bucket's capacity, so that no burst soon follows a join. */
     private static final int JOINED_SLOTS = SlotBucket.MAX_SLOTS / 4;
 
     /** Maps each slot in the table to its key. */
-    @FunctionalInterface
-    public interface Keys {
-        long key(int slot);
-    }
-
-    private final Keys keys;
-    /**
-     * The root of the tree. Each element of a node (an {@code Object[]}) is null, a {@link SlotBucket}, or another
-     * node.
-     */
+    private final IntToLongFunction keys;
+    /** The root of the tree. Each element of a node (an {@code Object[]}) is null, a bucket, or another node. */
     private final @Nullable Object[] root;
     /** The root at the time of the freeze; null if the table is not frozen. */
     private @Nullable Object frozenRoot;
@@ -63,7 +50,7 @@ public final class SlotTable {
     private int size;
 
     /** Creates a table with this number of partitions, a power of two and at least two. */
-    public SlotTable(int partitions, Keys keys) {
+    public SlotTable(int partitions, IntToLongFunction keys) {
         if (partitions < 2 || Integer.bitCount(partitions) != 1) {
             throw new IllegalArgumentException("partitions must be a power of two from 2 on, was " + partitions);
         }
@@ -72,7 +59,7 @@ public final class SlotTable {
         this.rootShift = Long.SIZE - Integer.numberOfTrailingZeros(partitions);
     }
 
-    private SlotTable(SlotTable of, Keys keys) {
+    private SlotTable(SlotTable of, IntToLongFunction keys) {
         this.keys = keys;
         this.root = of.root.clone();
         this.rootShift = of.rootShift;
@@ -84,7 +71,7 @@ public final class SlotTable {
      *
      * @param frozenKeys maps the slots to their keys at the time of the freeze
      */
-    public SlotTable freeze(Keys frozenKeys) {
+    public SlotTable freeze(IntToLongFunction frozenKeys) {
         SlotTable frozen = new SlotTable(this, frozenKeys);
         frozenRoot = frozen.root;
         return frozen;
@@ -120,11 +107,6 @@ public final class SlotTable {
         return size;
     }
 
-    /** Returns the partition of a key: the highest bits of its hash. */
-    public int partitionOf(long key) {
-        return (int) (hash(key) >>> rootShift);
-    }
-
     /** Returns the slot with this key, or {@link #NONE}. */
     public int find(long key) {
         long hash = hash(key);
@@ -137,9 +119,7 @@ public final class SlotTable {
         return child == null ? NONE : ((SlotBucket) child).find(key, hash, tag(hash, shift), keys);
     }
 
-    /**
-     * Returns the tag of a hash in a bucket whose keys share all bits of their hashes except the lowest {@code shift}.
-     */
+    /** Returns the tag of a hash in a bucket whose keys' hashes differ only in the lowest {@code shift} bits. */
     private static int tag(long hash, int shift) {
         return (int) (hash >>> shift - SlotBucket.TAG_BITS) & (1 << SlotBucket.TAG_BITS) - 1;
     }
@@ -153,7 +133,7 @@ public final class SlotTable {
         if (slot > SlotBucket.MAX_SLOT) {
             throw new IllegalStateException("slot " + slot + " is beyond the last of a table, " + SlotBucket.MAX_SLOT);
         }
-        add(root, frozenRoot, rootShift, slot, hash(keys.key(slot)));
+        add(root, frozenRoot, rootShift, slot, hash(keys.applyAsLong(slot)));
         size++;
     }
 
@@ -176,13 +156,13 @@ public final class SlotTable {
 
     private Object[] burst(SlotBucket full, int shift) {
         Object[] node = new Object[FAN_OUT];
-        full.forEach(slot -> add(node, null, shift, slot, hash(keys.key(slot))));
+        full.forEach(slot -> add(node, null, shift, slot, hash(keys.applyAsLong(slot))));
         return node;
     }
 
     /** Removes a slot that is in the table. Its key must not have changed since it was added. */
     public void remove(int slot) {
-        remove(root, frozenRoot, rootShift, slot, hash(keys.key(slot)));
+        remove(root, frozenRoot, rootShift, slot, hash(keys.applyAsLong(slot)));
         size--;
     }
 
@@ -196,36 +176,31 @@ public final class SlotTable {
         if (!(child instanceof Object[] inner)) {
             throw SlotBucket.missing(slot);
         }
-        boolean joins = remove(inner, childOf(frozen, at), shift - FAN_OUT_LOG2, slot, hash)
-                && slotsToJoin(inner) <= JOINED_SLOTS;
-        if (joins) {
-            node[at] = joined(inner, shift);
+        boolean freed = remove(inner, childOf(frozen, at), shift - FAN_OUT_LOG2, slot, hash);
+        SlotBucket joined = freed ? joined(inner, shift) : null;
+        if (joined != null) {
+            node[at] = joined;
         }
-        return joins;
+        return joined != null;
     }
 
-    /**
-     * Returns the number of slots in a node's buckets, or a number that is too large for a join if a child is itself a
-     * node.
-     */
-    private static int slotsToJoin(@Nullable Object[] node) {
-        int sum = 0;
+    /** Joins a node's buckets into one. Returns null if they have too many slots, or a child is itself a node. */
+    private @Nullable SlotBucket joined(@Nullable Object[] node, int shift) {
+        int slots = 0;
         for (Object child : node) {
-            if (child instanceof SlotBucket bucket) {
-                sum += bucket.size();
-            } else if (child != null) {
-                return Integer.MAX_VALUE;
+            if (child instanceof Object[]) {
+                return null;
             }
+            slots += child instanceof SlotBucket bucket ? bucket.size() : 0;
         }
-        return sum;
-    }
-
-    private SlotBucket joined(@Nullable Object[] node, int shift) {
+        if (slots > JOINED_SLOTS) {
+            return null;
+        }
         SlotBucket joined = new SlotBucket();
         for (Object child : node) {
             if (child instanceof SlotBucket bucket) {
                 bucket.forEach(slot -> {
-                    long hash = hash(keys.key(slot));
+                    long hash = hash(keys.applyAsLong(slot));
                     joined.add(slot, hash, tag(hash, shift), keys);
                 });
             }
@@ -244,7 +219,7 @@ public final class SlotTable {
     }
 
     /** Whether a walk that has reached this position has yet to visit the slot of a key in the table. */
-    public static boolean isAhead(long key, long position) {
+    private static boolean isAhead(long key, long position) {
         return Long.compareUnsigned(hash(key), position) >= 0;
     }
 
@@ -266,7 +241,7 @@ public final class SlotTable {
         }
         // A bucket that was joined since the last step begins before the position.
         IntConsumer ahead = slot -> {
-            if (isAhead(keys.key(slot), position)) {
+            if (isAhead(keys.applyAsLong(slot), position)) {
                 action.accept(slot);
             }
         };

@@ -45,9 +45,10 @@ final class CommitQueue {
         this.lastSealedLsn = end.last().lsn();
     }
 
-    /** Returns the maximum total size of the records of one write. */
+    /** Returns the maximum total size of the records of one write, which must fit in a buffer and in a segment. */
     int maxRecordBytes() {
-        return geometry.maxRecordBytes(active.frame().capacityBytes() + FrameLayout.HEADER_BYTES);
+        int segmentBytes = geometry.remaining(geometry.firstFrame(0)) - FrameLayout.HEADER_BYTES;
+        return Math.min(active.frame().capacityBytes(), segmentBytes);
     }
 
     // The remaining methods are called under the store's lock.

@@ -201,7 +201,7 @@ final class HeapSpace {
 
     /** Records that this many more bytes of a segment have disk space. */
     void filled(int segment, int bytes) {
-        state.heap.extendSpace(unfilledAddress(segment), bytes);
+        state.heap.addSpace(unfilledAddress(segment), bytes);
         filled[segment] += bytes;
         unfilledBytes -= bytes;
     }
@@ -322,7 +322,7 @@ final class HeapSpace {
         for (int i = 0; i < SLICE && mayReleaseTrailing(); i++) {
             int last = segments - 1;
             if (filled[last] > 0) {
-                state.heap.removeSpace(geometry.firstAddress(last), filled[last]);
+                state.heap.removeFreeEnd(unfilledAddress(last));
             }
             unfilledBytes -= unfilled(last);
             segments = last;

@@ -106,7 +106,7 @@ final class OpenVerification {
                     }
                 }
             }
-            frames = new LogScanner(log, from.storeId())
+            frames = new LogScanner(log)
                     .scanUpTo(from.startLsn(), from.previous(), end, (segment, at, lsn) -> {})
                     .frames();
         }

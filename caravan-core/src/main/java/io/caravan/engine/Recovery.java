@@ -294,7 +294,7 @@ public final class Recovery {
             throws IOException {
         long first = segmentOfStart(header);
         long segments = log.last() - first + 1;
-        LogScanner scanner = new LogScanner(log, header.storeId());
+        LogScanner scanner = new LogScanner(log);
         LogScanner.FrameVisitor frames = (segment, at, lsn) -> {
             progress.at("log", log.geometry().segmentOf(lsn) - first, segments);
             RecordLayout.forEachInFrame(segment, at, lsn, visitor);

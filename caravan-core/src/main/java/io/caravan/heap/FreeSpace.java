@@ -10,6 +10,9 @@ import java.util.function.LongConsumer;
 /** Rebuilds a heap's free space from its live regions. */
 public final class FreeSpace {
 
+    /** The binary logarithm of the number of bytes for which one bit states whether they are used. */
+    private static final int UNIT_SHIFT = 3;
+
     private FreeSpace() {}
 
     /** Thrown if two live regions overlap, or if a region lies outside the heap's segments; the index is then wrong. */
@@ -18,9 +21,10 @@ public final class FreeSpace {
 
         private final long address;
 
-        OverlapException(long address, String message) {
-            super(message);
-            this.address = address;
+        OverlapException(long region, String problem) {
+            super("region of " + Region.entryBytes(region) + " bytes at heap address " + Region.address(region) + " "
+                    + problem);
+            this.address = Region.address(region);
         }
 
         /** Returns the heap address of the misplaced region. */
@@ -43,7 +47,7 @@ public final class FreeSpace {
             IndexedHeap heap, HeapGeometry geometry, int segments, Consumer<LongConsumer> regions, long regionsAtOnce)
             throws OverlapException {
         int[] counts = countBySegment(geometry, segments, regions);
-        UsedUnits used = new UsedUnits(geometry.usableBytes());
+        BitSet used = new BitSet(geometry.usableBytes() >>> UNIT_SHIFT);
         int end = 0;
         while (end < segments) {
             int first = end;
@@ -64,10 +68,10 @@ public final class FreeSpace {
         regions.accept(region -> {
             int segment = geometry.segmentOf(Region.address(region));
             if (segment >= segments) {
-                throw misplaced(region, "is after the heap's last segment");
+                throw new OverlapException(region, "is after the heap's last segment");
             }
             if (++counts[segment] > most) {
-                throw misplaced(region, "is one more than its segment can hold");
+                throw new OverlapException(region, "is one more than its segment can hold");
             }
         });
         return counts;
@@ -93,88 +97,47 @@ public final class FreeSpace {
         return gathered;
     }
 
-    private static void rebuild(IndexedHeap heap, HeapGeometry geometry, int segment, long[] regions, UsedUnits used) {
+    private static void rebuild(IndexedHeap heap, HeapGeometry geometry, int segment, long[] regions, BitSet used) {
+        long first = geometry.firstAddress(segment);
+        long units = 0;
         used.clear();
         for (long region : regions) {
-            mark(geometry, segment, region, used);
+            if (!geometry.contains(Region.address(region), Region.entryBytes(region))) {
+                throw new OverlapException(region, "leaves its segment");
+            }
+            used.set(unit(region, first), endUnit(region, first));
+            units += endUnit(region, first) - unit(region, first);
+        }
+        if (used.cardinality() < units) {
+            rejectOverlap(regions, first, used);
         }
         heap.addUsedSpace(geometry.usableBytes());
-        long first = geometry.firstAddress(segment);
-        used.forEachGap((offset, bytes) -> heap.addFree(first + offset, bytes));
-    }
-
-    private static void mark(HeapGeometry geometry, int segment, long region, UsedUnits used) {
-        long address = Region.address(region);
-        int bytes = Region.entryBytes(region);
-        if (!geometry.contains(address, bytes) || !used.mark((int) (address - geometry.firstAddress(segment)), bytes)) {
-            throw misplaced(region, "overlaps its neighbor or leaves its segment");
+        int end = geometry.usableBytes() >>> UNIT_SHIFT;
+        int hole = used.nextClearBit(0);
+        while (hole < end) {
+            int next = used.nextSetBit(hole);
+            int holeEnd = next < 0 ? end : next;
+            heap.addFree(first + ((long) hole << UNIT_SHIFT), (long) (holeEnd - hole) << UNIT_SHIFT);
+            hole = used.nextClearBit(holeEnd);
         }
     }
 
-    private static OverlapException misplaced(long region, String problem) {
-        return new OverlapException(
-                Region.address(region),
-                "region of " + Region.entryBytes(region) + " bytes at heap address " + Region.address(region) + " "
-                        + problem);
+    private static int unit(long region, long first) {
+        return (int) (Region.address(region) - first) >>> UNIT_SHIFT;
     }
 
-    /** A bitmap of the used 8-byte units in a range of the address space. */
-    private static final class UsedUnits {
-        private static final int UNIT_SHIFT = 3;
-        private static final int WORD_SHIFT = 6;
+    private static int endUnit(long region, long first) {
+        return unit(region, first) + (Region.entryBytes(region) >>> UNIT_SHIFT);
+    }
 
-        private final long[] words;
-        private final int units;
-
-        /** Creates a bitmap for a range of this many bytes, all unused. */
-        UsedUnits(int bytes) {
-            units = bytes >>> UNIT_SHIFT;
-            words = new long[(units + Long.SIZE - 1) >>> WORD_SHIFT];
-        }
-
-        void clear() {
-            Arrays.fill(words, 0);
-        }
-
-        /**
-         * Marks bytes as used. Returns whether all of them were unused.
-         *
-         * @param offset the start, a multiple of 8
-         * @param bytes the number of bytes, a multiple of 8
-         */
-        boolean mark(int offset, int bytes) {
-            int from = offset >>> UNIT_SHIFT;
-            int last = from + (bytes >>> UNIT_SHIFT) - 1;
-            long head = -1L << from;
-            long tail = -1L >>> (Long.SIZE - 1 - last);
-            int first = from >>> WORD_SHIFT;
-            int end = last >>> WORD_SHIFT;
-            if (first == end) {
-                return mark(first, head & tail);
+    /** Throws the exception that names the first region that overlaps an earlier one. */
+    private static void rejectOverlap(long[] regions, long first, BitSet used) {
+        used.clear();
+        for (long region : regions) {
+            if (!used.get(unit(region, first), endUnit(region, first)).isEmpty()) {
+                throw new OverlapException(region, "overlaps its neighbor");
             }
-            boolean free = mark(first, head);
-            for (int word = first + 1; word < end; word++) {
-                free &= mark(word, -1L);
-            }
-            return free & mark(end, tail);
-        }
-
-        private boolean mark(int word, long bits) {
-            boolean free = (words[word] & bits) == 0;
-            words[word] |= bits;
-            return free;
-        }
-
-        /** Calls the visitor with each run of unused bytes, in order. */
-        void forEachGap(IndexedHeap.HoleVisitor visitor) {
-            BitSet used = BitSet.valueOf(words);
-            int from = used.nextClearBit(0);
-            while (from < units) {
-                int next = used.nextSetBit(from);
-                int end = next < 0 ? units : next;
-                visitor.hole((long) from << UNIT_SHIFT, (long) (end - from) << UNIT_SHIFT);
-                from = used.nextClearBit(end);
-            }
+            used.set(unit(region, first), endUnit(region, first));
         }
     }
 }

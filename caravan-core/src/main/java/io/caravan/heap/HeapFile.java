@@ -14,8 +14,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Stores the values that have moved to the heap, in segment files that are written through a channel and read through a
@@ -35,34 +36,14 @@ public final class HeapFile implements AutoCloseable {
     private final HeapGeometry geometry;
     private final long storeId;
     private final AtomicInteger references = new AtomicInteger(1);
-    private volatile Segment[] segments = new Segment[0];
+    private volatile MappedFile[] segments = new MappedFile[0];
+    /** The files of the segments that have bytes that are not fsynced. */
+    private final TreeMap<Integer, StoreFile> unforced = new TreeMap<>();
 
     public HeapFile(Storage storage, HeapGeometry geometry, long storeId) {
         this.storage = storage;
         this.geometry = geometry;
         this.storeId = storeId;
-    }
-
-    private static final class Segment {
-        final String path;
-        final MappedFile mapping;
-        /** The segment's file, which stays open as long as it has bytes that are not fsynced. */
-        @Nullable
-        StoreFile unforced;
-
-        Segment(StoreFile file) throws IOException {
-            path = file.path();
-            mapping = file.map();
-        }
-
-        /** Closes the file if bytes that are not fsynced have kept it open. No region refers to such bytes. */
-        void closeUnforced() {
-            try (StoreFile file = unforced) {
-                unforced = null;
-            } catch (IOException ignored) {
-                // A failed close loses nothing, because the bytes are not needed.
-            }
-        }
     }
 
     public HeapGeometry geometry() {
@@ -83,8 +64,8 @@ public final class HeapFile implements AutoCloseable {
         int number = segments.length;
         try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
             check(file, number);
-            Segment[] more = Arrays.copyOf(segments, number + 1);
-            more[number] = new Segment(file);
+            MappedFile[] more = Arrays.copyOf(segments, number + 1);
+            more[number] = file.map();
             segments = more;
         }
     }
@@ -125,22 +106,10 @@ public final class HeapFile implements AutoCloseable {
             file.write(block, 0);
             file.write(ByteBuffer.allocate(1), geometry.segmentBytes() - 1L);
             file.force();
-        } catch (IOException failed) {
-            deleteAfter(failed, temporary);
-            throw failed;
         }
         storage.rename(temporary, FileNames.HEAP.of(number));
         storage.forceDirectory();
         openNext();
-    }
-
-    /** Deletes an incomplete file, so that its space is free for other files. */
-    private void deleteAfter(IOException failed, String name) {
-        try {
-            storage.delete(name);
-        } catch (IOException also) {
-            failed.addSuppressed(also);
-        }
     }
 
     private FileHeader.Fields header(int number) {
@@ -152,15 +121,15 @@ public final class HeapFile implements AutoCloseable {
      * pinned entries. If a file cannot be deleted, the other files are still deleted.
      */
     public void dropFrom(int count) throws IOException {
-        Segment[] before = segments;
+        MappedFile[] before = segments;
         if (before.length <= count) {
             return;
         }
         segments = Arrays.copyOf(before, count);
+        closeUnforcedFrom(count);
         IOException failed = null;
         for (int number = before.length - 1; number >= count; number--) {
-            before[number].mapping.unmap();
-            before[number].closeUnforced();
+            before[number].unmap();
             try {
                 storage.delete(FileNames.HEAP.of(number));
             } catch (IOException stays) {
@@ -184,8 +153,8 @@ public final class HeapFile implements AutoCloseable {
     /** Undoes one call to {@link #retain}. */
     public void release() {
         if (references.decrementAndGet() == 0) {
-            for (Segment segment : segments) {
-                segment.mapping.unmap();
+            for (MappedFile segment : segments) {
+                segment.unmap();
             }
         }
     }
@@ -193,10 +162,21 @@ public final class HeapFile implements AutoCloseable {
     /** Unmaps all segments once no read retains them. Called once, after the last write and fsync. */
     @Override
     public void close() {
-        for (Segment segment : segments) {
-            segment.closeUnforced();
-        }
+        closeUnforcedFrom(0);
         release();
+    }
+
+    /** Closes the files with bytes that are not fsynced, from this segment on. No region refers to such bytes. */
+    private void closeUnforcedFrom(int number) {
+        SortedMap<Integer, StoreFile> files = unforced.tailMap(number);
+        for (StoreFile file : files.values()) {
+            try {
+                file.close();
+            } catch (IOException ignored) {
+                // A failed close loses nothing, because the bytes are not needed.
+            }
+        }
+        files.clear();
     }
 
     /**
@@ -215,24 +195,19 @@ public final class HeapFile implements AutoCloseable {
     /** Writes bytes to a heap address, within one segment. Not durable before {@link #force}. */
     public void write(long address, ByteBuffer source) throws IOException {
         int number = geometry.segmentOf(address);
-        Segment segment = segments[number];
-        StoreFile file = segment.unforced;
+        StoreFile file = unforced.get(number);
         if (file == null) {
             file = storage.open(FileNames.HEAP.of(number));
-            segment.unforced = file;
+            unforced.put(number, file);
         }
         file.write(source, geometry.offsetOf(address));
     }
 
     /** Makes all written bytes durable. */
     public void force() throws IOException {
-        for (Segment segment : segments) {
-            try (StoreFile file = segment.unforced) {
-                if (file != null) {
-                    file.force();
-                }
-            } finally {
-                segment.unforced = null;
+        while (!unforced.isEmpty()) {
+            try (StoreFile file = unforced.pollFirstEntry().getValue()) {
+                file.force();
             }
         }
     }
@@ -248,26 +223,24 @@ public final class HeapFile implements AutoCloseable {
         int length = Region.length(region);
         int number = geometry.segmentOf(address);
         int offset = geometry.offsetOf(address);
-        Segment[] current = segments;
+        MappedFile[] current = segments;
         if (number >= current.length || !geometry.contains(address, Region.entryBytes(region))) {
-            throw new CorruptStoreException(
-                    path(address), offset, id, sequence, "the index has the entry here, where none can be");
+            throw corrupt(address, id, sequence, "the index has the entry here, where none can be");
         }
-        Segment segment = current[number];
-        if (!valid(segment, offset, length, id, creationLsn, sequence)) {
-            throw new CorruptStoreException(
-                    segment.path, offset, id, sequence, "the entry's bytes are not those that were written");
-        }
-        return segment.mapping.buffer().slice(offset + EntryLayout.VALUE, length);
-    }
-
-    private static boolean valid(Segment segment, int offset, int length, long id, long creationLsn, long sequence) {
+        ByteBuffer bytes = current[number].buffer();
         try {
-            return EntryLayout.valid(segment.mapping.buffer(), offset, length, id, creationLsn, sequence);
+            if (!EntryLayout.valid(bytes, offset, length, id, creationLsn, sequence)) {
+                throw corrupt(address, id, sequence, "the entry's bytes are not those that were written");
+            }
         } catch (InternalError unreadable) {
             // The JVM throws this if the disk cannot read a mapped page.
-            throw new CorruptStoreException(segment.path, offset, id, sequence, "cannot be read: " + unreadable);
+            throw corrupt(address, id, sequence, "cannot be read: " + unreadable);
         }
+        return bytes.slice(offset + EntryLayout.VALUE, length);
+    }
+
+    private CorruptStoreException corrupt(long address, long id, long sequence, String problem) {
+        return new CorruptStoreException(path(address), geometry.offsetOf(address), id, sequence, problem);
     }
 
     /** Returns the path of the segment that contains an address, whether the file exists or not. */

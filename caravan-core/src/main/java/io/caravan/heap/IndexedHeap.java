@@ -55,10 +55,7 @@ public final class IndexedHeap {
     /** Number of holes to try in the bin of the requested size before a hole from a larger bin is split. */
     private static final int FIT_TRIES = 16;
 
-    /**
-     * Number of holes in the last bin to compare in a search for the largest hole. Sizes in a bin differ by up to a
-     * sixteenth.
-     */
+    /** Number of holes to compare in a search for the largest. Sizes in a bin differ by up to a sixteenth. */
     private static final int LARGEST_CHECKS = 256;
 
     private final RecordPages slots = new RecordPages(SLOT_LONGS);
@@ -187,14 +184,9 @@ public final class IndexedHeap {
     }
 
     private void addIfRoom(long start, long units) {
-        if (!full() || units >= ALWAYS_KEPT_UNITS) {
+        if (slots.count() < maxHoles || units >= ALWAYS_KEPT_UNITS) {
             addHole(start, units);
         }
-    }
-
-    /** Whether the number of holes has reached its limit, so that freed space may be lost until the heap is rebuilt. */
-    public boolean full() {
-        return slots.count() >= maxHoles;
     }
 
     private boolean joinFrontier(long start, long units) {
@@ -208,21 +200,13 @@ public final class IndexedHeap {
         return true;
     }
 
-    /** Adds address space as one hole, which does not merge with existing holes. */
-    public void addSpace(long address, long bytes) {
+    /** Adds address space, and merges it with a hole directly before it. */
+    public void addSpace(long address, int bytes) {
         totalUnits += units(bytes);
-        addHole(address >>> UNIT_SHIFT, units(bytes));
+        free(address, bytes);
     }
 
-    /** Adds address space after existing space, and merges the new space with a hole directly before it. */
-    public void extendSpace(long address, long bytes) {
-        totalUnits += units(bytes);
-        free(address, Math.toIntExact(bytes));
-    }
-
-    /**
-     * Removes the complete blocks at the end of a hole that ends at this address. Returns the number of bytes removed.
-     */
+    /** Removes the complete blocks at the end of a hole that ends here. Returns the number of bytes removed. */
     public long removeFreeEnd(long end) {
         settleFrontier();
         int slot = byEnd.find(end >>> UNIT_SHIFT);
@@ -241,17 +225,6 @@ public final class IndexedHeap {
         }
         totalUnits -= removedUnits;
         return removedUnits << UNIT_SHIFT;
-    }
-
-    /** Removes a range of the address space if the range is exactly one hole. Returns whether the range was removed. */
-    public boolean removeSpace(long address, long bytes) {
-        if (!isFree(address, bytes)) {
-            return false;
-        }
-        settleFrontier();
-        removeHole(byStart.find(address >>> UNIT_SHIFT));
-        totalUnits -= units(bytes);
-        return true;
     }
 
     /** Whether this range of the address space is exactly one hole. */

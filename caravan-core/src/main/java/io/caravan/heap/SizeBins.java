@@ -1,6 +1,7 @@
 package io.caravan.heap;
 
 import java.util.Arrays;
+import java.util.BitSet;
 
 /** The heads of the lists of holes, one list for each range of sizes, and a bitmap of the nonempty lists. */
 final class SizeBins {
@@ -13,7 +14,8 @@ final class SizeBins {
     private static final int COUNT = EXACT + (Long.SIZE - EXACT_LOG2 << SPLIT_LOG2);
 
     private final int[] heads = new int[COUNT];
-    private final long[] filled = new long[(COUNT + Long.SIZE - 1) / Long.SIZE];
+    /** The bins that have a hole. */
+    private final BitSet filled = new BitSet(COUNT);
 
     SizeBins() {
         Arrays.fill(heads, NIL);
@@ -35,36 +37,16 @@ final class SizeBins {
 
     void setFirst(int bin, int slot) {
         heads[bin] = slot;
-        if (slot == NIL) {
-            filled[bin >>> 6] &= ~(1L << bin);
-        } else {
-            filled[bin >>> 6] |= 1L << bin;
-        }
+        filled.set(bin, slot != NIL);
     }
 
     /** Returns the first bin at or after this bin that has a hole, or -1. */
     int firstFilledFrom(int bin) {
-        int word = bin >>> 6;
-        if (word >= filled.length) {
-            return NIL;
-        }
-        long bits = filled[word] & -1L << bin;
-        while (bits == 0) {
-            if (++word == filled.length) {
-                return NIL;
-            }
-            bits = filled[word];
-        }
-        return (word << 6) + Long.numberOfTrailingZeros(bits);
+        return filled.nextSetBit(bin);
     }
 
     /** Returns the last bin that has a hole, or -1. */
     int lastFilled() {
-        for (int word = filled.length - 1; word >= 0; word--) {
-            if (filled[word] != 0) {
-                return (word << 6) + Long.SIZE - 1 - Long.numberOfLeadingZeros(filled[word]);
-            }
-        }
-        return NIL;
+        return filled.length() - 1;
     }
 }

@@ -4,7 +4,7 @@ package io.caravan.index;
  * A position in the region table of a pinned list. {@link ListIndex#seek} and {@link ListIndex#copyRegions} advance it.
  */
 public final class ListCursor {
-    private static final long NOWHERE = -1;
+    static final long NOWHERE = -1;
 
     int chunk;
     int at;
@@ -13,10 +13,5 @@ public final class ListCursor {
     /** Returns the sequence of the next entry; negative before the first seek. */
     public long sequence() {
         return sequence;
-    }
-
-    /** Clears the position of the cursor, so that it can be used for another list. */
-    void reset() {
-        sequence = NOWHERE;
     }
 }

@@ -29,8 +29,6 @@ import java.util.function.LongConsumer;
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
 
-    private static final int PARTITION_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(PARTITIONS);
-    /** Number of regions to copy at a time from the region table. */
     private static final int SLICE = 512;
 
     /** The maximum number of lists that one step of a walk visits. */
@@ -70,8 +68,8 @@ public final class ListIndex {
 
     private ListIndex(ListIndex of) {
         this.maxLists = of.maxLists;
-        this.records = of.records.freeze();
-        this.chunks = of.chunks.freeze();
+        this.records = new ListRecords(of.records);
+        this.chunks = new RegionChunks(of.chunks);
         this.table = of.table.freeze(this::id);
         this.entries = of.entries;
         this.internalEntries = of.internalEntries;
@@ -113,10 +111,7 @@ public final class ListIndex {
         return table.find(id);
     }
 
-    /**
-     * Adds an empty list that starts at sequence {@code first}. The index must have space for it; see {@link
-     * #listsLeft}.
-     */
+    /** Adds an empty list that starts at this sequence. The index must have space for it; see {@link #listsLeft}. */
     public int create(long id, long creationLsn, long first) {
         int list = records.create(id, creationLsn, first);
         table.add(list);
@@ -147,10 +142,7 @@ public final class ListIndex {
         }
     }
 
-    /**
-     * Returns the number of calls to {@link #takeYoung} that suffice to take every list that has entries in the log
-     * now.
-     */
+    /** Returns how many calls to {@link #takeYoung} suffice to take every list that has entries in the log now. */
     public long youngLists() {
         return young.added() - young.removed();
     }
@@ -180,20 +172,15 @@ public final class ListIndex {
     private int addChunk(int list, int tail) {
         int added = chunks.allocate(next(list) - firstStored(list));
         if (tail == RegionChunks.NONE) {
-            records.setChunks(list, added, added);
-            records.setPlaces(list, 0, 0);
+            records.setHead(list, added, 0);
         } else {
             chunks.setNext(tail, added);
-            records.setChunks(list, records.headChunk(list), added);
-            records.setPlaces(list, records.headOffset(list), 0);
         }
+        records.setTail(list, added, 0);
         return added;
     }
 
-    /**
-     * Removes a list's entries before {@code first}, or all entries if the list ends before it. Returns the new first
-     * sequence.
-     */
+    /** Removes a list's entries before {@code first}, or all if it ends before. Returns the new first sequence. */
     public long trimTo(int list, long first, long lsn) {
         long now = Math.max(first(list), Math.min(first, next(list)));
         long removed = now - first(list);
@@ -211,18 +198,12 @@ public final class ListIndex {
         records.mark(list, ListRecords.REMOVED);
     }
 
-    /**
-     * Pins the list's entries from this sequence on until {@link #unpin}. The entry at this sequence must not be freed
-     * yet.
-     */
+    /** Pins the list's entries from this sequence on, none of which is freed yet, until {@link #unpin}. */
     public Pin pin(int list, long from) {
         return pins.add(list, from);
     }
 
-    /**
-     * Removes a pin. Returns whether regions were waiting only for its removal; the caller then queues them for
-     * reclaiming.
-     */
+    /** Removes a pin. Returns whether regions waited only for its removal; the caller then queues them. */
     public boolean unpin(Pin pin) {
         pins.remove(pin);
         boolean waited = records.is(pin.list(), ListRecords.WAITING) && pins.first(pin.list()) > pin.from();
@@ -233,18 +214,12 @@ public final class ListIndex {
         return waited;
     }
 
-    /**
-     * Records that the list was added to the reclaim queue again. The record is not freed while the list has a place in
-     * the queue.
-     */
+    /** Records a new place of the list in the reclaim queue, which keeps the list's record until {@link #unqueued}. */
     public void queued(int list) {
         records.addPlaces(list, 1);
     }
 
-    /**
-     * Records that one of the list's places in the reclaim queue was processed. Frees the list's record if it is no
-     * longer needed.
-     */
+    /** Records that a place of the list in the queue was processed. Frees the list's record if nothing needs it. */
     public void unqueued(int list) {
         records.addPlaces(list, -1);
         boolean over = records.isIdleAndRemoved(list) && pins.first(list) == Pins.NONE;
@@ -277,32 +252,29 @@ public final class ListIndex {
         int head = records.headChunk(list);
         int at = records.headOffset(list);
         long region = chunks.region(head, at);
-        if (firstStored(list) == tenured(list)) {
+        long taken = firstStored(list);
+        if (taken == tenured(list)) {
             records.setYoung(list, records.young(list) - 1);
         }
-        records.set(list, ListRecords.FIRST_STORED, firstStored(list) + 1);
+        records.set(list, ListRecords.FIRST_STORED, taken + 1);
         records.set(list, ListRecords.STORED_BYTES, storedBytes(list) - Region.length(region));
         logBytes -= Region.isInLog(region) ? Region.entryBytes(region) : 0;
-        if (firstStored(list) == next(list)) {
-            records.setChunks(list, RegionChunks.NONE, RegionChunks.NONE);
-            records.setPlaces(list, 0, 0);
+        if (taken + 1 == next(list)) {
+            records.setHead(list, RegionChunks.NONE, 0);
+            records.setTail(list, RegionChunks.NONE, 0);
             chunks.free(head);
         } else if (at + 1 == chunks.capacity(head)) {
-            records.setChunks(list, chunks.next(head), records.tailChunk(list));
-            records.setPlaces(list, 0, records.tailCount(list));
+            records.setHead(list, chunks.next(head), 0);
             chunks.free(head);
         } else {
-            records.setPlaces(list, at + 1, records.tailCount(list));
+            records.setHead(list, head, at + 1);
         }
         return region;
     }
 
-    /**
-     * Moves the cursor to an entry whose region is not freed yet, or past the last entry. Takes time proportional to
-     * the distance.
-     */
+    /** Moves the cursor to an entry that is not freed yet, or past the last, in time proportional to the distance. */
     public void seek(int list, long sequence, ListCursor cursor) {
-        cursor.reset();
+        cursor.sequence = ListCursor.NOWHERE;
         seek(list, sequence, cursor, Integer.MAX_VALUE);
     }
 
@@ -412,13 +384,8 @@ public final class ListIndex {
     public void copyRegions(ListCursor cursor, long[] target, int targetAt, int count) {
         int copied = 0;
         while (copied < count) {
-            int capacity = chunks.capacity(cursor.chunk);
-            if (cursor.at == capacity) {
-                cursor.chunk = chunks.next(cursor.chunk);
-                cursor.at = 0;
-                continue;
-            }
-            int run = Math.min(count - copied, capacity - cursor.at);
+            skipChunkEnd(cursor);
+            int run = Math.min(count - copied, chunks.capacity(cursor.chunk) - cursor.at);
             chunks.copy(cursor.chunk, cursor.at, target, targetAt + copied, run);
             cursor.at += run;
             copied += run;
@@ -442,13 +409,10 @@ public final class ListIndex {
     }
 
     public static int partitionOf(long id) {
-        return (int) (SlotTable.hash(id) >>> PARTITION_SHIFT);
+        return (int) (SlotTable.hash(id) >>> Long.SIZE - Integer.numberOfTrailingZeros(PARTITIONS));
     }
 
-    /**
-     * Calls the action with the regions of all retained entries in the heap, partition by partition, in the same order
-     * as in a checkpoint.
-     */
+    /** Calls the action with the regions of all retained entries in the heap, in the order of a checkpoint. */
     public void forEachInHeap(LongConsumer action) {
         ListCursor cursor = new ListCursor();
         long[] slice = new long[SLICE];
@@ -458,17 +422,13 @@ public final class ListIndex {
     }
 
     private void forEachInHeap(int list, ListCursor cursor, long[] slice, LongConsumer action) {
-        long left = tenured(list) - first(list);
-        if (left > 0) {
-            seek(list, first(list), cursor);
-        }
-        while (left > 0) {
-            int count = (int) Math.min(left, SLICE);
+        seek(list, first(list), cursor);
+        while (cursor.sequence < tenured(list)) {
+            int count = (int) Math.min(tenured(list) - cursor.sequence, SLICE);
             copyRegions(cursor, slice, 0, count);
             for (int i = 0; i < count; i++) {
                 action.accept(slice[i]);
             }
-            left -= count;
         }
     }
 

@@ -1,6 +1,7 @@
 package io.caravan.index;
 
 import io.caravan.collections.RecordPages;
+import java.util.Arrays;
 
 /**
  * The data of each list in the index, except its regions: a record of ten longs, 80 bytes.
@@ -29,11 +30,9 @@ import io.caravan.collections.RecordPages;
  * <p>Trimmed or removed regions are freed in the same way in both states. The list is added to the reclaim queue. When
  * this place is processed, the list's regions are freed up to the first pinned region. If any region is pinned, the
  * list is then <em>waiting</em>, although its place has been used. The reader that removes the list's first pin gives
- * the list a new place. {@link Pins} are separate from the records.
- *
- * <p>A list is <em>young</em> while it is in the queue of lists with entries in the log.
+ * the list a new place. A list is <em>young</em> while it is in the queue of lists with entries in the log.
  */
-final class ListRecords {
+final class ListRecords extends RecordPages {
     static final int ID = 0;
     static final int CREATION_LSN = 1;
     static final int FIRST = 2;
@@ -47,61 +46,35 @@ final class ListRecords {
     private static final int RECORD_LONGS = 10;
 
     private static final int COUNT_BITS = 12;
-    private static final int COUNT_MASK = (1 << COUNT_BITS) - 1;
+    private static final long COUNT_MASK = (1L << COUNT_BITS) - 1;
     private static final int YOUNG_SHIFT = 2 * COUNT_BITS;
     private static final long ONE_YOUNG = 1L << YOUNG_SHIFT;
 
-    private static final long LISTED = 0;
     static final long REMOVED = 1L << 63;
     static final long WAITING = 1L << 62;
     static final long YOUNG = 1L << 61;
 
-    static final int MAX_LISTS = RecordPages.maxRecords(RECORD_LONGS);
-
-    private final RecordPages records;
+    static final int MAX_LISTS = maxRecords(RECORD_LONGS);
 
     ListRecords() {
-        this(new RecordPages(RECORD_LONGS));
+        super(RECORD_LONGS);
     }
 
-    private ListRecords(RecordPages records) {
-        this.records = records;
-    }
-
-    /** Returns a frozen view of the current records, readable until {@link #thaw}, even while this object changes. */
-    ListRecords freeze() {
-        return new ListRecords(records.freeze());
-    }
-
-    void thaw() {
-        records.thaw();
+    /** Freezes other records, and creates a view of them; see {@link RecordPages#RecordPages(RecordPages)}. */
+    ListRecords(ListRecords of) {
+        super(of);
     }
 
     int create(long id, long creationLsn, long first) {
-        int list = records.allocate();
+        int list = allocate();
+        Arrays.fill(recordToWrite(list), at(list), at(list) + RECORD_LONGS, 0);
         set(list, ID, id);
         set(list, CREATION_LSN, creationLsn);
         set(list, FIRST, first);
         set(list, NEXT, first);
         set(list, FIRST_STORED, first);
         set(list, LAST_LSN, creationLsn);
-        set(list, STORED_BYTES, 0);
-        set(list, CHUNKS, 0);
-        set(list, PLACES, 0);
-        set(list, STATE, LISTED);
         return list;
-    }
-
-    void free(int list) {
-        records.free(list);
-    }
-
-    int count() {
-        return records.count();
-    }
-
-    long memoryBytes() {
-        return records.memoryBytes();
     }
 
     /**
@@ -111,21 +84,13 @@ final class ListRecords {
      * @return whether it is the only entry of the list in the log
      */
     boolean countAppended(int list, long lsn, int length, boolean inLog) {
-        long[] page = records.pageToWrite(list);
-        int record = records.at(list);
+        long[] page = recordToWrite(list);
+        int record = at(list);
         page[record + PLACES] += inLog ? ONE_YOUNG + 1 : 1;
         page[record + NEXT]++;
         page[record + LAST_LSN] = lsn;
         page[record + STORED_BYTES] += length;
         return inLog && page[record + PLACES] >>> YOUNG_SHIFT == 1;
-    }
-
-    long get(int list, int field) {
-        return records.get(list, field);
-    }
-
-    void set(int list, int field, long value) {
-        records.set(list, field, value);
     }
 
     /** Whether the list has a property: {@link #REMOVED}, {@link #WAITING}, or {@link #YOUNG}. */
@@ -146,10 +111,7 @@ final class ListRecords {
         set(list, STATE, get(list, STATE) + places);
     }
 
-    /**
-     * Whether the list is removed and has no place in the queue, so that its record can be freed once it has no pins
-     * and no regions.
-     */
+    /** Whether the list is removed and has no place in the queue, so that only pins and regions keep its record. */
     boolean isIdleAndRemoved(int list) {
         return (get(list, STATE) & ~(WAITING | YOUNG)) == REMOVED;
     }
@@ -162,21 +124,23 @@ final class ListRecords {
         return (int) get(list, CHUNKS);
     }
 
-    void setChunks(int list, int head, int tail) {
-        set(list, CHUNKS, (long) head << Integer.SIZE | tail);
-    }
-
     /** Returns the number of entries in the head chunk that are already freed. */
     int headOffset(int list) {
-        return (int) get(list, PLACES) >>> COUNT_BITS & COUNT_MASK;
+        return (int) (get(list, PLACES) >>> COUNT_BITS & COUNT_MASK);
     }
 
     int tailCount(int list) {
-        return (int) get(list, PLACES) & COUNT_MASK;
+        return (int) (get(list, PLACES) & COUNT_MASK);
     }
 
-    void setPlaces(int list, int headOffset, int tailCount) {
-        set(list, PLACES, young(list) << YOUNG_SHIFT | (long) headOffset << COUNT_BITS | tailCount);
+    void setHead(int list, int chunk, int offset) {
+        set(list, CHUNKS, (long) chunk << Integer.SIZE | tailChunk(list));
+        set(list, PLACES, get(list, PLACES) & ~(COUNT_MASK << COUNT_BITS) | (long) offset << COUNT_BITS);
+    }
+
+    void setTail(int list, int chunk, int count) {
+        set(list, CHUNKS, (long) headChunk(list) << Integer.SIZE | chunk);
+        set(list, PLACES, get(list, PLACES) & ~COUNT_MASK | count);
     }
 
     /** Returns the number of entries at the list's end that lie in the log. */

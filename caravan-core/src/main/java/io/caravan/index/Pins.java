@@ -38,10 +38,7 @@ public final class Pins {
             return from;
         }
 
-        /**
-         * Returns the total length of the list's values that have been freed since the pin was set. All of these values
-         * precede the pin.
-         */
+        /** Returns the total length of the list's values, all before the pin, that were freed since the pin was set. */
         public long freedBytes() {
             return freedBytes;
         }

@@ -18,55 +18,35 @@ import io.caravan.collections.LongPages;
  * system (Knuth, The Art of Computer Programming, volume 1, section 2.5). Entirely free pages are released, except for
  * one. Allocating and freeing take at most a dozen steps each.
  */
-final class RegionChunks {
+final class RegionChunks extends LongPages {
     static final int NONE = 0;
-    /**
-     * The binary logarithm of the size of a list's first chunk. The chunk is small, because many lists have one entry.
-     */
+    /** The binary logarithm of the size of a list's first chunk: small, because many lists have one entry. */
     private static final int FIRST_LOG2 = 1;
-    /**
-     * The binary logarithm of the minimum size of a list's other chunks. With smaller chunks, a walk through the list
-     * would cause a cache miss for each entry.
-     */
+    /** The binary logarithm of the minimum size of other chunks. With smaller ones, each entry is a cache miss. */
     private static final int MIN_LOG2 = 2;
-    /**
-     * The number of entries at which the minimum chunk size doubles. In longer lists, the unused part of the last chunk
-     * matters little.
-     */
+    /** Number of entries at which the minimum size doubles, because an unused part of a chunk then matters little. */
     private static final int SOME_ENTRIES = 24;
 
     private static final int MAX_LOG2 = 12;
-    /**
-     * The binary logarithm of the factor by which a new chunk is smaller than its list, so that little of the chunk
-     * stays unused.
-     */
+    /** The binary logarithm of the factor by which a chunk is smaller than its list, so that little stays unused. */
     private static final int GROWTH_LOG2 = 2;
 
-    private static final int PAGE_LOG2 = Integer.numberOfTrailingZeros(LongPages.PAGE_LONGS);
+    private static final int PAGE_LOG2 = Integer.numberOfTrailingZeros(PAGE_LONGS);
     private static final int LOG2 = 0xFF;
     private static final int FREE = 0x100;
 
-    private final LongPages words;
     /** The first free chunk of each size, or {@link #NONE}. */
     private final int[] firstFree = new int[PAGE_LOG2 + 1];
 
-    private RegionChunks(LongPages words) {
-        this.words = words;
-    }
-
-    /** Returns a frozen view of the current chunks, readable until {@link #thaw}, even while this object changes. */
-    RegionChunks freeze() {
-        return new RegionChunks(words.freeze());
-    }
-
-    void thaw() {
-        words.thaw();
+    /** Freezes other chunks, and creates a view of them; see {@link LongPages#LongPages(LongPages)}. */
+    RegionChunks(RegionChunks of) {
+        super(of);
     }
 
     RegionChunks(int maxPages) {
-        words = new LongPages(maxPages);
+        super(maxPages);
         // The lower halves of the first page are never allocated, because they would include the chunk numbered NONE.
-        words.addPage();
+        addPage();
         for (int log2 = PAGE_LOG2 - 1; log2 >= FIRST_LOG2; log2--) {
             link(1 << log2, log2);
         }
@@ -74,7 +54,7 @@ final class RegionChunks {
 
     /** Returns the number of chunks that can be allocated even if all of them have the maximum size of half a page. */
     int left() {
-        return (int) Math.min(Integer.MAX_VALUE, pagesLeft() * 2);
+        return (int) Math.min(Integer.MAX_VALUE, freePages() * 2);
     }
 
     /**
@@ -84,12 +64,12 @@ final class RegionChunks {
      */
     boolean hasRoom(long entries, long lists) {
         long longs = 2 * entries + (lists << MAX_LOG2);
-        return longs <= (pagesLeft() - 1) * LongPages.PAGE_LONGS;
+        return longs <= (freePages() - 1) * PAGE_LONGS;
     }
 
     /** Returns the number of pages that can still be added, plus the free page that is kept, if any. */
-    private long pagesLeft() {
-        return words.pagesLeft() + (firstFree[PAGE_LOG2] == NONE ? 0 : 1);
+    private long freePages() {
+        return pagesLeft() + (firstFree[PAGE_LOG2] == NONE ? 0 : 1);
     }
 
     /** Allocates a chunk for the end of a list that has this many entries. */
@@ -111,7 +91,7 @@ final class RegionChunks {
             found++;
         }
         if (firstFree[found] == NONE) {
-            link(words.addPage() << PAGE_LOG2, PAGE_LOG2);
+            link(addPage() << PAGE_LOG2, PAGE_LOG2);
         }
         int chunk = firstFree[found];
         unlink(chunk, found);
@@ -119,7 +99,7 @@ final class RegionChunks {
             found--;
             link(chunk + (1 << found), found);
         }
-        words.set(chunk, log2);
+        set(chunk, log2);
         return chunk;
     }
 
@@ -132,41 +112,41 @@ final class RegionChunks {
             log2++;
         }
         if (log2 == PAGE_LOG2 && firstFree[PAGE_LOG2] != NONE) {
-            words.releasePage(merged >>> PAGE_LOG2);
+            releasePage(merged >>> PAGE_LOG2);
         } else {
             link(merged, log2);
         }
     }
 
     private boolean isFree(int chunk, int log2) {
-        return ((int) words.get(chunk) & (FREE | LOG2)) == (FREE | log2);
+        return ((int) get(chunk) & (FREE | LOG2)) == (FREE | log2);
     }
 
     private void link(int chunk, int log2) {
         int behind = firstFree[log2];
-        words.set(chunk, (long) behind << Integer.SIZE | FREE | log2);
-        words.set(chunk + 1, NONE);
+        set(chunk, (long) behind << Integer.SIZE | FREE | log2);
+        set(chunk + 1, NONE);
         if (behind != NONE) {
-            words.set(behind + 1, chunk);
+            set(behind + 1, chunk);
         }
         firstFree[log2] = chunk;
     }
 
     private void unlink(int chunk, int log2) {
-        int before = (int) words.get(chunk + 1);
+        int before = (int) get(chunk + 1);
         int behind = next(chunk);
         if (before == NONE) {
             firstFree[log2] = behind;
         } else {
-            words.set(before, (long) behind << Integer.SIZE | FREE | log2);
+            set(before, (long) behind << Integer.SIZE | FREE | log2);
         }
         if (behind != NONE) {
-            words.set(behind + 1, before);
+            set(behind + 1, before);
         }
     }
 
     private int log2(int chunk) {
-        return (int) words.get(chunk) & LOG2;
+        return (int) get(chunk) & LOG2;
     }
 
     /** Returns the number of regions that fit in a chunk. */
@@ -175,26 +155,22 @@ final class RegionChunks {
     }
 
     int next(int chunk) {
-        return (int) (words.get(chunk) >>> Integer.SIZE);
+        return (int) (get(chunk) >>> Integer.SIZE);
     }
 
     void setNext(int chunk, int next) {
-        words.set(chunk, (long) next << Integer.SIZE | log2(chunk));
+        set(chunk, (long) next << Integer.SIZE | log2(chunk));
     }
 
     long region(int chunk, int at) {
-        return words.get(chunk + 1 + at);
+        return get(chunk + 1 + at);
     }
 
     void setRegion(int chunk, int at, long region) {
-        words.set(chunk + 1 + at, region);
+        set(chunk + 1 + at, region);
     }
 
     void copy(int chunk, int at, long[] target, int targetAt, int count) {
-        words.copy(chunk + 1 + at, target, targetAt, count);
-    }
-
-    long memoryBytes() {
-        return words.memoryBytes();
+        copy(chunk + 1 + at, target, targetAt, count);
     }
 }

@@ -115,12 +115,14 @@ public final class Repairer {
                 log.open(segment);
             }
             long first = geometry.segmentOf(checkpoint.startLsn());
-            long end = new LogScanner(log, checkpoint.storeId())
-                    .endOfFrames(
+            long end = new LogScanner(log)
+                    .visitFrames(
                             checkpoint.startLsn(),
                             checkpoint.previous(),
+                            Long.MAX_VALUE,
                             (segment, at, lsn) ->
-                                    progress.at("whole log", geometry.segmentOf(lsn) - first, log.last() - first + 1));
+                                    progress.at("whole log", geometry.segmentOf(lsn) - first, log.last() - first + 1))
+                    .position();
             if (end < checkpoint.endLsn()) {
                 throw new CorruptStoreException(
                         storage.describe(FileNames.LOG.of(geometry.segmentOf(end))),

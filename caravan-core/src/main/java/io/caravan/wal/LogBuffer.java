@@ -11,14 +11,14 @@ import java.nio.ByteOrder;
  * it again.
  */
 public final class LogBuffer {
-    private static final long UNPLACED = -1;
-
     private final ByteBuffer own;
     /** The memory in use: {@link #own}, or a larger buffer if a leader's frame does not fit in {@code own}. */
     private ByteBuffer memory;
 
-    private long baseLsn = UNPLACED;
+    private long baseLsn;
+    /** The maximum size of the frame; 0 if the frame has no place in the log yet. */
     private int limit;
+
     private int end = FrameLayout.HEADER_BYTES;
     private int records;
     /** Whether the memory contains a leader's frame, including its header. */
@@ -40,17 +40,13 @@ public final class LogBuffer {
         limit = Math.min(own.capacity(), geometry.remaining(lsn));
     }
 
-    public boolean placed() {
-        return baseLsn != UNPLACED;
-    }
-
     public boolean isEmpty() {
         return records == 0;
     }
 
-    /** Whether records of this many bytes still fit in the frame. */
+    /** Whether the frame has a place in the log, and records of this many bytes still fit in it. */
     public boolean fits(int bytes) {
-        return placed() && bytes <= limit - end;
+        return bytes <= limit - end;
     }
 
     /** Returns the maximum number of bytes for the records of one frame. */
@@ -63,10 +59,7 @@ public final class LogBuffer {
         return end - FrameLayout.HEADER_BYTES;
     }
 
-    /**
-     * Reserves the next bytes for a record, which must {@linkplain #fits fit}. Returns the record's index in {@link
-     * #memory()}.
-     */
+    /** Reserves bytes for a record, which must {@linkplain #fits fit}. Returns their index in {@link #memory()}. */
     public int add(int bytes) {
         int at = end;
         end += bytes;
@@ -74,10 +67,7 @@ public final class LogBuffer {
         return at;
     }
 
-    /**
-     * Copies a leader's frame, unchanged, to this buffer. A frame that is larger than this buffer gets its own memory
-     * until {@link #clear}.
-     */
+    /** Copies a leader's frame unchanged. A frame larger than this buffer has its own memory until {@link #clear}. */
     public void fill(ByteBuffer frame) {
         int bytes = FrameLayout.HEADER_BYTES + frame.getInt(FrameLayout.PAYLOAD_BYTES);
         if (Blocks.roundUp(bytes) > memory.capacity()) {
@@ -137,7 +127,7 @@ public final class LogBuffer {
 
     public void clear() {
         memory = own;
-        baseLsn = UNPLACED;
+        limit = 0;
         end = FrameLayout.HEADER_BYTES;
         records = 0;
         filled = false;

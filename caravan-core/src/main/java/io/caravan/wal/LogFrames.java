@@ -20,10 +20,7 @@ public final class LogFrames {
     /** The result of a search that finds no frame. */
     public static final long NOWHERE = -1;
 
-    /**
-     * The read-ahead, in bytes, for a log that is not being written. One read returns many small frames, which fit in a
-     * processor cache.
-     */
+    /** The read-ahead, in bytes, for a log that is not being written: many small frames, which fit in a cache. */
     public static final int READ_AHEAD_BYTES = 256 << 10;
 
     /** No read-ahead, for a log that is being written, so that each request reads the file again. */
@@ -44,10 +41,7 @@ public final class LogFrames {
     /** Receives the blocks in which no valid frame starts. */
     @FunctionalInterface
     public interface PassedBlocks {
-        /**
-         * Handles a block in which no valid frame starts. The window contains the frame bytes that the block's header
-         * claims, if they exist.
-         */
+        /** Handles such a block. The window contains the frame bytes that the block's header claims, if they exist. */
         void passed(long lsn) throws IOException;
     }
 
@@ -65,9 +59,7 @@ public final class LogFrames {
         this.readAheadBytes = readAheadBytes;
     }
 
-    /**
-     * Returns the window, which contains the bytes of the last read; {@link #at} returns the index of a position in it.
-     */
+    /** Returns the window with the bytes of the last read; {@link #at} returns the index of a position in it. */
     public ByteBuffer window() {
         return window;
     }
@@ -79,14 +71,12 @@ public final class LogFrames {
 
     /** Whether a valid frame starts at this LSN. If so, the window contains the entire frame. */
     public boolean validAt(long lsn) throws IOException {
-        if (!begunAt(lsn)) {
-            return false;
-        }
-        int payloadBytes = window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
-        return payloadBytes >= 0
-                && payloadBytes <= geometry.remaining(lsn) - FrameLayout.HEADER_BYTES
-                && read(lsn, FrameLayout.HEADER_BYTES + payloadBytes)
-                && FrameLayout.valid(window, at(lsn), storeId, lsn);
+        return begunAt(lsn) && read(lsn, frameBytes(lsn)) && FrameLayout.valid(window, at(lsn), storeId, lsn);
+    }
+
+    /** Returns the size that the header at this LSN claims for its frame. A damaged header may claim any number. */
+    private int frameBytes(long lsn) {
+        return FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
     }
 
     /** Whether the bytes at this LSN are the header of a frame with this LSN. If so, the window contains the header. */
@@ -96,10 +86,7 @@ public final class LogFrames {
                 && window.getLong(at(lsn) + FrameLayout.LSN) == lsn;
     }
 
-    /**
-     * Returns the position of the frame that follows another frame, directly or at the start of the next segment;
-     * {@link #NOWHERE} if no frame follows.
-     */
+    /** Returns the position of the next frame, there or first in the next segment; {@link #NOWHERE} if none follows. */
     public long following(long position, Link previous) throws IOException {
         if (followsAt(position, previous)) {
             return position;
@@ -110,8 +97,7 @@ public final class LogFrames {
 
     /** Returns the bytes of the valid frame at this LSN, which must be the frame that was read last. */
     ByteBuffer frameAt(long lsn) {
-        int bytes = FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);
-        return window.slice(at(lsn), bytes);
+        return window.slice(at(lsn), frameBytes(lsn));
     }
 
     private boolean followsAt(long lsn, Link previous) throws IOException {
@@ -148,24 +134,17 @@ public final class LogFrames {
 
     /** Returns the position after the valid frame at this LSN, which was read last. */
     public long positionBehind(long lsn) {
-        return geometry.positionAfter(
-                lsn + FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES));
+        return geometry.positionAfter(lsn + frameBytes(lsn));
     }
 
-    /**
-     * Returns the number of payload bytes that the frame header at this LSN claims, if the header is correct and the
-     * bytes exist; otherwise 0.
-     */
+    /** Returns the number of payload bytes that a correct header at this LSN claims, if they exist; otherwise 0. */
     int claimedBytesAt(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
                 ? Math.max(0, FrameLayout.claimedPayloadBytes(window, at(lsn), storeId, lsn))
                 : 0;
     }
 
-    /**
-     * Returns the number of header fields at this LSN that match the expected frame: most fields for a damaged frame,
-     * few for other data.
-     */
+    /** Returns the number of header fields that match the expected frame: most if a damaged frame is here. */
     public int fieldsRight(long lsn, long previous) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
                 ? FrameLayout.fieldsRight(window, at(lsn), storeId, lsn, previous)

@@ -1,7 +1,6 @@
 package io.caravan.wal;
 
 import io.caravan.format.Blocks;
-import io.caravan.format.FrameLayout;
 
 /**
  * The layout of the log in segment files. A log sequence number (LSN) is a byte position. Segment n starts at n times
@@ -36,23 +35,12 @@ public record LogGeometry(int segmentBytes) {
         return offsetOf(lsn) < frontBytes();
     }
 
-    /**
-     * Returns the maximum size of one frame's records: the frame must fit in a segment and in the buffer in which it is
-     * built.
-     */
-    public int maxRecordBytes(int bufferBytes) {
-        return Math.min(bufferBytes, remaining(firstFrame(0))) - FrameLayout.HEADER_BYTES;
-    }
-
     /** Returns the number of bytes from a position to the end of the position's segment. */
     public int remaining(long lsn) {
         return segmentBytes - offsetOf(lsn);
     }
 
-    /**
-     * Returns the position of the frame after one that ends at this position: the next block, or the next segment if
-     * this segment is full.
-     */
+    /** Returns the position after a frame that ends here: the next block, or the next segment if this one is full. */
     public long positionAfter(long end) {
         long block = Blocks.roundUp(end);
         return offsetOf(block) == 0 ? firstFrame(segmentOf(block)) : block;

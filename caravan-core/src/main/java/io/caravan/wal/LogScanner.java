@@ -1,16 +1,13 @@
 package io.caravan.wal;
 
 import io.caravan.CorruptStoreException;
+import io.caravan.format.Blocks;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.InvalidRecordException;
-import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Visits the frames of a log in order and finds the end of the log. Refuses a damaged log.
@@ -63,15 +60,6 @@ public final class LogScanner {
     }
 
     /**
-     * Collects the valid frames after the log's end whose term is not lower than the term of the log's last frame, and
-     * the highest term of all frames, including torn frames.
-     */
-    private static final class Behind {
-        final List<Long> valid = new ArrayList<>();
-        int term;
-    }
-
-    /**
      * The maximum total size, in segments, that the torn frames in one segment may claim. Torn frames may follow each
      * other in a segment, but do not overlap. Frames that claim more cannot be genuine, and a check of these frames
      * would read the same bytes repeatedly.
@@ -80,22 +68,12 @@ public final class LogScanner {
 
     private final LogSegments segments;
     private final LogGeometry geometry;
-    private final long storeId;
     private final LogFrames frames;
 
-    public LogScanner(LogSegments segments, long storeId) {
+    public LogScanner(LogSegments segments) {
         this.segments = segments;
         this.geometry = segments.geometry();
-        this.storeId = storeId;
-        this.frames = new LogFrames(geometry, storeId, this::file, LogFrames.READ_AHEAD_BYTES);
-    }
-
-    private @Nullable StoreFile file(long segment) throws IOException {
-        if (!segments.ready(segment)) {
-            return null;
-        }
-        segments.checkSize(segment);
-        return segments.file(segment);
+        this.frames = segments.frames(LogFrames.READ_AHEAD_BYTES);
     }
 
     /**
@@ -117,34 +95,20 @@ public final class LogScanner {
             throws IOException {
         End found = visitFrames(start, previous, Long.MAX_VALUE, visitor);
         Behind behind = behind(found);
-        boolean gap = !behind.valid.isEmpty() && !(beingWritten && hasGrown(found));
-        if (gap && wasForced(found, behind.valid, forced)) {
-            reject(found, behind.valid.get(0));
+        boolean gap = behind.first() != LogFrames.NOWHERE && !(beingWritten && hasGrown(found));
+        boolean wasForced = forced.isPresent() ? found.position() < forced.getAsLong() : behind.afterForce();
+        if (gap && wasForced) {
+            reject(found, behind.first());
         }
         if (found.position() < end) {
             throw damaged(damagedFrame(found, end), "the log ends here, but a checkpoint needs it up to LSN " + end);
         }
-        return new End(found.position(), found.last(), found.frames(), found.torn(), gap, behind.term);
+        return new End(found.position(), found.last(), found.frames(), found.torn(), gap, behind.term());
     }
 
     /** Whether the log has grown since its end was found. Reads the file again. */
     private boolean hasGrown(End found) throws IOException {
-        return new LogFrames(geometry, storeId, this::file, LogFrames.NO_READ_AHEAD)
-                        .following(found.position(), found.last())
-                != LogFrames.NOWHERE;
-    }
-
-    /** Whether the missing frame at the log's end had been fsynced, as far as can be determined. */
-    private boolean wasForced(End found, List<Long> behind, OptionalLong forced) throws IOException {
-        if (forced.isPresent()) {
-            return found.position() < forced.getAsLong();
-        }
-        for (long lsn : behind) {
-            if (frames.begunAt(lsn) && FrameLayout.afterForce(frames.window(), frames.at(lsn))) {
-                return true;
-            }
-        }
-        return false;
+        return segments.frames(LogFrames.NO_READ_AHEAD).following(found.position(), found.last()) != LogFrames.NOWHERE;
     }
 
     /**
@@ -160,12 +124,8 @@ public final class LogScanner {
         return found;
     }
 
-    /** Returns the position after the consecutive valid frames from a position on, regardless of later bytes. */
-    public long endOfFrames(long start, Link previous, FrameVisitor visitor) throws IOException {
-        return visitFrames(start, previous, Long.MAX_VALUE, visitor).position();
-    }
-
-    private End visitFrames(long start, Link before, long until, FrameVisitor visitor) throws IOException {
+    /** Visits the consecutive valid frames from a position on, regardless of later bytes, until a position is reached. */
+    public End visitFrames(long start, Link before, long until, FrameVisitor visitor) throws IOException {
         long position = start;
         Link previous = before;
         long count = 0;
@@ -190,38 +150,39 @@ public final class LogScanner {
         }
     }
 
-    private Behind behind(End found) throws IOException {
-        Behind behind = new Behind();
-        behind.term = found.last().term();
-        if (!segments.isEmpty()) {
-            for (long segment = geometry.segmentOf(found.position()); segment <= segments.last(); segment++) {
-                addFramesIn(segment, found, behind);
-            }
-        }
-        return behind;
-    }
+    /**
+     * The frames after the log's end.
+     *
+     * @param first the first valid frame whose term is not lower than the term of the log's last frame
+     * @param afterForce whether any such frame records that the earlier frames were fsynced
+     * @param term the highest term of all frames, including torn frames
+     */
+    private record Behind(long first, boolean afterForce, int term) {}
 
-    private void addFramesIn(long segment, End found, Behind behind) throws IOException {
-        long[] claimedBytes = {0};
-        LogFrames.PassedBlocks blocks = lsn -> {
-            long claimed = frames.claimedBytesAt(lsn);
-            if (claimed > 0) {
-                behind.term = Math.max(behind.term, FrameLayout.term(frames.window(), frames.at(lsn)));
+    private Behind behind(End found) throws IOException {
+        long first = LogFrames.NOWHERE;
+        boolean afterForce = false;
+        int highest = found.last().term();
+        for (long segment = geometry.segmentOf(found.position()); segment <= segments.last(); segment++) {
+            long claimedBytes = 0;
+            long lsn = Math.max(found.position(), geometry.firstFrame(segment));
+            while (lsn < geometry.startOf(segment + 1)) {
+                boolean valid = frames.validAt(lsn);
+                int claimed = valid ? 0 : frames.claimedBytesAt(lsn);
+                int term = valid || claimed > 0 ? FrameLayout.term(frames.window(), frames.at(lsn)) : 0;
+                highest = Math.max(highest, term);
+                claimedBytes += claimed;
+                if (claimedBytes > MAX_CLAIMED_SEGMENTS * geometry.segmentBytes()) {
+                    throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
+                }
+                if (valid && term >= found.last().term()) {
+                    first = first == LogFrames.NOWHERE ? lsn : first;
+                    afterForce |= FrameLayout.afterForce(frames.window(), frames.at(lsn));
+                }
+                lsn = valid ? frames.positionBehind(lsn) : lsn + Blocks.BLOCK_BYTES;
             }
-            claimedBytes[0] += claimed;
-            if (claimedBytes[0] > MAX_CLAIMED_SEGMENTS * geometry.segmentBytes()) {
-                throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
-            }
-        };
-        long lsn = frames.firstValid(segment, found.position(), 0, blocks);
-        while (lsn != LogFrames.NOWHERE) {
-            int term = FrameLayout.term(frames.window(), frames.at(lsn));
-            behind.term = Math.max(behind.term, term);
-            if (term >= found.last().term()) {
-                behind.valid.add(lsn);
-            }
-            lsn = frames.firstValid(segment, frames.positionBehind(lsn), 0, blocks);
         }
+        return new Behind(first, afterForce, highest);
     }
 
     private void reject(End found, long validLsn) throws IOException {

@@ -36,9 +36,6 @@ public final class LogSegments implements AutoCloseable {
     private final LogGeometry geometry;
     private final long storeId;
     private final ConcurrentSkipListMap<Long, LogSegment> files = new ConcurrentSkipListMap<>();
-    /** Number of a segment file that a failed call may have left after the last segment, or -1. */
-    private long leftover = -1;
-
     private @Nullable FsyncedLsn forced;
     /** The segment that was read last, which is usually also the next one to be read. It may have been closed. */
     private volatile @Nullable LogSegment lastRead;
@@ -70,7 +67,7 @@ public final class LogSegments implements AutoCloseable {
             throw new CorruptStoreException(
                     file.path(),
                     file.size(),
-                    "should be " + geometry.segmentBytes() + " bytes long; restore the" + " directory from a backup");
+                    "should be " + geometry.segmentBytes() + " bytes long; restore the directory from a backup");
         }
     }
 
@@ -91,14 +88,27 @@ public final class LogSegments implements AutoCloseable {
         if (found == null) {
             throw new IllegalStateException("log segment " + segment + " is not open");
         }
-        return found.file();
+        return found.file;
+    }
+
+    /** Returns a reader of the log's frames, which rejects a segment of the wrong size; see {@link LogFrames}. */
+    LogFrames frames(int readAheadBytes) {
+        return new LogFrames(geometry, storeId, this::checkedFile, readAheadBytes);
+    }
+
+    private @Nullable StoreFile checkedFile(long segment) throws IOException {
+        if (!ready(segment)) {
+            return null;
+        }
+        checkSize(segment);
+        return file(segment);
     }
 
     /** Copies log bytes, starting at a position, to a buffer. Returns false if the log no longer has them. */
     public boolean copy(long lsn, ByteBuffer target, int bytes) {
         long number = geometry.segmentOf(lsn);
         LogSegment last = lastRead;
-        if (last != null && last.number() == number && last.copy(geometry.offsetOf(lsn), target, bytes)) {
+        if (last != null && last.number == number && last.copy(geometry.offsetOf(lsn), target, bytes)) {
             return true;
         }
         LogSegment found = files.get(number);
@@ -114,10 +124,6 @@ public final class LogSegments implements AutoCloseable {
         return storage.describe(FileNames.LOG.of(segment));
     }
 
-    public boolean isEmpty() {
-        return files.isEmpty();
-    }
-
     public long first() {
         return files.firstKey();
     }
@@ -131,34 +137,22 @@ public final class LogSegments implements AutoCloseable {
         return List.copyOf(files.tailMap(segment).keySet());
     }
 
-    /**
-     * Creates the segment after the last segment, or segment 0 if there is none. Its space is allocated and filled with
-     * zeros, and its name is durable.
-     */
+    /** Creates the next segment, at first segment 0. Its space is filled with zeros, and its name is durable. */
     public void prepareNext() throws IOException {
         long segment = files.isEmpty() ? 0 : last() + 1;
         String temporary = FileNames.LOG.temporary(segment);
-        StoreFile file = storage.create(temporary, geometry.segmentBytes());
-        try {
+        try (StoreFile file = storage.create(temporary, geometry.segmentBytes())) {
             writeHeader(file, segment);
-        } finally {
-            file.close();
         }
-        leftover = segment;
         storage.rename(temporary, FileNames.LOG.of(segment));
         storage.forceDirectory();
         open(segment);
-        leftover = -1;
     }
 
-    /**
-     * Renames the oldest segment, which no checkpoint needs, so that it becomes the segment after the last one. May be
-     * called again after a failure.
-     */
+    /** Makes the oldest segment, which no checkpoint needs, the last one. May be called again after a failure. */
     public void recycleFirst() throws IOException {
         long segment = last() + 1;
         long oldest = closeFirst();
-        leftover = segment;
         storage.rename(FileNames.LOG.of(oldest), FileNames.LOG.of(segment));
         files.remove(oldest);
         try (StoreFile file = storage.open(FileNames.LOG.of(segment))) {
@@ -166,15 +160,13 @@ public final class LogSegments implements AutoCloseable {
         }
         storage.forceDirectory();
         open(segment);
-        leftover = -1;
     }
 
     /** Deletes the oldest segment, which no checkpoint needs. May be called again after a failure. */
     public void deleteFirst() throws IOException {
         long oldest = closeFirst();
-        deleteIfThere(oldest);
+        delete(oldest);
         files.remove(oldest);
-        storage.forceDirectory();
     }
 
     private long closeFirst() throws IOException {
@@ -183,11 +175,13 @@ public final class LogSegments implements AutoCloseable {
         return oldest.getKey();
     }
 
-    private void deleteIfThere(long segment) throws IOException {
+    /** Durably deletes the file of a segment, unless an earlier call has deleted it. */
+    private void delete(long segment) throws IOException {
         String name = FileNames.LOG.of(segment);
         if (storage.list().contains(name)) {
             storage.delete(name);
         }
+        storage.forceDirectory();
     }
 
     /** Rewrites and fsyncs the header of a segment that has no frames. */
@@ -206,11 +200,10 @@ public final class LogSegments implements AutoCloseable {
      * @throws IOException if the disk fails, or the frames have changed since they were read
      */
     public void settle(long start, LogScanner.End end) throws IOException {
-        FsyncedLsn opened = FsyncedLsn.open(storage, storeId);
+        FsyncedLsn opened = new FsyncedLsn(storage, storeId);
         forced = opened;
-        LogFrames frames = new LogFrames(
-                geometry, storeId, segment -> ready(segment) ? file(segment) : null, LogFrames.NO_READ_AHEAD);
-        writeAgain(frames, Math.max(start, opened.lsn()), end);
+        LogFrames frames = frames(LogFrames.NO_READ_AHEAD);
+        writeAgain(frames, Math.max(start, opened.get()), end);
         eraseHeader(frames, end.position());
         eraseHeader(frames, frames.firstBehind(end.position()));
         long last = geometry.segmentOf(end.position());
@@ -275,17 +268,11 @@ public final class LogSegments implements AutoCloseable {
         return frame.flip();
     }
 
-    /** Deletes the last segment, which has no frames. First removes a file that a failed call has left after it. */
+    /** Deletes the last segment, which has no frames. First deletes a file that a failed call may have left after it. */
     public void discard(long segment) throws IOException {
-        if (leftover > segment) {
-            deleteIfThere(leftover);
-            storage.forceDirectory();
-        }
-        leftover = segment;
+        delete(segment + 1);
         Objects.requireNonNull(files.remove(segment)).close();
-        deleteIfThere(segment);
-        storage.forceDirectory();
-        leftover = -1;
+        delete(segment);
     }
 
     private void writeHeader(StoreFile file, long segment) throws IOException {
@@ -319,7 +306,7 @@ public final class LogSegments implements AutoCloseable {
         }
         files.clear();
         if (forced != null) {
-            forced.close();
+            forced.file.close();
         }
         if (first != null) {
             throw first;
@@ -343,14 +330,6 @@ public final class LogSegments implements AutoCloseable {
             this.number = number;
             this.file = file;
             this.mapping = file.map();
-        }
-
-        long number() {
-            return number;
-        }
-
-        StoreFile file() {
-            return file;
         }
 
         /** Copies bytes of the segment, starting at an offset, to a buffer. Returns false if the segment is closed. */
@@ -383,49 +362,31 @@ public final class LogSegments implements AutoCloseable {
      * outlives the process. If the page cache is lost, all readable bytes of the log come from the disk. {@link
      * FsyncedLsnLayout} distinguishes the two cases.
      */
-    private static final class FsyncedLsn implements AutoCloseable {
-        private final StoreFile file;
-        private final long storeId;
+    private static final class FsyncedLsn {
         private final UUID boot;
+        private final long storeId;
+        private final StoreFile file;
         private final ByteBuffer bytes =
                 ByteBuffer.allocateDirect(FsyncedLsnLayout.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        private final long lsn;
 
-        private FsyncedLsn(StoreFile file, long storeId, UUID boot) throws IOException {
-            this.file = file;
+        FsyncedLsn(Storage storage, long storeId) throws IOException {
+            this.boot = storage.bootId();
             this.storeId = storeId;
-            this.boot = boot;
-            file.read(bytes, 0);
-            this.lsn = FsyncedLsnLayout.lsn(bytes.clear(), storeId, boot);
-        }
-
-        static FsyncedLsn open(Storage storage, long storeId) throws IOException {
-            boolean there = storage.list().contains(FileNames.FORCED_LSN);
-            StoreFile file = there
+            this.file = storage.list().contains(FileNames.FORCED_LSN)
                     ? storage.open(FileNames.FORCED_LSN)
                     : storage.create(FileNames.FORCED_LSN, FsyncedLsnLayout.BYTES);
-            try {
-                return new FsyncedLsn(file, storeId, storage.bootId());
-            } catch (IOException | RuntimeException failed) {
-                file.close();
-                throw failed;
-            }
         }
 
-        /** Returns the LSN up to which the log was known to be on disk when the file was opened. */
-        long lsn() {
-            return lsn;
+        /** Returns the LSN up to which the log is known to be on disk. */
+        long get() throws IOException {
+            file.read(bytes.clear(), 0);
+            return FsyncedLsnLayout.lsn(bytes.clear(), storeId, boot);
         }
 
         /** Records that the log is fsynced up to this position. */
         void put(long forcedLsn) throws IOException {
             FsyncedLsnLayout.put(bytes.clear(), storeId, boot, forcedLsn);
             file.write(bytes, 0);
-        }
-
-        @Override
-        public void close() throws IOException {
-            file.close();
         }
     }
 }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.IntConsumer;
+import java.util.function.IntToLongFunction;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -97,7 +98,7 @@ class TablesTest {
                 int[] count = {0};
                 table.forEach(part, slot -> {
                     count[0]++;
-                    assertThat(table.partitionOf(keeper.key(slot))).isEqualTo(number);
+                    assertThat((int) (SlotTable.hash(keeper.key(slot)) >>> 61)).isEqualTo(number);
                     assertThat(model).containsEntry(keeper.key(slot), slot);
                 });
                 sum += count[0];
@@ -124,10 +125,10 @@ class TablesTest {
         long lookups;
         long most;
 
-        Counted(int partitions, SlotTable.Keys keys) {
+        Counted(int partitions, IntToLongFunction keys) {
             table = new SlotTable(partitions, slot -> {
                 lookups++;
-                return keys.key(slot);
+                return keys.applyAsLong(slot);
             });
         }
 
@@ -166,7 +167,7 @@ class TablesTest {
             assertThat(table.find(keyOfHash(first + slot))).isEqualTo(slot);
         }
         Set<Integer> found = new HashSet<>();
-        table.forEach(table.partitionOf(keyOfHash(first)), found::add);
+        table.forEach((int) (first >>> 54), found::add);
         assertThat(found).hasSize(slots);
         assertThat(counted.most(slots, table::remove)).isLessThanOrEqualTo(15 * 4_700);
         assertThat(table.memoryBytes()).as("nodes were joined").isLessThan(1024 * 4 + 100);
@@ -267,11 +268,11 @@ class TablesTest {
 
     @Test
     void frozenPageIsCopiedOnceOnFirstWrite() {
-        LongPages pages = new LongPages();
+        LongPages pages = new LongPages(LongPages.MAX_PAGES);
         for (int page = 0; page < 5; page++) {
             pages.set(pages.addPage() * LongPages.PAGE_LONGS, page);
         }
-        LongPages frozen = pages.freeze();
+        LongPages frozen = new LongPages(pages);
         for (int page = 0; page < 5; page++) {
             assertThat(pages.page(page)).isSameAs(frozen.page(page));
         }
@@ -297,7 +298,7 @@ class TablesTest {
     void longPagesKeepEveryLong() {
         Seeds.forEach(3, seed -> {
             Random random = new Random(seed);
-            LongPages pages = new LongPages();
+            LongPages pages = new LongPages(LongPages.MAX_PAGES);
             Map<Integer, Long> model = new HashMap<>();
             for (int page = 0; page < 9; page++) {
                 assertThat(pages.addPage()).isEqualTo(page);
@@ -321,7 +322,7 @@ class TablesTest {
 
     @Test
     void releasedPagesFreeMemoryAndAreReusedEmpty() {
-        LongPages pages = new LongPages();
+        LongPages pages = new LongPages(LongPages.MAX_PAGES);
         for (int page = 0; page < 20; page++) {
             pages.addPage();
             pages.set(page * LongPages.PAGE_LONGS, 7);

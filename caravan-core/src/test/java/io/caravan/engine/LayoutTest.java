@@ -81,7 +81,7 @@ class LayoutTest {
     void holesAreVisitedInSmallSteps() {
         int count = 10_000;
         IndexedHeap heap = new IndexedHeap();
-        heap.addSpace(0, count * 64L);
+        heap.addSpace(0, count * 64);
         long[] places =
                 LongStream.range(0, 2 * count).map(i -> heap.allocate(32)).toArray();
         for (int i = 0; i < places.length; i += 2) {

@@ -55,7 +55,7 @@ public record StoreAnatomy(
             for (String name : image.names("log-")) {
                 log.open(FileNames.LOG.number(name).getAsLong());
             }
-            end = new LogScanner(log, oldest.storeId())
+            end = new LogScanner(log)
                     .scan(
                             oldest.startLsn(),
                             oldest.previous(),

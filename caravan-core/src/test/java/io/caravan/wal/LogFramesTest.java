@@ -139,7 +139,7 @@ class LogFramesTest {
         term = 5;
         write(SMALL);
         damage(written.get(1));
-        LogScanner.End end = new LogScanner(segments, STORE)
+        LogScanner.End end = new LogScanner(segments)
                 .scan(written.get(0), Link.NONE, written.get(0), OptionalLong.empty(), false, (bytes, at, lsn) -> {});
         assertThat(end.position()).isEqualTo(written.get(1));
         assertThat(end.term()).isEqualTo(5);

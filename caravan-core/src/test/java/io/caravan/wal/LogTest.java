@@ -78,7 +78,7 @@ class LogTest {
             for (String name : image.names("log-")) {
                 opened.open(FileNames.LOG.number(name).getAsLong());
             }
-            var end = new LogScanner(opened, STORE)
+            var end = new LogScanner(opened)
                     .scan(start, previous, needed, OptionalLong.empty(), false, (segment, at, lsn) -> frames.add(lsn));
             return new Scan(frames, end);
         }
@@ -224,7 +224,7 @@ class LogTest {
             DirectoryImage lie = storage.image().edited(FileNames.LOG.of(0), file -> claimEverything(file, wide));
             try (LogSegments opened = new LogSegments(new MemoryStorage(lie), wide, STORE)) {
                 opened.open(0);
-                LogScanner scanner = new LogScanner(opened, STORE);
+                LogScanner scanner = new LogScanner(opened);
                 assertThatThrownBy(() -> scanner.scan(
                                 START, Link.NONE, START, OptionalLong.empty(), false, (segment, at, lsn) -> {}))
                         .isInstanceOf(CorruptStoreException.class)

@@ -71,7 +71,7 @@ enum Sabotage {
                     }
             """)),
     TRUNCATE_AT_THE_FIRST_BAD_FRAME_THOUGH_VALID_ONES_FOLLOW(
-            edit("wal/LogScanner", "            reject(found, behind.valid.get(0));\n", "")),
+            edit("wal/LogScanner", "            reject(found, behind.first());\n", "")),
     RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE(
             edit("wal/LogWriter", "            forceFailed(failed);\n", "            force();\n            return;\n")),
     LET_A_READER_SEE_WHAT_IS_NOT_FORCED(edit(
@@ -79,8 +79,8 @@ enum Sabotage {
             "            committed.awaitPassed(pinned.lastLsn());\n            return described(pinned);",
             "            return described(pinned);")),
     TRUST_A_FRAME_WHOSE_FORCE_FAILED(
-            edit("wal/LogSegments", "        writeAgain(frames, Math.max(start, opened.lsn()), end);\n", "")),
-    WRITE_ACKNOWLEDGED_FRAMES_AGAIN(edit("wal/LogSegments", "Math.max(start, opened.lsn())", "start")),
+            edit("wal/LogSegments", "        writeAgain(frames, Math.max(start, opened.get()), end);\n", "")),
+    WRITE_ACKNOWLEDGED_FRAMES_AGAIN(edit("wal/LogSegments", "Math.max(start, opened.get())", "start")),
     NOTE_A_FORCE_BEFORE_IT_IS_MADE(edit(
             "wal/LogWriter",
             "            for (long segment = firstUnforcedSegment;",
