@@ -203,43 +203,30 @@ final class Checkpointer {
     /** Publishes a checkpoint now. Called on the checkpointer's thread only. */
     void publish() throws IOException {
         long startNanos = state.nowNanos();
+        long longerNanos = unreadable ? Math.min(2 * retryNanos, MAX_RETRY_NANOS) : RETRY_NANOS;
+        lastAttemptFailed = true;
+        retryNanos = RETRY_NANOS;
+        unreadable = false;
         try {
             checkpoints.publish();
-        } catch (LogEvacuation.ForceFailed failed) {
-            countFailure();
-            failStore.accept(failed.getCause());
-            throw Objects.requireNonNull(state.failure());
+            lastAttemptFailed = false;
         } catch (LogEvacuation.Unreadable kept) {
-            countFailure();
-            retryNanos = unreadable ? Math.min(2 * retryNanos, MAX_RETRY_NANOS) : RETRY_NANOS;
+            retryNanos = longerNanos;
             unreadable = true;
             throw kept;
-        } catch (IOException | RuntimeException failed) {
-            countFailure();
-            retryEachSecond();
-            throw failed;
-        } catch (Error broken) {
-            countFailure();
-            failStore.accept(broken);
+        } catch (LogEvacuation.ForceFailed | Error fatal) {
+            failStore.accept(fatal instanceof Error ? fatal : fatal.getCause());
             throw Objects.requireNonNull(state.failure());
+        } finally {
+            if (lastAttemptFailed) {
+                lastFailureNanos = state.nowNanos();
+                state.locked(() -> state.counters.failures++);
+            }
         }
-        lastAttemptFailed = false;
-        retryEachSecond();
         dueAtLsn = dueAt();
         state.locked(() -> {
             state.counters.checkpoints++;
             state.counters.lastCheckpointNanos = state.nowNanos() - startNanos;
         });
-    }
-
-    private void retryEachSecond() {
-        retryNanos = RETRY_NANOS;
-        unreadable = false;
-    }
-
-    private void countFailure() {
-        lastAttemptFailed = true;
-        lastFailureNanos = state.nowNanos();
-        state.locked(() -> state.counters.failures++);
     }
 }

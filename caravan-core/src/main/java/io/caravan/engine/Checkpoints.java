@@ -15,7 +15,6 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /**
  * Writes and retains checkpoints without stopping writes.
@@ -39,10 +38,8 @@ final class Checkpoints {
 
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushScheduler demand;
     private final HeapSpace space;
     private final Provisioner provisioner;
-    private final DiskReserve reserve;
     private final Consumer<IOException> logForceFailed;
     private final LogEvacuation tenuring;
     private final long[] slice = new long[SLICE_LONGS];
@@ -55,21 +52,18 @@ final class Checkpoints {
     Checkpoints(
             StoreState state,
             CommitQueue queue,
-            FlushScheduler demand,
             HeapSpace space,
             Provisioner provisioner,
-            DiskReserve reserve,
             Consumer<IOException> logForceFailed,
             Recovered recovered) {
         this.state = state;
         this.queue = queue;
-        this.demand = demand;
         this.space = space;
         this.provisioner = provisioner;
-        this.reserve = reserve;
         this.logForceFailed = logForceFailed;
-        this.tenuring = new LogEvacuation(state, queue, space, reserve);
-        this.kept = new ArrayList<>(recovered.checkpoints());
+        this.tenuring = new LogEvacuation(state, queue, space, provisioner);
+        this.kept = new ArrayList<>(
+                recovered.checkpoints().stream().map(CheckpointHeader::number).toList());
         this.newest = recovered.newest();
         this.newestBytes = recovered.newestBytes();
         this.countedHeapSegments = state.heapFile.segmentCount();
@@ -172,7 +166,7 @@ final class Checkpoints {
     private record Start(long lsn, long previousLsn, long tail) {}
 
     private Start begin() {
-        inSlices(space::releaseTrailingSlice);
+        state.inSlices(space::releaseTrailingSlice);
         return state.locked(() -> new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail()));
     }
 
@@ -325,7 +319,7 @@ final class Checkpoints {
     private void awaitForced(long lsn) {
         state.locked(() -> {
             if (state.forced.position() < lsn) {
-                demand.requireForce();
+                queue.requireForce();
             }
         });
         state.forced.await(lsn);
@@ -335,8 +329,8 @@ final class Checkpoints {
         CheckpointHeader older = newest;
         newest = header;
         newestBytes = fileBytes;
-        reserve.published(fileBytes);
-        inSlices(space::reuseSlice);
+        provisioner.published(fileBytes);
+        state.inSlices(space::reuseSlice);
         kept.add(header.number());
         while (kept.size() > 2) {
             state.storage.delete(FileNames.CHECKPOINT.of(kept.get(0)));
@@ -347,13 +341,5 @@ final class Checkpoints {
         provisioner.release(state.geometry.segmentOf(older.startLsn()));
         countedHeapSegments = Math.max(older.heapSegments(), header.heapSegments());
         state.heapFile.dropFrom(provisioner.leasedHeapSegments(countedHeapSegments));
-    }
-
-    /** Performs a long operation, slice by slice, until no slice is left. */
-    private void inSlices(Supplier<Boolean> slice) {
-        boolean more = true;
-        while (more) {
-            more = state.slice(slice);
-        }
     }
 }

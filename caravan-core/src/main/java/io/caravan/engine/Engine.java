@@ -77,7 +77,9 @@ public final class Engine implements DurableListStore, Replica {
             Recovered recovered =
                     new StoreOpening(storage, config).recoverOrCreate(replicaOf, fsyncedLsn, scheduler::newStoreId);
             try {
-                return new Engine(StoreComponents.start(config, storage, recovered, clock, scheduler, replicaOf));
+                StoreComponents parts = new StoreComponents(config, storage, recovered, clock, scheduler);
+                parts.start(replicaOf.isPresent());
+                return new Engine(parts);
             } catch (RuntimeException | Error failed) {
                 recovered.close();
                 throw failed;
@@ -332,7 +334,7 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public StoreLayout layout() {
-        return parts.layout();
+        return new LayoutSurvey(state, parts.space).run(parts.provisioner, parts.checkpointer);
     }
 
     @Override

@@ -9,7 +9,6 @@ import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,44 +36,43 @@ final class Flusher {
 
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushScheduler demand;
     private final HeapSpace space;
     private final Writability writability;
     private final LogWriter writer;
     private final Durability durability;
     private final FlushDelay delay;
-    private final PreciseSleeper sleeper;
     private final Runnable afterFlush;
     private volatile FrameReplicator commitLog = FrameReplicator.LOCAL;
 
     Flusher(
             StoreState state,
             CommitQueue queue,
-            FlushScheduler demand,
             HeapSpace space,
             Writability writability,
             LogScanner.End end,
             Runnable afterFlush) {
         this.state = state;
         this.queue = queue;
-        this.demand = demand;
         this.space = space;
         this.writability = writability;
         this.writer = new LogWriter(state.log, state.storeId, end);
         this.durability = state.config.durability();
-        this.delay = new FlushDelay(state.config.flushPolicy());
-        this.sleeper = new PreciseSleeper(state::nowNanos, Runtime.getRuntime().availableProcessors());
+        this.delay = new FlushDelay(
+                state.config.flushPolicy(),
+                state::nowNanos,
+                Runtime.getRuntime().availableProcessors());
         this.afterFlush = afterFlush;
     }
 
     /** Performs one flush, or reclaims one slice of entries; see {@link Worker.Step}. */
     long step() {
         if (state.failure() != null) {
-            return stepOfFailed();
+            flushFailed();
+            return Worker.UNTIL_WOKEN;
         }
         if (!state.locked(queue::hasWork)) {
             writability.runActions();
-            return reclaimAndCheckPressure() ? 0 : restNanos();
+            return reclaimAndCheckPressure() ? 0 : state.locked(queue::restNanos);
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
@@ -82,7 +80,7 @@ final class Flusher {
             if (reclaimAndCheckPressure()) {
                 return 0;
             }
-            long parkNanos = sleeper.parkOrSpin(state.nowNanos() + delayNanos, demand::urgent);
+            long parkNanos = delay.parkOrSpin(state.nowNanos() + delayNanos, queue::urgent);
             if (parkNanos > 0) {
                 return Math.min(parkNanos, delayNanos);
             }
@@ -103,7 +101,7 @@ final class Flusher {
             writability.runActions();
             if (reclaim()) {
                 // The flusher reclaims the remaining entries.
-                demand.wakeFlusher();
+                state.wakes.flusher().run();
             }
             afterFlush.run();
         } catch (RuntimeException | Error broken) {
@@ -117,7 +115,7 @@ final class Flusher {
 
     /** Opens a write group; see {@link ListStore#group()}. */
     ListStore.WriteGroup openGroup() {
-        return new OpenGroup(state.locked(demand::openGroup));
+        return new OpenGroup(state.locked(queue::openGroup));
     }
 
     private final class OpenGroup implements ListStore.WriteGroup {
@@ -149,7 +147,7 @@ final class Flusher {
                     return null;
                 }
                 closed = true;
-                return demand.closeGroup(generation, mayFlush && flushesHere()) ? queue.beginFlush() : null;
+                return queue.closeGroup(generation, mayFlush && flushesHere()) ? queue.beginFlush() : null;
             } finally {
                 state.lock.unlock();
             }
@@ -177,8 +175,8 @@ final class Flusher {
         });
     }
 
-    /** Calls the pending callbacks of a failed store. The flusher of a failed store has no other work. */
-    private long stepOfFailed() {
+    /** Calls the pending callbacks and actions of a failed store. The flusher of a failed store has no other work. */
+    private void flushFailed() {
         Commit begun = state.locked(queue::beginFlush);
         if (begun != null) {
             try {
@@ -188,17 +186,12 @@ final class Flusher {
             }
         }
         writability.runActions();
-        return Worker.UNTIL_WOKEN;
-    }
-
-    private long restNanos() {
-        return state.locked(() -> demand.restNanos(queue.flushing()));
     }
 
     /** Returns the remaining delay of the active commit; 0 if the clock is now behind the commit's first write. */
     private long delayNanos() {
         return state.locked(() -> {
-            if (demand.urgent() || queue.flushing() || queue.active().count() == 0) {
+            if (queue.urgent() || queue.flushing() || queue.active().count() == 0) {
                 return 0L;
             }
             long waitedNanos = state.nowNanos() - queue.active().firstNanos();
@@ -212,7 +205,7 @@ final class Flusher {
             takeBackLost();
             state.forced.fail(failure);
             state.committed.fail(failure);
-            commit.fail(failure);
+            commit.complete(failure);
         } else {
             flushOrFail(commit);
         }
@@ -235,7 +228,7 @@ final class Flusher {
         try {
             writer.requireForcesWork();
             if (levelOf(commit) == Durability.MEMORY && alone()) {
-                commit.acknowledge();
+                commit.complete(null);
             }
             long startNanos = state.nowNanos();
             int bytes = commit.frame().isEmpty() ? 0 : write(commit.frame());
@@ -244,13 +237,13 @@ final class Flusher {
                 state.forced.advance(commit.end());
             }
             long durableNanos = state.nowNanos();
-            commit.acknowledge();
+            commit.complete(null);
             state.committed.advance(commit.end());
             record(commit, bytes, force, startNanos, durableNanos);
         } catch (IOException | RuntimeException | Error failed) {
             takeBackLost();
             fail(failed);
-            commit.fail(state.fail(failed));
+            commit.complete(state.fail(failed));
         }
     }
 
@@ -287,7 +280,7 @@ final class Flusher {
     void logForceFailed(IOException failure) {
         writer.forceFailed(failure);
         takeBackLost();
-        state.locked(demand::requireForce);
+        state.locked(queue::requireForce);
     }
 
     /**
@@ -295,20 +288,12 @@ final class Flusher {
      * thread.
      */
     void fail(Throwable cause) {
-        boolean first = state.locked(() -> {
-            boolean failedBefore = state.failure() != null;
-            if (!failedBefore) {
-                state.fail(cause);
-                demand.requireForce();
-            }
-            return !failedBefore;
-        });
-        if (!first) {
+        StoreFailedException failure = state.locked(() -> state.failure() == null ? state.fail(cause) : null);
+        if (failure == null) {
             LOG.error("{} had failed before, and has failed again", state.name(), cause);
             return;
         }
         LOG.error("{} has failed and must be reopened", state.name(), cause);
-        StoreFailedException failure = Objects.requireNonNull(state.failure());
         state.forced.fail(failure);
         state.committed.fail(failure);
     }
@@ -334,7 +319,7 @@ final class Flusher {
     }
 
     private boolean reclaim() {
-        return state.slice(() -> space.reclaimSlice());
+        return state.slice(space::reclaimSlice);
     }
 
     /**

@@ -23,7 +23,6 @@ final class HeapSpace {
     private static final int SLICE = 256;
 
     private final StoreState state;
-    private final FlushScheduler demand;
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
     /**
@@ -50,9 +49,8 @@ final class HeapSpace {
     /** Whether a checkpoint is in progress, which pins the entries that it moves to the heap. */
     private boolean checkpointing;
 
-    HeapSpace(StoreState state, FlushScheduler demand, PendingFrees freed) {
+    HeapSpace(StoreState state, PendingFrees freed) {
         this.state = state;
-        this.demand = demand;
         this.freed = freed;
         this.geometry = state.heapFile.geometry();
         this.segments = state.heapFile.segmentCount();
@@ -80,8 +78,11 @@ final class HeapSpace {
         }
         if (reclaimSlice()) {
             // The store may be writable now, and only the flusher runs the actions that wait until it is.
-            demand.wakeFlusher();
-            state.yieldLock();
+            state.wakes.flusher().run();
+            // Waiting threads take the lock between two slices.
+            state.lock.unlock();
+            state.lock.lock();
+            state.checkWritable();
         } else {
             makeRoom(bytes, mayWait);
         }
@@ -110,7 +111,7 @@ final class HeapSpace {
 
     private void makeRoom(long bytes, boolean mayWait) {
         if (!reclaims.isEmpty()) {
-            demand.requireForce();
+            state.wakes.force().run();
         } else if (aCheckpointFrees(bytes)) {
             checkpointWanted = true;
             state.wakes.checkpointer().run();
@@ -287,7 +288,7 @@ final class HeapSpace {
         checkpointProblem = failure;
         checkpointWanted = false;
         state.signalChange();
-        demand.wakeFlusher();
+        state.wakes.flusher().run();
         if (failure != null) {
             // The log may have taken the space that the checkpoint lacked, and must release this space.
             state.wakes.provisioner().run();
@@ -305,7 +306,7 @@ final class HeapSpace {
      */
     void requireReclaim() {
         if (!reclaims.isEmpty() && state.forced.position() <= reclaims.first(2)) {
-            demand.requireForce();
+            state.wakes.force().run();
         }
     }
 
@@ -355,10 +356,9 @@ final class HeapSpace {
             if (index.unpin(pin)) {
                 reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));
                 state.signalChange();
-                demand.wakeFlusher();
+                state.wakes.flusher().run();
             }
         } catch (RuntimeException | Error broken) {
-            demand.requireForce();
             throw state.fail(broken);
         }
     }

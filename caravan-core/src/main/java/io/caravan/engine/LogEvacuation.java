@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -60,12 +61,14 @@ final class LogEvacuation {
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
-    private final DiskReserve reserve;
+    private final Provisioner provisioner;
     private final HeapFile heapFile;
     private final EntryMove entries;
 
     private final ArrayDeque<Young> pinned = new ArrayDeque<>();
-    private final List<Young> finished = new ArrayList<>();
+    private final ArrayDeque<Young> finished = new ArrayDeque<>();
+    /** Number of lists that remain to be taken from the queue of lists with entries in the log. */
+    private long youngLeft;
 
     /**
      * The entries of the batch, list by list. The arrays contain the regions of the entries in the log and in the heap.
@@ -83,11 +86,11 @@ final class LogEvacuation {
     private long startLsn;
     private long heapBytes;
 
-    LogEvacuation(StoreState state, CommitQueue queue, HeapSpace space, DiskReserve reserve) {
+    LogEvacuation(StoreState state, CommitQueue queue, HeapSpace space, Provisioner provisioner) {
         this.state = state;
         this.queue = queue;
         this.space = space;
-        this.reserve = reserve;
+        this.provisioner = provisioner;
         this.heapFile = state.heapFile;
         this.entries = new EntryMove(heapFile, state.log);
     }
@@ -143,9 +146,9 @@ final class LogEvacuation {
         heapBytes = 0;
         unreadable = null;
         try {
-            long left = state.locked(state.index::youngLists);
-            while (left > 0) {
-                left = pinLists(left);
+            youngLeft = state.locked(state.index::youngLists);
+            while (youngLeft > 0) {
+                pinLists();
                 moveBatches(untilLsn);
             }
             pinReaders();
@@ -173,29 +176,18 @@ final class LogEvacuation {
         }
     }
 
-    /**
-     * Takes up to this many lists from the queue, and pins those with entries in the log. Returns the number of lists
-     * that remain to be taken.
-     */
-    private long pinLists(long most) {
-        long left = most;
-        while (left > 0 && pinned.size() < PINNED_LISTS) {
-            int some = (int) Math.min(left, SLICE);
-            state.slice(() -> {
-                for (int i = 0; i < some; i++) {
-                    pinNext();
+    /** Takes lists from the queue, and pins those with entries in the log. */
+    private void pinLists() {
+        state.inSlices(() -> {
+            for (int i = 0; i < SLICE && youngLeft > 0; i++) {
+                youngLeft--;
+                int list = state.index.takeYoung();
+                if (list != ListIndex.NONE && !pinIfYoung(list)) {
+                    state.index.putYoung(list);
                 }
-            });
-            left -= some;
-        }
-        return left;
-    }
-
-    private void pinNext() {
-        int list = state.index.takeYoung();
-        if (list != ListIndex.NONE && !pinIfYoung(list)) {
-            state.index.putYoung(list);
-        }
+            }
+            return youngLeft > 0 && pinned.size() < PINNED_LISTS;
+        });
     }
 
     /**
@@ -218,14 +210,14 @@ final class LogEvacuation {
     }
 
     private void unpinFinished() {
-        for (int from = 0; from < finished.size(); from += SLICE) {
-            List<Young> some = finished.subList(from, Math.min(from + SLICE, finished.size()));
-            state.slice(() -> some.forEach(young -> {
+        state.inSlices(() -> {
+            for (int i = 0; i < SLICE && !finished.isEmpty(); i++) {
+                Young young = finished.remove();
                 state.index.putYoung(young.pin.list());
                 space.unpin(young.pin);
-            }));
-        }
-        finished.clear();
+            }
+            return !finished.isEmpty();
+        });
     }
 
     private void unpinAll() {
@@ -239,14 +231,13 @@ final class LogEvacuation {
         runs.clear();
         count = 0;
         batchBytes = 0;
-        while (!pinned.isEmpty() && hasRoom()) {
-            state.slice(() -> {
-                int visited = 0;
-                while (visited < SLICE && !pinned.isEmpty() && hasRoom()) {
-                    visited += gatherFrom(pinned.element(), untilLsn);
-                }
-            });
-        }
+        state.inSlices(() -> {
+            int visited = 0;
+            while (visited < SLICE && !pinned.isEmpty() && hasRoom()) {
+                visited += gatherFrom(pinned.element(), untilLsn);
+            }
+            return !pinned.isEmpty() && hasRoom();
+        });
     }
 
     private boolean hasRoom() {
@@ -392,7 +383,7 @@ final class LogEvacuation {
         long address = IndexedHeap.NONE;
         while (address == IndexedHeap.NONE && space.unfilled(segment) > 0) {
             int growth = Math.min(heapFile.geometry().growthBytes(), space.unfilled(segment));
-            long lacking = reserve.lackingForHeap(growth);
+            long lacking = provisioner.lackingForHeap(growth);
             if (lacking > 0) {
                 throw new IOException("No space left on device for them and the checkpoint's file: " + lacking
                         + " bytes are lacking");
@@ -407,13 +398,12 @@ final class LogEvacuation {
     }
 
     private void freePlaces() {
-        while (placed > 0) {
-            state.slice(() -> {
-                for (int i = 0; i < SLICE && placed > 0; i++) {
-                    space.freeUnused(places[--placed]);
-                }
-            });
-        }
+        state.inSlices(() -> {
+            for (int i = 0; i < SLICE && placed > 0; i++) {
+                space.freeUnused(places[--placed]);
+            }
+            return placed > 0;
+        });
     }
 
     private long entryBytes(int from, int to) {
@@ -456,18 +446,16 @@ final class LogEvacuation {
 
     /** Points the index to the new places of the batch's entries, including those trimmed in the meantime. */
     private void swap() {
-        int next = 0;
-        while (next < runs.size()) {
-            state.lock.lockForSlice();
-            try {
-                for (int swapped = 0; next < runs.size() && swapped < SLICE; next++) {
-                    swap(runs.get(next));
-                    swapped += runs.get(next).count();
-                }
-            } finally {
-                state.lock.unlock();
+        Iterator<Run> left = runs.iterator();
+        state.inSlices(() -> {
+            int swapped = 0;
+            while (left.hasNext() && swapped < SLICE) {
+                Run run = left.next();
+                swap(run);
+                swapped += run.count();
             }
-        }
+            return left.hasNext();
+        });
     }
 
     private void swap(Run run) {
@@ -529,7 +517,8 @@ final class LogEvacuation {
             } catch (InternalError unreadable) {
                 // The JVM throws this if the disk cannot read a mapped page.
                 throw new Unreadable(
-                        corrupt(
+                        ValueReader.corrupt(
+                                log,
                                 lsn,
                                 id,
                                 sequence,
@@ -538,17 +527,13 @@ final class LogEvacuation {
                         unreadable);
             }
             if (!whole) {
-                damaged.add(corrupt(
+                damaged.add(ValueReader.corrupt(
+                        log,
                         lsn,
                         id,
                         sequence,
                         "the entry's bytes are not those that were written; it moves to the heap unchanged"));
             }
-        }
-
-        private CorruptStoreException corrupt(long lsn, long id, long sequence, String problem) {
-            return new CorruptStoreException(
-                    log.describe(log.geometry().segmentOf(lsn)), log.geometry().offsetOf(lsn), id, sequence, problem);
         }
 
         private boolean copyAndCheck(long lsn, int length, long id, long creationLsn, long sequence)
@@ -564,7 +549,10 @@ final class LogEvacuation {
                 }
                 int at = buffer.position();
                 int part = Math.min(bytes - done, buffer.remaining());
-                copyPart(lsn + done, part);
+                if (!log.copy(lsn + done, buffer, part)) {
+                    throw new IllegalStateException(
+                            "the index has an entry at LSN " + (lsn + done) + ", which is no longer in the log");
+                }
                 if (done == 0) {
                     // Entries and the buffer are multiples of 8 bytes long, so these 8 bytes are contiguous.
                     checksum = buffer.getInt(at + EntryLayout.CHECKSUM);
@@ -579,13 +567,6 @@ final class LogEvacuation {
             }
             return foundLength == length
                     && checksum == EntryLayout.checksum((int) crc.getValue(), length, id, creationLsn, sequence);
-        }
-
-        private void copyPart(long lsn, int bytes) {
-            if (!log.copy(lsn, buffer, bytes)) {
-                throw new IllegalStateException(
-                        "the index has an entry at LSN " + lsn + ", which is no longer in the log");
-            }
         }
 
         private void writeOut() throws IOException {

@@ -373,9 +373,9 @@ final class ReadPath {
 
         void collect() {
             count = 0;
-            state.slice(() -> {
+            position = state.slice(() -> {
                 state.checkOpen();
-                position = state.index.visit(position, this::add);
+                return state.index.visit(position, this::add);
             });
         }
 

@@ -22,17 +22,15 @@ import java.nio.ByteOrder;
 final class ReplayPath {
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushScheduler demand;
     private final ListChanges changes;
     private final LogSegments log;
     private final LogGeometry geometry;
     /** The link to the frame that the next frame must follow. Guarded by the store's lock. */
     private FrameLayout.Link last;
 
-    ReplayPath(StoreState state, CommitQueue queue, FlushScheduler demand, ListChanges changes, FrameLayout.Link last) {
+    ReplayPath(StoreState state, CommitQueue queue, ListChanges changes, FrameLayout.Link last) {
         this.state = state;
         this.queue = queue;
-        this.demand = demand;
         this.changes = changes;
         this.log = state.log;
         this.geometry = state.geometry;
@@ -64,7 +62,7 @@ final class ReplayPath {
             }
             requireFollows(frame);
             enter(queue.placeAt(lsn(frame)), frame);
-            demand.requireFlush();
+            queue.requireFlush();
             return true;
         });
     }
@@ -173,11 +171,9 @@ final class ReplayPath {
             commit.require(Durability.SYNC);
             RecordLayout.forEachInFrame(frame, 0, lsn(frame), new Repeat());
         } catch (InvalidRecordException differs) {
-            demand.requireForce();
             state.fail(differs);
             throw rejected(frame, "the replicas differ: " + differs.getMessage());
         } catch (RuntimeException | Error broken) {
-            demand.requireForce();
             throw state.fail(broken);
         }
     }

@@ -3,7 +3,6 @@ package io.caravan.engine;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
-import io.caravan.StoreLayout;
 import io.caravan.StoreStats;
 import io.caravan.WriteCallback;
 import io.caravan.format.FileHeader;
@@ -11,9 +10,7 @@ import io.caravan.io.Storage;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -28,7 +25,6 @@ final class StoreComponents {
 
     private final Recovered recovered;
     final StoreState state;
-    final FlushScheduler demand;
     final CommitQueue queue;
     final HeapSpace space;
     final Writability writability;
@@ -49,22 +45,20 @@ final class StoreComponents {
     StoreComponents(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Scheduler scheduler) {
         this.recovered = recovered;
         // The components wake each other's workers through these methods, because the workers are created last.
-        StoreState.Wakes wakes = new StoreState.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
+        StoreState.Wakes wakes = new StoreState.Wakes(
+                this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner, this::requireForce);
         state = new StoreState(config, storage, recovered, clock, scheduler, wakes);
-        demand = new FlushScheduler(state, new Commit(config.logBufferBytes()));
-        space = new HeapSpace(state, demand, recovered.freed());
-        DiskReserve reserve = new DiskReserve(state, space, this::logEnd, recovered.newestBytes());
-        provisioner = new Provisioner(state, space, reserve, recovered);
-        queue = new CommitQueue(state, demand, provisioner, recovered.end(), new Commit(config.logBufferBytes()));
-        writability = new Writability(state, queue, demand, space);
+        space = new HeapSpace(state, recovered.freed());
+        provisioner = new Provisioner(state, space, this::logEnd, recovered);
+        queue = new CommitQueue(state, provisioner, recovered.end());
+        writability = new Writability(state, queue, space);
         ListChanges changes = new ListChanges(state, space);
-        writes = new WritePath(state, queue, demand, space, changes);
-        replays = new ReplayPath(state, queue, demand, changes, recovered.end().last());
+        writes = new WritePath(state, queue, space, changes);
+        replays = new ReplayPath(state, queue, changes, recovered.end().last());
         reads = new ReadPath(state, queue, space, changes);
         pressure = new PressureWatch(config);
-        flusher = new Flusher(state, queue, demand, space, writability, recovered.end(), this::afterFlush);
-        checkpoints =
-                new Checkpoints(state, queue, demand, space, provisioner, reserve, flusher::logForceFailed, recovered);
+        flusher = new Flusher(state, queue, space, writability, recovered.end(), this::afterFlush);
+        checkpoints = new Checkpoints(state, queue, space, provisioner, flusher::logForceFailed, recovered);
         checkpointer = new Checkpointer(state, checkpoints, provisioner, flusher::fail);
         String suffix = " " + config.directory().getFileName();
         flusherWorker = scheduler.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
@@ -72,26 +66,6 @@ final class StoreComponents {
         provisionerWorker = scheduler.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
         futureThread = new SerialThread("caravan-futures" + suffix);
         futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
-    }
-
-    /** Connects and starts the components of a recovered store, which may be a replica. */
-    static StoreComponents start(
-            StoreConfig config,
-            Storage storage,
-            Recovered recovered,
-            LongSupplier clock,
-            Scheduler scheduler,
-            OptionalLong replicaOf) {
-        StoreComponents components = new StoreComponents(config, storage, recovered, clock, scheduler);
-        try {
-            components.state.follow(replicaOf.isPresent());
-            components.start();
-            return components;
-        } catch (RuntimeException | Error failed) {
-            components.stopWorkers();
-            components.futureThread.close();
-            throw failed;
-        }
     }
 
     /** Returns the end of the log, including records that are not sealed yet. */
@@ -111,17 +85,29 @@ final class StoreComponents {
         provisionerWorker.wake();
     }
 
-    void start() {
-        flusherWorker.start();
-        checkpointerWorker.start();
-        // The first append should not have to wait for segments; the replayed log may even fill its last segment.
-        provisioner.step();
-        if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
-            // An earlier release may have left log data only in the page cache. After a checkpoint, recovery does not
-            // need it.
-            onCheckpointer(checkpointer::publish);
+    private void requireForce() {
+        queue.requireForce();
+    }
+
+    /** Starts the workers of a store, which may begin as a follower. */
+    void start(boolean follows) {
+        try {
+            state.follow(follows);
+            flusherWorker.start();
+            checkpointerWorker.start();
+            // The first append should not have to wait for segments; the replayed log may even fill its last segment.
+            provisioner.step();
+            if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
+                // An earlier release may have left log data only in the page cache. After a checkpoint, recovery does
+                // not need it.
+                onCheckpointer(checkpointer::publish);
+            }
+            provisionerWorker.start();
+        } catch (RuntimeException | Error failed) {
+            stopWorkers();
+            futureThread.close();
+            throw failed;
         }
-        provisionerWorker.start();
         LOG.info(
                 "{} is open: {} lists, {} entries, {} frames replayed, {}",
                 state.name(),
@@ -133,9 +119,7 @@ final class StoreComponents {
 
     private void afterFlush() {
         checkpointer.logGrew();
-        if (pressure.watches()) {
-            pressure.check(this::heapUse);
-        }
+        pressure.check(this::heapUse);
     }
 
     /** Runs a task on the checkpointer's thread, and waits for it. */
@@ -143,20 +127,9 @@ final class StoreComponents {
         await(checkpointer.submit(task));
     }
 
-    /**
-     * Waits for the future, even if the thread is interrupted. Throws its exception unchanged, except that an {@link
-     * IOException} becomes a {@link StoreIoException}.
-     */
+    /** Waits for the future, even if the thread is interrupted; see {@link DedicatedThread#join}. */
     <T> T await(CompletableFuture<T> done) {
-        try {
-            return state.scheduler.join(done);
-        } catch (CompletionException failed) {
-            throw DedicatedThread.translate(state.name(), failed.getCause());
-        }
-    }
-
-    StoreLayout layout() {
-        return new LayoutSurvey(state, space).run(provisioner, checkpointer);
+        return DedicatedThread.join(state.name(), () -> state.scheduler.join(done));
     }
 
     StoreStats.HeapUse heapUse() {
@@ -173,8 +146,8 @@ final class StoreComponents {
      * lock.
      */
     void enqueueFlush(CompletableFuture<Long> done) {
-        queue.add(WriteCallback.completing(done), 0, Commit.Terms.USUAL);
-        demand.requireFlush();
+        queue.add(WriteCallback.completing(done), 0, Commit.USUAL_TERMS);
+        queue.requireFlush();
     }
 
     /**
@@ -239,24 +212,16 @@ final class StoreComponents {
     }
 
     private void awaitReaders() {
-        state.lock.lock();
-        try {
-            long deadline = state.nowNanos() + READERS_NANOS;
-            boolean interrupted = false;
-            while (state.counters.pinnedReaders > 0 && deadline - state.nowNanos() > 0) {
-                try {
-                    state.lock.beforeWait();
-                    state.changed.awaitNanos(deadline - state.nowNanos());
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
+        long deadline = state.nowNanos() + READERS_NANOS;
+        state.locked(() -> DedicatedThread.awaitUninterruptibly(() -> {
+            long leftNanos = deadline - state.nowNanos();
+            boolean over = state.counters.pinnedReaders == 0 || leftNanos <= 0;
+            if (!over) {
+                state.lock.beforeWait();
+                state.changed.awaitNanos(leftNanos);
             }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        } finally {
-            state.lock.unlock();
-        }
+            return over;
+        }));
     }
 
     private void releaseEverything() {

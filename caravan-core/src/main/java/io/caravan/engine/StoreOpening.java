@@ -36,7 +36,7 @@ final class StoreOpening {
     Recovered recoverOrCreate(OptionalLong replicaOf, OptionalLong fsyncedLsn, LongSupplier newId) throws IOException {
         Recovery recovery = new Recovery(storage, VerifyReport.Progress.NONE, fsyncedLsn, false);
         if (recovery.nothingToOpen()) {
-            removeRemains(recovery.files());
+            removeRemains(recovery);
             NewStore.createEmpty(storage, config, replicaOf.orElseGet(newId));
             recovery = recovery.ofCreated();
         }
@@ -49,7 +49,7 @@ final class StoreOpening {
                         + "; give the replica a directory of its own");
             }
             checkFits(recovered.newest());
-            cleanUp(recovery.files(), recovered);
+            cleanUp(recovery, recovered);
             return recovered;
         } catch (IOException | RuntimeException | Error failed) {
             recovered.close();
@@ -72,14 +72,14 @@ final class StoreOpening {
     }
 
     /** Removes files that an interrupted creation of the store has left behind. */
-    private void removeRemains(StoreFiles files) throws IOException {
-        for (String name : files.temporaries()) {
+    private void removeRemains(Recovery files) throws IOException {
+        for (String name : files.temporaries) {
             storage.delete(name);
         }
-        for (long number : files.logs()) {
+        for (long number : files.logs) {
             storage.delete(FileNames.LOG.of(number));
         }
-        for (long number : files.heaps()) {
+        for (long number : files.heaps) {
             storage.delete(FileNames.HEAP.of(number));
         }
         storage.forceDirectory();
@@ -89,15 +89,15 @@ final class StoreOpening {
      * Removes files that are not needed: temporary files, an unfinished log segment, unused heap segments, and bad
      * checkpoints. Makes the remaining files durable before any reader sees their contents.
      */
-    private void cleanUp(StoreFiles files, Recovered recovered) throws IOException {
-        for (String name : files.temporaries()) {
+    private void cleanUp(Recovery files, Recovered recovered) throws IOException {
+        for (String name : files.temporaries) {
             storage.delete(name);
         }
         LogSegments log = recovered.log();
         if (!Recovery.finished(log, log.last())) {
             log.discard(log.last());
         }
-        for (long heap : files.heaps().tailSet((long) recovered.heapFile().segmentCount())) {
+        for (long heap : files.heaps.tailSet((long) recovered.heapFile().segmentCount())) {
             storage.delete(FileNames.HEAP.of(heap));
         }
         for (long checkpoint : recovered.badCheckpoints()) {

@@ -13,6 +13,7 @@ import io.caravan.io.Storage;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogSegments;
 import java.util.concurrent.locks.Condition;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -99,8 +100,11 @@ final class StoreState {
         this.changed = lock.newCondition();
     }
 
-    /** The actions that wake the workers of an open store. */
-    record Wakes(Runnable flusher, Runnable checkpointer, Runnable provisioner) {}
+    /**
+     * The actions that wake the workers of an open store, and the action that {@linkplain CommitQueue#requireForce
+     * requires an fsync}, for components that are created before the queue.
+     */
+    record Wakes(Runnable flusher, Runnable checkpointer, Runnable provisioner, Runnable force) {}
 
     long nowNanos() {
         return clock.getAsLong();
@@ -178,18 +182,12 @@ final class StoreState {
         }
     }
 
-    void slice(Runnable work) {
-        slice(() -> {
-            work.run();
-            return null;
-        });
-    }
-
-    /** Releases the lock to waiting threads between slices of a long operation. Called under the lock. */
-    void yieldLock() {
-        lock.unlock();
-        lock.lock();
-        checkWritable();
+    /** Runs a long operation under the lock, in slices between which the lock is released, until a slice returns false. */
+    void inSlices(BooleanSupplier slice) {
+        boolean more = true;
+        while (more) {
+            more = slice(slice::getAsBoolean);
+        }
     }
 
     /**
@@ -228,7 +226,10 @@ final class StoreState {
         return lacksSpace;
     }
 
-    /** Records a failure, unless one was recorded before. Returns the recorded failure. Called under the lock. */
+    /**
+     * Records a failure, unless one was recorded before, and has the flusher report it to the waiting writes. Returns
+     * the recorded failure. Called under the lock.
+     */
     StoreFailedException fail(Throwable cause) {
         StoreFailedException problem = failure;
         if (problem == null) {
@@ -236,6 +237,7 @@ final class StoreState {
             failure = problem;
             counters.failures++;
             signalChange();
+            wakes.force().run();
         }
         return problem;
     }

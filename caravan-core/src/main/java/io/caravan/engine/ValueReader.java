@@ -45,7 +45,7 @@ public final class ValueReader {
         int length = Region.length(region);
         int bytes = Region.entryBytes(region);
         if (lsn < 0 || bytes > log.geometry().remaining(lsn)) {
-            throw corrupt(lsn, id, sequence, "the index has the entry here, where none can be");
+            throw corrupt(log, lsn, id, sequence, "the index has the entry here, where none can be");
         }
         ByteBuffer entry = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
         try {
@@ -54,15 +54,16 @@ public final class ValueReader {
             }
         } catch (InternalError unreadable) {
             // The JVM throws this if the disk cannot read a mapped page.
-            throw corrupt(lsn, id, sequence, "cannot be read: " + unreadable);
+            throw corrupt(log, lsn, id, sequence, "cannot be read: " + unreadable);
         }
         if (!EntryLayout.valid(entry, 0, length, id, creationLsn, sequence)) {
-            throw corrupt(lsn, id, sequence, "the entry's bytes are not those that were written");
+            throw corrupt(log, lsn, id, sequence, "the entry's bytes are not those that were written");
         }
         return entry.slice(EntryLayout.VALUE, length).asReadOnlyBuffer();
     }
 
-    private CorruptStoreException corrupt(long lsn, long id, long sequence, String problem) {
+    /** Returns the exception for a damaged entry in the log. */
+    static CorruptStoreException corrupt(LogSegments log, long lsn, long id, long sequence, String problem) {
         long position = Math.max(0, lsn);
         return new CorruptStoreException(
                 log.describe(log.geometry().segmentOf(position)),

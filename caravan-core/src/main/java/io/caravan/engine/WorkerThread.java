@@ -89,16 +89,9 @@ final class WorkerThread implements Worker {
     public void stop() {
         stopping = true;
         LockSupport.unpark(thread);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        DedicatedThread.awaitUninterruptibly(() -> {
+            thread.join();
+            return true;
+        });
     }
 }

@@ -7,16 +7,14 @@ import java.util.List;
 final class Writability {
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushScheduler demand;
     private final HeapSpace space;
 
     /** Actions to run once the store is writable. Guarded by the store's lock. */
     private List<Runnable> actions = new ArrayList<>();
 
-    Writability(StoreState state, CommitQueue queue, FlushScheduler demand, HeapSpace space) {
+    Writability(StoreState state, CommitQueue queue, HeapSpace space) {
         this.state = state;
         this.queue = queue;
-        this.demand = demand;
         this.space = space;
     }
 
@@ -34,18 +32,18 @@ final class Writability {
 
     /** Runs the action once the store is writable; see {@link io.caravan.ListStore#onWritable}. */
     void onWritable(Runnable action) {
-        state.lock.lock();
-        try {
+        boolean now = state.locked(() -> {
             state.checkOpen();
-            if (!writableNow()) {
+            boolean writable = writableNow();
+            if (!writable) {
                 actions.add(action);
                 requestSpace();
-                return;
             }
-        } finally {
-            state.lock.unlock();
+            return writable;
+        });
+        if (now) {
+            action.run();
         }
-        action.run();
     }
 
     /**
@@ -54,7 +52,7 @@ final class Writability {
      */
     private void requestSpace() {
         if (!queue.active().roomy()) {
-            demand.requireFlush();
+            queue.requireFlush();
         }
         if (!space.writable()) {
             space.requireReclaim();
@@ -72,21 +70,18 @@ final class Writability {
     }
 
     private void run(boolean closed) {
-        List<Runnable> taken;
-        state.lock.lock();
-        try {
+        List<Runnable> taken = state.locked(() -> {
             if (actions.isEmpty()) {
-                return;
+                return List.of();
             }
             if (!closed && !writableNow()) {
                 requestSpace();
-                return;
+                return List.of();
             }
-            taken = actions;
+            List<Runnable> all = actions;
             actions = new ArrayList<>();
-        } finally {
-            state.lock.unlock();
-        }
+            return all;
+        });
         taken.forEach(action -> CallbackRunner.run("An action that waited for writability", action));
     }
 }

@@ -15,6 +15,7 @@ import io.caravan.index.ListIndex;
 import io.caravan.wal.LogBuffer;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.ToLongFunction;
 
 /**
  * Performs writes to lists. A write is first checked, and its checksums are computed, without the lock. Under the lock,
@@ -29,15 +30,13 @@ final class WritePath {
 
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushScheduler demand;
     private final HeapSpace space;
     private final int maxValueBytes;
     private final ListChanges changes;
 
-    WritePath(StoreState state, CommitQueue queue, FlushScheduler demand, HeapSpace space, ListChanges changes) {
+    WritePath(StoreState state, CommitQueue queue, HeapSpace space, ListChanges changes) {
         this.state = state;
         this.queue = queue;
-        this.demand = demand;
         this.space = space;
         this.changes = changes;
         this.maxValueBytes = state.config.maxValueBytes();
@@ -53,14 +52,14 @@ final class WritePath {
     void append(long id, ByteBuffer value, WriteCallback callback) {
         int length = checkLength(value.remaining());
         int crc = Checksums.crc32c(value, value.position(), length);
-        append(id, value, length, crc, BUFFER, Commit.Terms.USUAL, callback, true);
+        append(id, value, length, crc, BUFFER, Commit.USUAL_TERMS, callback, true);
     }
 
     void append(long id, byte[] value, WriteCallback callback) {
-        append(id, value, Commit.Terms.USUAL, callback, true);
+        append(id, value, Commit.USUAL_TERMS, callback, true);
     }
 
-    private void append(long id, byte[] value, Commit.Terms terms, WriteCallback callback, boolean mayWait) {
+    private void append(long id, byte[] value, WriteBatch terms, WriteCallback callback, boolean mayWait) {
         int length = checkLength(value.length);
         append(id, value, length, Checksums.crc32c(value), ARRAY, terms, callback, mayWait);
     }
@@ -72,7 +71,7 @@ final class WritePath {
             int length,
             int crc,
             Copy<T> copy,
-            Commit.Terms terms,
+            WriteBatch terms,
             WriteCallback callback,
             boolean mayWait) {
         state.lock.lock();
@@ -81,7 +80,7 @@ final class WritePath {
             try {
                 queue.add(callback, putAppend(commit.frame(), id, value, length, crc, copy), terms);
             } catch (RuntimeException | Error broken) {
-                throw halfMade(broken);
+                throw state.fail(broken);
             }
         } catch (CaravanException rejected) {
             state.counters.rejections++;
@@ -113,11 +112,9 @@ final class WritePath {
     }
 
     void trim(long id, long count, WriteCallback callback) {
-        admit(() -> {
-            Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true, true);
+        release(RecordLayout.TRIM_BYTES, callback, frame -> {
             int list = state.index.find(id);
-            long to = list == ListIndex.NONE ? 0 : saturatedSum(state.index.first(list), count);
-            enter(() -> queue.add(callback, putTrim(commit.frame(), id, to), Commit.Terms.USUAL));
+            return putTrim(frame, id, list == ListIndex.NONE ? 0 : saturatedSum(state.index.first(list), count));
         });
     }
 
@@ -127,20 +124,15 @@ final class WritePath {
     }
 
     void trimTo(long id, long firstSequence, WriteCallback callback) {
-        admit(() -> {
-            Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true, true);
-            enter(() -> queue.add(callback, putTrim(commit.frame(), id, firstSequence), Commit.Terms.USUAL));
-        });
+        release(RecordLayout.TRIM_BYTES, callback, frame -> putTrim(frame, id, firstSequence));
     }
 
     void delete(long id, WriteCallback callback) {
-        admit(() -> {
-            Commit commit = queue.makeRoom(RecordLayout.DELETE_BYTES, true, true);
-            enter(() -> {
-                putDelete(commit.frame(), id);
-                queue.add(callback, NO_SEQUENCE, Commit.Terms.USUAL);
-            });
-        });
+        release(RecordLayout.DELETE_BYTES, callback, frame -> putDelete(frame, id));
+    }
+
+    private void release(int bytes, WriteCallback callback, ToLongFunction<LogBuffer> put) {
+        admit(() -> enter(queue.makeRoom(bytes, true, true), put, Commit.USUAL_TERMS, callback));
     }
 
     void write(WriteBatch batch, WriteCallback callback) {
@@ -162,7 +154,7 @@ final class WritePath {
         if (operations.size() == 1
                 && operations.get(0) instanceof WriteBatch.Append append
                 && batch.expectations().isEmpty()) {
-            append(append.id(), append.value(), Commit.Terms.of(batch), callback, mayWait);
+            append(append.id(), append.value(), batch, callback, mayWait);
             return;
         }
         int[] crcs = new int[operations.size()];
@@ -178,7 +170,7 @@ final class WritePath {
                 requireLists(listsNeeded(operations));
                 requireEntries(operations.size(), idsOf(operations));
             }
-            enter(() -> queue.add(callback, putAll(commit.frame(), operations, crcs), Commit.Terms.of(batch)));
+            enter(commit, frame -> putAll(frame, operations, crcs), batch, callback);
         });
     }
 
@@ -305,15 +297,16 @@ final class WritePath {
         return first;
     }
 
-    private void putDelete(LogBuffer frame, long id) {
+    /** Deletes a list, if it exists. */
+    private long putDelete(LogBuffer frame, long id) {
         state.counters.writes(id).deletes++;
         int list = state.index.find(id);
-        if (list == ListIndex.NONE) {
-            return;
+        if (list != ListIndex.NONE) {
+            int at = frame.add(RecordLayout.DELETE_BYTES);
+            RecordLayout.putDelete(frame.memory(), at, id);
+            changes.delete(list, frame.lsn(at));
         }
-        int at = frame.add(RecordLayout.DELETE_BYTES);
-        RecordLayout.putDelete(frame.memory(), at, id);
-        changes.delete(list, frame.lsn(at));
+        return NO_SEQUENCE;
     }
 
     private void admit(Runnable write) {
@@ -331,17 +324,14 @@ final class WritePath {
     /**
      * Applies the changes of an admitted write. An exception would leave an incomplete frame, and therefore fails the
      * store.
+     *
+     * @param put adds the records, changes the index, and returns the sequence for the callback
      */
-    private void enter(Runnable changes) {
+    private void enter(Commit commit, ToLongFunction<LogBuffer> put, WriteBatch terms, WriteCallback callback) {
         try {
-            changes.run();
+            queue.add(callback, put.applyAsLong(commit.frame()), terms);
         } catch (RuntimeException | Error broken) {
-            throw halfMade(broken);
+            throw state.fail(broken);
         }
-    }
-
-    private CaravanException halfMade(Throwable broken) {
-        demand.requireForce();
-        return state.fail(broken);
     }
 }

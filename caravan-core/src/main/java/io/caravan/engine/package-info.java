@@ -3,8 +3,8 @@
  *
  * <p>{@link io.caravan.engine.Engine} is the store, and {@code StoreComponents} wires its parts. A write enters through
  * {@code WritePath}. Under the store's lock, it requests admission from {@code HeapSpace} and adds a record to the
- * active commit of the {@code CommitQueue}, whose frame has its place in the log. {@code FlushScheduler} decides when
- * the {@code Flusher} swaps commits, writes and fsyncs the frame, and acknowledges the writes.
+ * active commit of the {@code CommitQueue}, whose frame has its place in the log. The queue decides when the {@code
+ * Flusher} swaps commits, writes and fsyncs the frame, and acknowledges the writes.
  *
  * <p>A read enters through {@code ReadPath}. It pins the list, waits until the list's last write is committed, and
  * reads values from the log or the heap with {@code ValueReader}. The {@code Checkpointer} publishes {@code

@@ -75,7 +75,7 @@ final class FaultyStore implements AutoCloseable {
                 new Recovery(storage).recover(),
                 clock,
                 Scheduler.THREADS,
-                new StoreState.Wakes(wakeFlusher, () -> {}, () -> {}));
+                new StoreState.Wakes(wakeFlusher, () -> {}, () -> {}, () -> {}));
     }
 
     static FaultyStore open() {

@@ -318,11 +318,9 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         NewStore.createEmpty(disk, config, NewStore.newStoreId());
         Recovered created = new Recovery(disk).recover();
         Recovered limited = new Recovered(
-                created.newest(),
-                created.newestBytes(),
                 created.checkpoints(),
                 created.badCheckpoints(),
-                created.neededLogSegment(),
+                created.newestBytes(),
                 created.log(),
                 created.end(),
                 created.heapFile(),
@@ -343,7 +341,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         StoreConfig config = FaultyStore.small().build();
         MemoryStorage disk = new MemoryStorage();
         StoreComponents parts = withIndex(new ListIndex(2, LongPages.MAX_PAGES), config, disk);
-        parts.start();
+        parts.start(false);
         parts.writes.append(1, bytes("a"), NO_CALLBACK);
         parts.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NO_CALLBACK);
         long used = parts.heapUse().usedBytes();
@@ -376,7 +374,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         MemoryStorage disk = new MemoryStorage();
         int pages = 3;
         StoreComponents parts = withIndex(new ListIndex(LongPages.MAX_PAGES, pages), config, disk);
-        parts.start();
+        parts.start(false);
         WriteBatch one = WriteBatch.create().append(1, bytes("x"));
         int appended = 0;
         while (rejection(parts, one) == null) {

@@ -61,7 +61,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         Space() throws IOException {
             state = FaultyStore.stateOf(
                     FaultyStore.small().heapSegmentBytes(1 << 26).build(), () -> 0, () -> {});
-            space = new HeapSpace(state, new FlushScheduler(state, new Commit(8192)), new PendingFrees());
+            space = new HeapSpace(state, new PendingFrees());
             lsn = state.forced.position();
             HeapGeometry geometry = state.heapFile.geometry();
             state.heap.addSpace(geometry.firstAddress(0), geometry.usableBytes());

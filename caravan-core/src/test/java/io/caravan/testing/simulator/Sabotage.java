@@ -11,7 +11,7 @@ enum Sabotage {
     ACKNOWLEDGE_BEFORE_THE_FORCE(edit(
             "engine/Flusher",
             "            if (force) {\n",
-            "            commit.acknowledge();\n            if (force) {\n")),
+            "            commit.complete(null);\n            if (force) {\n")),
     SKIP_THE_FORCE(edit("engine/Flusher", "                writer.force();\n", "")),
     SKIP_THE_DIRECTORY_FORCE_AFTER_A_RENAME(edit(
             "wal/LogSegments",
