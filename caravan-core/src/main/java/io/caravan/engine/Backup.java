@@ -87,7 +87,7 @@ public final class Backup {
         AtomicReference<Start> begun = new AtomicReference<>();
         parts.onCheckpointer(() -> {
             parts.checkpointer.publish();
-            CheckpointHeader newest = parts.checkpoints.newest();
+            CheckpointHeader newest = parts.checkpointer.newest();
             long firstLog = new LogGeometry(newest.logSegmentBytes()).segmentOf(newest.startLsn());
             Provisioner.Lease lease = new Provisioner.Lease(firstLog, newest.heapSegments());
             StoreFile file = from.open(FileNames.CHECKPOINT.of(newest.number()));
@@ -102,7 +102,7 @@ public final class Backup {
      * before that end.
      */
     private long forcedEnd() {
-        parts.onCheckpointer(parts.checkpoints::forceLog);
+        parts.onCheckpointer(parts.flusher::forceLog);
         return parts.state.forced.position();
     }
 

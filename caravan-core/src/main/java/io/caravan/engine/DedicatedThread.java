@@ -19,15 +19,19 @@ public final class DedicatedThread {
      */
     public static <T> T call(String what, Callable<T> work) {
         CompletableFuture<T> done = new CompletableFuture<>();
-        Runnable task = () -> {
+        new UninterruptibleThread(completing(done, work), "caravan-open").start();
+        return join("cannot " + what, done::join);
+    }
+
+    /** Returns a task that completes the future with the result of the work, or with the exception that it throws. */
+    static <T> Runnable completing(CompletableFuture<T> done, Callable<T> work) {
+        return () -> {
             try {
                 done.complete(work.call());
             } catch (Throwable failed) {
                 done.completeExceptionally(failed);
             }
         };
-        new UninterruptibleThread(task, "caravan-open").start();
-        return join("cannot " + what, done::join);
     }
 
     /**

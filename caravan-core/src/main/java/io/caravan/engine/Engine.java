@@ -92,56 +92,48 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public void append(long id, byte[] value, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.append(id, value, callback);
+        writes.append(id, value, Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
     public void append(long id, ByteBuffer value, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.append(id, value, callback);
+        writes.append(id, value, Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
     public void write(WriteBatch batch, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.write(batch, callback);
+        writes.write(batch, Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
     public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        return writes.tryWrite(batch, callback);
+        return writes.tryWrite(batch, Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
     public void get(long id, EntryStream stream) {
-        Objects.requireNonNull(stream, "stream");
-        reads.get(id, ReadPath.FROM_FIRST, stream);
+        reads.get(id, ReadPath.FROM_FIRST, Objects.requireNonNull(stream, "stream"));
     }
 
     @Override
     public void get(long id, long fromSequence, EntryStream stream) {
-        Objects.requireNonNull(stream, "stream");
-        reads.get(id, notNegative(fromSequence, "fromSequence"), stream);
+        reads.get(id, notNegative(fromSequence, "fromSequence"), Objects.requireNonNull(stream, "stream"));
     }
 
     @Override
     public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
-        Objects.requireNonNull(stream, "stream");
-        reads.getNewestFirst(id, notNegative(beforeSequence, "beforeSequence"), stream);
+        reads.getNewestFirst(
+                id, notNegative(beforeSequence, "beforeSequence"), Objects.requireNonNull(stream, "stream"));
     }
 
     @Override
     public void trim(long id, long count, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.trim(id, notNegative(count, "count"), callback);
+        writes.trim(id, notNegative(count, "count"), Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
     public void trimTo(long id, long firstSequence, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.trimTo(id, notNegative(firstSequence, "firstSequence"), callback);
+        writes.trimTo(id, notNegative(firstSequence, "firstSequence"), Objects.requireNonNull(callback, "callback"));
     }
 
     private static long notNegative(long value, String name) {
@@ -153,8 +145,7 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public void delete(long id, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.delete(id, callback);
+        writes.delete(id, Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
@@ -169,14 +160,12 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public void acceptedLengths(long id, IntPredicate more) {
-        Objects.requireNonNull(more, "more");
-        reads.acceptedLengths(id, more);
+        reads.acceptedLengths(id, Objects.requireNonNull(more, "more"));
     }
 
     @Override
     public void forEachList(LongConsumer ids) {
-        Objects.requireNonNull(ids, "ids");
-        reads.forEachList(ids);
+        reads.forEachList(Objects.requireNonNull(ids, "ids"));
     }
 
     @Override
@@ -191,8 +180,7 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public void onWritable(Runnable action) {
-        Objects.requireNonNull(action, "action");
-        parts.writability.onWritable(action);
+        parts.writability.onWritable(Objects.requireNonNull(action, "action"));
     }
 
     @Override
@@ -255,7 +243,7 @@ public final class Engine implements DurableListStore, Replica {
     @Override
     public long fsync() {
         StoreState.checkMayWait("fsync");
-        parts.onCheckpointer(parts.checkpoints::forceLog);
+        parts.onCheckpointer(parts.flusher::forceLog);
         return fsyncedPosition();
     }
 

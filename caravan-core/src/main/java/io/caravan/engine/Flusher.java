@@ -4,6 +4,8 @@ import io.caravan.Durability;
 import io.caravan.FrameReplicator;
 import io.caravan.ListStore;
 import io.caravan.StoreFailedException;
+import io.caravan.format.FileNames;
+import io.caravan.io.StoreFile;
 import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogWriter;
@@ -66,10 +68,6 @@ final class Flusher {
 
     /** Performs one flush, or reclaims one slice of entries; see {@link Worker.Step}. */
     long step() {
-        if (state.failure() != null) {
-            flushFailed();
-            return Worker.UNTIL_WOKEN;
-        }
         if (!state.locked(queue::hasWork)) {
             writability.runActions();
             return reclaimAndCheckPressure() ? 0 : state.locked(queue::restNanos);
@@ -92,18 +90,23 @@ final class Flusher {
         return 0;
     }
 
-    /** Performs the flush that this thread has begun. Then runs waiting actions, and reclaims a slice of entries. */
+    /**
+     * Performs the flush that this thread has begun. Then runs waiting actions, and reclaims a slice of entries. The
+     * flush of a failed store only calls the pending callbacks and actions.
+     */
     private void flush(Commit commit) {
         try {
             // The new active commit is still empty, so the store may be writable.
             writability.runActions();
             finish(commit);
             writability.runActions();
-            if (reclaim()) {
-                // The flusher reclaims the remaining entries.
-                state.wakes.flusher().run();
+            if (state.failure() == null) {
+                if (state.slice(space::reclaimSlice)) {
+                    // The flusher reclaims the remaining entries.
+                    state.wakes.flusher().run();
+                }
+                afterFlush.run();
             }
-            afterFlush.run();
         } catch (RuntimeException | Error broken) {
             // Fails the store here, because this may be a writer's thread.
             fail(broken);
@@ -175,23 +178,13 @@ final class Flusher {
         });
     }
 
-    /** Calls the pending callbacks and actions of a failed store. The flusher of a failed store has no other work. */
-    private void flushFailed() {
-        Commit begun = state.locked(queue::beginFlush);
-        if (begun != null) {
-            try {
-                finish(begun);
-            } finally {
-                state.locked(() -> queue.endFlush(begun));
-            }
-        }
-        writability.runActions();
-    }
-
     /** Returns the remaining delay of the active commit; 0 if the clock is now behind the commit's first write. */
     private long delayNanos() {
         return state.locked(() -> {
-            if (queue.urgent() || queue.flushing() || queue.active().count() == 0) {
+            if (state.failure() != null
+                    || queue.urgent()
+                    || queue.flushing()
+                    || queue.active().count() == 0) {
                 return 0L;
             }
             long waitedNanos = state.nowNanos() - queue.active().firstNanos();
@@ -273,14 +266,62 @@ final class Flusher {
         }
     }
 
+    /** Waits until all writes accepted so far are fsynced. Called on the checkpointer's thread only. */
+    void forceLog() {
+        awaitForced(state.locked(() -> queue.nextLsn()));
+    }
+
+    /** Waits until the log is fsynced up to this LSN. Called on the checkpointer's thread only. */
+    void forceUpTo(long lsn) {
+        try {
+            writeBack();
+        } catch (IOException notOpened) {
+            // The flusher's fsync then writes these pages. Unlike this write-back, that fsync must not be skipped,
+            // because a close depends on it.
+        }
+        awaitForced(lsn);
+    }
+
     /**
-     * Records that an fsync of a log file by another thread failed. The next flush fails with this error as if its own
-     * fsync had failed. May be called on any store thread.
+     * Writes dirty log pages to disk before the flusher's fsync. If the durability is weaker than {@code SYNC}, these
+     * pages may contain everything appended since the last checkpoint. Writers wait for the flusher's fsync, which then
+     * has few pages left to write. This method opens its own file handles, because Linux reports a write-back error
+     * once for each handle.
      */
-    void logForceFailed(IOException failure) {
-        writer.forceFailed(failure);
-        takeBackLost();
-        state.locked(queue::requireForce);
+    private void writeBack() throws IOException {
+        long written = state.committed.position();
+        long next = state.forced.position();
+        long segment = state.geometry.segmentOf(next);
+        // The written part of the log may end where the next segment begins, and that segment may not exist yet.
+        while (next < written && state.log.ready(segment)) {
+            try (StoreFile file = state.storage.open(FileNames.LOG.of(segment))) {
+                force(file);
+            }
+            segment++;
+            next = state.geometry.startOf(segment);
+        }
+    }
+
+    private void force(StoreFile file) {
+        try {
+            file.force();
+        } catch (IOException failed) {
+            writer.forceFailed(failed);
+            takeBackLost();
+            state.locked(queue::requireForce);
+            // The flusher fails the store with this error, so the awaited position is never reached and this call
+            // throws.
+            state.forced.await(Long.MAX_VALUE);
+        }
+    }
+
+    private void awaitForced(long lsn) {
+        state.locked(() -> {
+            if (state.forced.position() < lsn) {
+                queue.requireForce();
+            }
+        });
+        state.forced.await(lsn);
     }
 
     /**
@@ -318,16 +359,12 @@ final class Flusher {
         });
     }
 
-    private boolean reclaim() {
-        return state.slice(space::reclaimSlice);
-    }
-
     /**
-     * Reclaims a slice of entries, and then checks the heap pressure even if there is no write, because freed space
-     * lowers the pressure.
+     * Reclaims a slice of entries, unless the store has failed. Then checks the heap pressure even if there is no
+     * write, because freed space lowers the pressure.
      */
     private boolean reclaimAndCheckPressure() {
-        boolean freed = reclaim();
+        boolean freed = state.failure() == null && state.slice(space::reclaimSlice);
         if (freed) {
             afterFlush.run();
         }

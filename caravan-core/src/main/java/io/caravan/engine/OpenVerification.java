@@ -53,9 +53,9 @@ final class OpenVerification {
 
     private void readFiles() throws IOException {
         List<CheckpointHeader> headers = new ArrayList<>();
-        for (long number : parts.checkpoints.kept()) {
+        for (long number : parts.checkpointer.kept()) {
             attempt(() -> headers.add(readCheckpoint(number)));
-            progress.at("checkpoints", checkpoints, parts.checkpoints.kept().size());
+            progress.at("checkpoints", checkpoints, parts.checkpointer.kept().size());
         }
         if (!headers.isEmpty()) {
             attempt(() -> readLog(headers.get(0)));

@@ -11,6 +11,7 @@ import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
@@ -79,19 +80,11 @@ final class ReadPath {
      */
     private void read(long id, long fromSequence, EntryStream stream, Predicate<Pinned> entries) {
         StoreState.checkMayWait("a read");
-        Pinned pinned = pin(id, fromSequence);
-        if (pinned == null) {
-            stream.finished();
-            return;
-        }
-        boolean all;
-        try {
+        Boolean all = whilePinned(pin(id, fromSequence), pinned -> {
             committed.awaitPassed(pinned.lastLsn());
-            all = entries.test(pinned);
-        } finally {
-            unpin(pinned);
-        }
-        if (all) {
+            return entries.test(pinned);
+        });
+        if (all == null || all) {
             stream.finished();
         }
     }
@@ -169,13 +162,19 @@ final class ReadPath {
     @Nullable
     ListInfo info(long id) {
         StoreState.checkMayWait("a read");
-        Pinned pinned = pin(id, FROM_FIRST);
+        return whilePinned(pin(id, FROM_FIRST), pinned -> {
+            committed.awaitPassed(pinned.lastLsn());
+            return described(pinned);
+        });
+    }
+
+    /** Applies the function to a pinned list, if there is one, and unpins the list. */
+    private <T> @Nullable T whilePinned(@Nullable Pinned pinned, Function<Pinned, T> function) {
         if (pinned == null) {
             return null;
         }
         try {
-            committed.awaitPassed(pinned.lastLsn());
-            return described(pinned);
+            return function.apply(pinned);
         } finally {
             unpin(pinned);
         }
@@ -199,31 +198,16 @@ final class ReadPath {
     /** Returns the accepted state of the list; see {@link io.caravan.ListStore#accepted}. */
     @Nullable
     ListInfo accepted(long id) {
-        Pinned pinned = pinAccepted(id);
-        if (pinned == null) {
-            return null;
-        }
-        try {
-            return described(pinned);
-        } finally {
-            unpin(pinned);
-        }
+        return whilePinned(pinAccepted(id), this::described);
     }
 
     /** Visits the lengths of a list's values; see {@link io.caravan.ListStore#acceptedLengths}. */
     void acceptedLengths(long id, IntPredicate more) {
-        Pinned pinned = pinAccepted(id);
-        if (pinned == null) {
-            return;
-        }
-        try {
-            forEachLength(pinned, more);
-        } finally {
-            unpin(pinned);
-        }
+        whilePinned(pinAccepted(id), pinned -> forEachLength(pinned, more));
     }
 
-    private void forEachLength(Pinned pinned, IntPredicate more) {
+    /** Visits the lengths of a list's retained values. Returns whether all of them were visited. */
+    private boolean forEachLength(Pinned pinned, IntPredicate more) {
         ListCursor cursor = new ListCursor();
         int slice = FIRST_LENGTHS;
         for (long sequence = pinned.first(); sequence < pinned.next(); slice = SLICE) {
@@ -231,11 +215,12 @@ final class ReadPath {
             copySlice(pinned, sequence, pinned.next(), cursor, regions);
             for (long region : regions) {
                 if (!more.test(Region.length(region))) {
-                    return;
+                    return false;
                 }
             }
             sequence += regions.length;
         }
+        return true;
     }
 
     private @Nullable Pinned pinAccepted(long id) {

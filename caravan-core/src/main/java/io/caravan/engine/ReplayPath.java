@@ -121,7 +121,7 @@ final class ReplayPath {
         if (log.copy(lsn(frame), own, FrameLayout.HEADER_BYTES)
                 && own.getInt(FrameLayout.CRC) != frame.getInt(FrameLayout.CRC)
                 && !own.flip().equals(ByteBuffer.allocate(FrameLayout.HEADER_BYTES))) {
-            throw placeTaken(frame, "the log has another frame there");
+            throw rejected(frame, "the log has another frame there", true);
         }
     }
 
@@ -138,7 +138,7 @@ final class ReplayPath {
         if (!placed || previous != last.lsn()) {
             String why = "it follows the frame at LSN " + previous + ", but the last here is at " + last.lsn()
                     + ", and the log ends at " + tail;
-            throw previous < last.lsn() ? placeTaken(frame, why) : rejected(frame, why);
+            throw rejected(frame, why, previous < last.lsn());
         }
         if (!FrameLayout.follows(frame, 0, last)) {
             throw rejected(
@@ -149,16 +149,13 @@ final class ReplayPath {
         }
     }
 
-    private FrameRejectedException placeTaken(ByteBuffer frame, String why) {
-        return new FrameRejectedException(message(frame, why), true);
-    }
-
     private FrameRejectedException rejected(ByteBuffer frame, String why) {
-        return new FrameRejectedException(message(frame, why), false);
+        return rejected(frame, why, false);
     }
 
-    private String message(ByteBuffer frame, String why) {
-        return state.name() + ": frame at LSN " + lsn(frame) + " is rejected: " + why;
+    private FrameRejectedException rejected(ByteBuffer frame, String why, boolean placeTaken) {
+        return new FrameRejectedException(
+                state.name() + ": frame at LSN " + lsn(frame) + " is rejected: " + why, placeTaken);
     }
 
     /**

@@ -33,7 +33,6 @@ final class StoreComponents {
     final ReplayPath replays;
     final Flusher flusher;
     final Provisioner provisioner;
-    final Checkpoints checkpoints;
     final Checkpointer checkpointer;
     final Executor futureExecutor;
     private final SerialThread futureThread;
@@ -58,8 +57,7 @@ final class StoreComponents {
         reads = new ReadPath(state, queue, space, changes);
         pressure = new PressureWatch(config);
         flusher = new Flusher(state, queue, space, writability, recovered.end(), this::afterFlush);
-        checkpoints = new Checkpoints(state, queue, space, provisioner, flusher::logForceFailed, recovered);
-        checkpointer = new Checkpointer(state, checkpoints, provisioner, flusher::fail);
+        checkpointer = new Checkpointer(state, queue, space, provisioner, flusher, recovered);
         String suffix = " " + config.directory().getFileName();
         flusherWorker = scheduler.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
         checkpointerWorker = scheduler.worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
@@ -206,7 +204,7 @@ final class StoreComponents {
     }
 
     private void publishIfChanged() throws IOException {
-        if (!checkpoints.upToDate()) {
+        if (!checkpointer.upToDate()) {
             checkpointer.publish();
         }
     }
