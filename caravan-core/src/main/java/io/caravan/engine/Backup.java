@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicReference;
 public final class Backup {
     private static final int PORTION_BYTES = 1 << 20;
 
-    private final StoreComponents parts;
+    private final Engine engine;
     private final Storage from;
     private final FileTarget to;
     private final BackupReport.Progress progress;
@@ -41,9 +41,9 @@ public final class Backup {
     private long copied;
     private long total;
 
-    Backup(StoreComponents parts, FileTarget to, BackupReport.Progress progress) {
-        this.parts = parts;
-        this.from = parts.state.storage;
+    Backup(Engine engine, FileTarget to, BackupReport.Progress progress) {
+        this.engine = engine;
+        this.from = engine.state.storage;
         this.to = to;
         this.progress = progress;
     }
@@ -54,7 +54,7 @@ public final class Backup {
         try (StoreFile file = start.checkpointFile()) {
             return copyAll(start.checkpoint(), file);
         } finally {
-            parts.provisioner.endLease(start.lease());
+            engine.provisioner.endLease(start.lease());
         }
     }
 
@@ -72,7 +72,7 @@ public final class Backup {
         copyLog(checkpoint, end);
         // The lease is valid only while the store is open. Once it is closed, another process may recycle the copied
         // files.
-        parts.state.checkWritable();
+        engine.state.checkWritable();
         to.forceDirectory();
         return new BackupReport(end, checkpoint.number(), files, bytes);
     }
@@ -85,13 +85,13 @@ public final class Backup {
     /** Publishes a checkpoint and takes the lease in one checkpointer task, so that no file is removed in between. */
     private Start begin() {
         AtomicReference<Start> begun = new AtomicReference<>();
-        parts.onCheckpointer(() -> {
-            parts.checkpointer.publish();
-            CheckpointHeader newest = parts.checkpointer.newest();
+        engine.onCheckpointer(() -> {
+            engine.checkpointer.publish();
+            CheckpointHeader newest = engine.checkpointer.newest();
             long firstLog = new LogGeometry(newest.logSegmentBytes()).segmentOf(newest.startLsn());
             Provisioner.Lease lease = new Provisioner.Lease(firstLog, newest.heapSegments());
             StoreFile file = from.open(FileNames.CHECKPOINT.of(newest.number()));
-            parts.provisioner.take(lease);
+            engine.provisioner.take(lease);
             begun.set(new Start(newest, file, lease));
         });
         return Objects.requireNonNull(begun.get());
@@ -102,8 +102,8 @@ public final class Backup {
      * before that end.
      */
     private long forcedEnd() {
-        parts.onCheckpointer(parts.flusher::forceLog);
-        return parts.state.forced.position();
+        engine.onCheckpointer(engine.flusher::forceLog);
+        return engine.state.forced.position();
     }
 
     private void copyWhole(StoreFile source, String name) throws IOException {
@@ -175,9 +175,9 @@ public final class Backup {
      * that the log needs.
      */
     private void requireLogSpace() throws IOException {
-        if (parts.provisioner.isLogOutOfSpace()) {
+        if (engine.provisioner.isLogOutOfSpace()) {
             throw new IOException(
-                    "the log cannot grow (" + parts.provisioner.logProblem()
+                    "the log cannot grow (" + engine.provisioner.logProblem()
                             + "), and the backup keeps parts of it from being recycled; free disk space, and start the backup again");
         }
     }

@@ -7,11 +7,14 @@ import io.caravan.FrameReplicator;
 import io.caravan.ListInfo;
 import io.caravan.Replica;
 import io.caravan.StoreConfig;
+import io.caravan.StoreFailedException;
+import io.caravan.StoreIoException;
 import io.caravan.StoreLayout;
 import io.caravan.StoreStats;
 import io.caravan.VerifyReport;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
+import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.io.FileTarget;
 import io.caravan.io.NewDirectory;
@@ -19,27 +22,67 @@ import io.caravan.io.Storage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The durable store. Delegates each operation to {@link WritePath}, {@link ReadPath}, or {@link Checkpointer}. */
+/**
+ * The durable store. Connects the components of an open store, starts their threads, and closes them in order. Delegates
+ * each operation to {@link WritePath}, {@link ReadPath}, or {@link Checkpointer}.
+ */
 public final class Engine implements DurableListStore, Replica {
-    final StoreComponents parts;
-    private final StoreState state;
-    private final WritePath writes;
-    private final ReadPath reads;
+    private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
+    /** The maximum time for which a close waits for reads in progress. */
+    private static final long READERS_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private Engine(StoreComponents parts) {
-        this.parts = parts;
-        this.state = parts.state;
-        this.writes = parts.writes;
-        this.reads = parts.reads;
+    private final Recovered recovered;
+    final StoreState state;
+    final CommitQueue queue;
+    final HeapSpace space;
+    final WritePath writes;
+    final ReadPath reads;
+    final ReplayPath replays;
+    final Flusher flusher;
+    final Provisioner provisioner;
+    final Checkpointer checkpointer;
+    final Executor futureExecutor;
+    private final SerialThread futureThread;
+    private final PressureWatch pressure;
+    private final Worker flusherWorker;
+    private final Worker checkpointerWorker;
+    private final Worker provisionerWorker;
+
+    Engine(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Scheduler scheduler) {
+        this.recovered = recovered;
+        // The components wake each other's workers through these methods, because the workers are created last.
+        StoreState.Wakes wakes = new StoreState.Wakes(
+                this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner, this::requireForce);
+        state = new StoreState(config, storage, recovered, clock, scheduler, wakes);
+        space = new HeapSpace(state, recovered.freed());
+        provisioner = new Provisioner(state, space, this::logEnd, recovered);
+        queue = new CommitQueue(state, provisioner, recovered.end());
+        ListChanges changes = new ListChanges(state, space);
+        writes = new WritePath(state, queue, space, changes);
+        replays = new ReplayPath(state, queue, changes, recovered.end().last());
+        reads = new ReadPath(state, queue, space, changes);
+        pressure = new PressureWatch(config);
+        flusher = new Flusher(state, queue, space, writes, recovered.end(), this::afterFlush);
+        checkpointer = new Checkpointer(state, queue, space, provisioner, flusher, recovered);
+        String suffix = " " + config.directory().getFileName();
+        flusherWorker = scheduler.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
+        checkpointerWorker = scheduler.worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
+        provisionerWorker = scheduler.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
+        futureThread = new SerialThread("caravan-futures" + suffix);
+        futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
     }
 
     /** Opens or creates the store in {@code storage}, which the engine then owns. */
@@ -77,9 +120,9 @@ public final class Engine implements DurableListStore, Replica {
             Recovered recovered =
                     new StoreOpening(storage, config).recoverOrCreate(replicaOf, fsyncedLsn, scheduler::newStoreId);
             try {
-                StoreComponents parts = new StoreComponents(config, storage, recovered, clock, scheduler);
-                parts.start(replicaOf.isPresent());
-                return new Engine(parts);
+                Engine engine = new Engine(config, storage, recovered, clock, scheduler);
+                engine.start(replicaOf.isPresent());
+                return engine;
             } catch (RuntimeException | Error failed) {
                 recovered.close();
                 throw failed;
@@ -88,6 +131,88 @@ public final class Engine implements DurableListStore, Replica {
             storage.close();
             throw failed;
         }
+    }
+
+    /** Returns the end of the log, including records that are not sealed yet. */
+    private long logEnd() {
+        return queue.nextLsn();
+    }
+
+    private void wakeFlusher() {
+        flusherWorker.wake();
+    }
+
+    private void wakeCheckpointer() {
+        checkpointerWorker.wake();
+    }
+
+    private void wakeProvisioner() {
+        provisionerWorker.wake();
+    }
+
+    private void requireForce() {
+        queue.requireForce();
+    }
+
+    /** Starts the workers of a store, which may begin as a follower. */
+    void start(boolean follows) {
+        try {
+            state.follow(follows);
+            flusherWorker.start();
+            checkpointerWorker.start();
+            // The first append should not have to wait for segments; the replayed log may even fill its last segment.
+            provisioner.step();
+            if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
+                // An earlier release may have left log data only in the page cache. After a checkpoint, recovery does
+                // not need it.
+                onCheckpointer(checkpointer::publish);
+            }
+            provisionerWorker.start();
+        } catch (RuntimeException | Error failed) {
+            stopWorkers();
+            futureThread.close();
+            throw failed;
+        }
+        LOG.info(
+                "{} is open: {} lists, {} entries, {} frames replayed, {}",
+                state.name(),
+                state.index.listCount(),
+                state.index.entryCount(),
+                recovered.end().frames(),
+                recovered.cases());
+    }
+
+    private void afterFlush() {
+        checkpointer.logGrew();
+        pressure.check(this::heapUse);
+    }
+
+    /** Runs a task on the checkpointer's thread, and waits for it. */
+    void onCheckpointer(Engine.FileTask task) {
+        await(checkpointer.submit(task));
+    }
+
+    /** Waits for the future, even if the thread is interrupted; see {@link DedicatedThread#join}. */
+    <T> T await(CompletableFuture<T> done) {
+        return DedicatedThread.join(state.name(), () -> state.scheduler.join(done));
+    }
+
+    StoreStats.HeapUse heapUse() {
+        return state.locked(() -> new StoreStats.HeapUse(
+                state.heapFile.fileBytes(),
+                space.usedBytes(),
+                state.heap.freeBytes() + space.unfilledBytes(),
+                space.largestHoleBytes(),
+                state.heapFile.geometry().usableBytes()));
+    }
+
+    /**
+     * Requests a flush that completes the future once all writes accepted so far are durable. Called under the store's
+     * lock.
+     */
+    void enqueueFlush(CompletableFuture<Long> done) {
+        queue.add(WriteCallback.completing(done), 0, Commit.USUAL_TERMS);
+        queue.requireFlush();
     }
 
     @Override
@@ -170,22 +295,22 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public WriteGroup group() {
-        return parts.flusher.openGroup();
+        return flusher.openGroup();
     }
 
     @Override
     public boolean writable() {
-        return parts.writability.writable();
+        return writes.writable();
     }
 
     @Override
     public void onWritable(Runnable action) {
-        parts.writability.onWritable(Objects.requireNonNull(action, "action"));
+        writes.onWritable(Objects.requireNonNull(action, "action"));
     }
 
     @Override
     public Executor futureExecutor() {
-        return parts.futureExecutor;
+        return futureExecutor;
     }
 
     @Override
@@ -194,16 +319,16 @@ public final class Engine implements DurableListStore, Replica {
         CompletableFuture<Long> done = new CompletableFuture<>();
         state.locked(() -> {
             state.checkWritable();
-            parts.enqueueFlush(done);
+            enqueueFlush(done);
         });
-        parts.await(done);
+        await(done);
     }
 
     @Override
     public void checkpoint() {
         StoreState.checkMayWait("checkpoint");
         state.checkWritable();
-        parts.onCheckpointer(parts.checkpointer::publish);
+        onCheckpointer(checkpointer::publish);
     }
 
     /** A task that uses the store's files and runs on the checkpointer's thread. */
@@ -219,12 +344,12 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public long position() {
-        return state.locked(() -> parts.queue.position());
+        return state.locked(() -> queue.position());
     }
 
     @Override
     public boolean replay(ByteBuffer frame) {
-        return parts.replays.replay(frame);
+        return replays.replay(frame);
     }
 
     @Override
@@ -236,14 +361,14 @@ public final class Engine implements DurableListStore, Replica {
     public void lead(FrameReplicator group) {
         Objects.requireNonNull(group, "group");
         flush();
-        parts.flusher.commitTo(group);
+        flusher.commitTo(group);
         state.follow(false);
     }
 
     @Override
     public long fsync() {
         StoreState.checkMayWait("fsync");
-        parts.onCheckpointer(parts.flusher::forceLog);
+        onCheckpointer(flusher::forceLog);
         return fsyncedPosition();
     }
 
@@ -265,7 +390,7 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public VerifyReport verify(VerifyReport.Progress progress) {
-        return new OpenVerification(this, parts, progress).run();
+        return new OpenVerification(this, progress).run();
     }
 
     @Override
@@ -284,7 +409,7 @@ public final class Engine implements DurableListStore, Replica {
     public BackupReport backup(FileTarget target, BackupReport.Progress progress) throws IOException {
         StoreState.checkMayWait("backup");
         state.checkWritable();
-        return new Backup(parts, target, progress).run();
+        return new Backup(this, target, progress).run();
     }
 
     @Override
@@ -309,8 +434,8 @@ public final class Engine implements DurableListStore, Replica {
                     c.recentAckNanos.read(state.nowNanos()),
                     state.index.listCount(),
                     state.index.valueCount(),
-                    parts.heapUse(),
-                    parts.checkpointer.logBytesSince(),
+                    heapUse(),
+                    checkpointer.logBytesSince(),
                     c.checkpoints,
                     c.lastCheckpointNanos,
                     c.pinnedReaders,
@@ -322,12 +447,102 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public StoreLayout layout() {
-        return new LayoutSurvey(state, parts.space).run(parts.provisioner, parts.checkpointer);
+        return new LayoutSurvey(state, space).run(provisioner, checkpointer);
     }
 
+    /**
+     * Makes all accepted writes durable, publishes a checkpoint, stops the threads, and closes the files. A second call
+     * waits until the first has finished.
+     */
     @Override
     public void close() {
         StoreState.checkMayWait("close");
-        parts.close();
+        CompletableFuture<Long> flushed = new CompletableFuture<>();
+        StoreFailedException failedBefore = state.failure();
+        boolean first = state.locked(() -> {
+            boolean begun = state.beginClose();
+            if (begun) {
+                enqueueFlush(flushed);
+            }
+            return begun;
+        });
+        if (!first) {
+            futureThread.close();
+            return;
+        }
+        try {
+            finishWork(flushed);
+        } finally {
+            releaseEverything();
+            // An action must not have to wait for the end of this close.
+            state.scheduler.doInstead(writes::runActionsOfClosed);
+            state.endClose();
+            futureThread.close();
+        }
+        StoreFailedException failure = state.failure();
+        if (failure != null && failedBefore == null) {
+            throw failure;
+        }
+    }
+
+    private void finishWork(CompletableFuture<Long> flushed) {
+        try {
+            try {
+                await(flushed);
+            } finally {
+                awaitReaders();
+            }
+            // The checkpoint begins with an fsync of the log, which succeeds even if the disk has no space for a
+            // checkpoint.
+            onCheckpointer(this::publishIfChanged);
+        } catch (StoreIoException noSpace) {
+            if (state.failure() == null) {
+                LOG.warn(
+                        "{}: closed without a last checkpoint, because the disk could not store it; the log contains all data",
+                        state.name(),
+                        noSpace);
+            }
+        } catch (StoreFailedException failed) {
+            // The close method throws this exception, unless the store had failed before the close.
+        }
+    }
+
+    private void publishIfChanged() throws IOException {
+        if (!checkpointer.upToDate()) {
+            checkpointer.publish();
+        }
+    }
+
+    private void awaitReaders() {
+        long deadline = state.nowNanos() + READERS_NANOS;
+        state.locked(() -> DedicatedThread.awaitUninterruptibly(() -> {
+            long leftNanos = deadline - state.nowNanos();
+            boolean over = state.counters.pinnedReaders == 0 || leftNanos <= 0;
+            if (!over) {
+                state.lock.beforeWait();
+                state.changed.awaitNanos(leftNanos);
+            }
+            return over;
+        }));
+    }
+
+    private void releaseEverything() {
+        stopWorkers();
+        for (AutoCloseable part : List.<AutoCloseable>of(recovered, state.storage)) {
+            try {
+                part.close();
+            } catch (Exception failed) {
+                LOG.warn("{}: could not close a file", state.name(), failed);
+            }
+        }
+        LOG.info("{} is closed", state.name());
+    }
+
+    private void stopWorkers() {
+        checkpointerWorker.stop();
+        checkpointer.rejectRequests();
+        provisionerWorker.stop();
+        flusherWorker.stop();
+        flusher.awaitWriters();
     }
 }

@@ -39,7 +39,7 @@ final class Flusher {
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
-    private final Writability writability;
+    private final WritePath writes;
     private final LogWriter writer;
     private final Durability durability;
     private final FlushDelay delay;
@@ -50,13 +50,13 @@ final class Flusher {
             StoreState state,
             CommitQueue queue,
             HeapSpace space,
-            Writability writability,
+            WritePath writes,
             LogScanner.End end,
             Runnable afterFlush) {
         this.state = state;
         this.queue = queue;
         this.space = space;
-        this.writability = writability;
+        this.writes = writes;
         this.writer = new LogWriter(state.log, state.storeId, end);
         this.durability = state.config.durability();
         this.delay = new FlushDelay(
@@ -69,12 +69,12 @@ final class Flusher {
     /** Performs one flush, or reclaims one slice of entries; see {@link Worker.Step}. */
     long step() {
         if (!state.locked(queue::hasWork)) {
-            writability.runActions();
+            writes.runActions();
             return reclaimAndCheckPressure() ? 0 : state.locked(queue::restNanos);
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
-            writability.runActions();
+            writes.runActions();
             if (reclaimAndCheckPressure()) {
                 return 0;
             }
@@ -97,9 +97,9 @@ final class Flusher {
     private void flush(Commit commit) {
         try {
             // The new active commit is still empty, so the store may be writable.
-            writability.runActions();
+            writes.runActions();
             finish(commit);
-            writability.runActions();
+            writes.runActions();
             if (state.failure() == null) {
                 if (state.slice(space::reclaimSlice)) {
                     // The flusher reclaims the remaining entries.

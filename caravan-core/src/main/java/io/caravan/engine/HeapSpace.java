@@ -100,11 +100,6 @@ final class HeapSpace {
         return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - survivorBytes;
     }
 
-    /** Returns the total size of the entries in the log that may have to move to the heap. */
-    long survivorBytes() {
-        return state.index.logBytes();
-    }
-
     private long maxUsableBytes() {
         return Math.max(segments, maxHeapBytes / geometry.segmentBytes()) * geometry.usableBytes();
     }

@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.zip.CRC32C;
@@ -158,7 +159,9 @@ final class LogEvacuation {
             state.locked(() -> space.tenured(rejected.getMessage()));
             throw rejected;
         } finally {
-            unpinAll();
+            finished.addAll(pinned);
+            pinned.clear();
+            unpinFinished();
         }
         if (unreadable != null) {
             throw unreadable;
@@ -218,12 +221,6 @@ final class LogEvacuation {
             }
             return !finished.isEmpty();
         });
-    }
-
-    private void unpinAll() {
-        finished.addAll(pinned);
-        pinned.clear();
-        unpinFinished();
     }
 
     /** Fills the batch with the next entries before an LSN. */
@@ -292,7 +289,11 @@ final class LogEvacuation {
             throw failed;
         }
         swap();
-        damaged.forEach(this::report);
+        // Not reported earlier, because a failed batch is copied again.
+        for (CorruptStoreException entry : damaged) {
+            LOG.error("{}: a value in the log is damaged, and can no longer be read", state.name(), entry);
+        }
+        state.locked(() -> state.counters.failures += damaged.size());
     }
 
     /** Prepares to collect the batch again, without the unreadable entry and the later entries of its list. */
@@ -307,15 +308,6 @@ final class LogEvacuation {
     }
 
     /**
-     * Logs and counts a damaged entry. Called only after a batch has succeeded: a failed batch is copied again, so its
-     * damage would be reported twice.
-     */
-    private void report(CorruptStoreException damaged) {
-        LOG.error("{}: a value in the log is damaged, and can no longer be read", state.name(), damaged);
-        state.locked(() -> state.counters.failures++);
-    }
-
-    /**
      * Allocates places for the entries that have none yet: next to each other if a hole is large enough for all of
      * them, otherwise each half separately.
      */
@@ -324,7 +316,11 @@ final class LogEvacuation {
             return;
         }
         boolean single = to - placed == 1;
-        long address = allocate(entryBytes(placed, to), single);
+        long bytes = Arrays.stream(regions, placed, to).map(Region::entryBytes).sum();
+        long address = state.locked(() -> space.allocate(bytes));
+        if (address == IndexedHeap.NONE && single) {
+            address = grow(bytes);
+        }
         if (address == IndexedHeap.NONE && single) {
             throw new IOException("the heap has no hole for the " + Region.entryBytes(regions[placed])
                     + " bytes of an entry that is to move there from the log");
@@ -340,13 +336,10 @@ final class LogEvacuation {
         }
     }
 
-    /** Allocates a region; grows the heap first if that is allowed and necessary. */
-    private long allocate(long bytes, boolean mayGrow) throws IOException {
-        long address = state.locked(() -> space.allocate(bytes));
-        return address == IndexedHeap.NONE && mayGrow ? grow(bytes) : address;
-    }
-
-    /** Allocates disk space for more of the existing segments, or for a new segment, until the region fits. */
+    /**
+     * Allocates disk space for more of the existing segments, or for a new segment if that is allowed, until the region
+     * fits.
+     */
     private long grow(long bytes) throws IOException {
         IOException noSpace = null;
         for (int segment = 0; segment < space.segments(); segment++) {
@@ -404,14 +397,6 @@ final class LogEvacuation {
             }
             return placed > 0;
         });
-    }
-
-    private long entryBytes(int from, int to) {
-        long bytes = 0;
-        for (int i = from; i < to; i++) {
-            bytes += Region.entryBytes(regions[i]);
-        }
-        return bytes;
     }
 
     private List<CorruptStoreException> copy(long untilLsn) throws IOException {

@@ -28,7 +28,6 @@ final class OpenVerification {
     private static final long DONE = -2;
 
     private final Engine engine;
-    private final StoreComponents parts;
     private final VerifyReport.Progress progress;
     private final List<CaravanException> faults = new ArrayList<>();
     private int checkpoints;
@@ -37,25 +36,24 @@ final class OpenVerification {
     private long entries;
     private long bytes;
 
-    OpenVerification(Engine engine, StoreComponents parts, VerifyReport.Progress progress) {
+    OpenVerification(Engine engine, VerifyReport.Progress progress) {
         this.engine = engine;
-        this.parts = parts;
         this.progress = new PacedProgress(progress);
     }
 
     VerifyReport run() {
         engine.flush();
-        parts.state.checkWritable();
-        parts.onCheckpointer(this::readFiles);
+        engine.state.checkWritable();
+        engine.onCheckpointer(this::readFiles);
         engine.forEachList(this::readList);
         return new VerifyReport(checkpoints, frames, lists, entries, bytes, faults);
     }
 
     private void readFiles() throws IOException {
         List<CheckpointHeader> headers = new ArrayList<>();
-        for (long number : parts.checkpointer.kept()) {
+        for (long number : engine.checkpointer.kept()) {
             attempt(() -> headers.add(readCheckpoint(number)));
-            progress.at("checkpoints", checkpoints, parts.checkpointer.kept().size());
+            progress.at("checkpoints", checkpoints, engine.checkpointer.kept().size());
         }
         if (!headers.isEmpty()) {
             attempt(() -> readLog(headers.get(0)));
@@ -75,7 +73,7 @@ final class OpenVerification {
     }
 
     private CheckpointHeader readCheckpoint(long number) throws IOException {
-        try (CheckpointReader reader = new CheckpointReader(parts.state.storage, number)) {
+        try (CheckpointReader reader = new CheckpointReader(engine.state.storage, number)) {
             reader.read(CheckpointReader.Visitor.NONE);
             checkpoints++;
             return reader.header();
@@ -85,8 +83,8 @@ final class OpenVerification {
     /** Checks all heap segments that exist or that the newest checkpoint needs. */
     private void checkHeapSegments(CheckpointHeader newest) throws IOException {
         HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
-        HeapFile heapFile = new HeapFile(parts.state.storage, geometry, newest.storeId());
-        int made = FileNames.HEAP.numbers(parts.state.storage.list()).size();
+        HeapFile heapFile = new HeapFile(engine.state.storage, geometry, newest.storeId());
+        int made = FileNames.HEAP.numbers(engine.state.storage.list()).size();
         for (int segment = 0; segment < Math.max(made, newest.heapSegments()); segment++) {
             int number = segment;
             attempt(() -> heapFile.check(number));
@@ -94,9 +92,9 @@ final class OpenVerification {
     }
 
     private void readLog(CheckpointHeader from) throws IOException {
-        long end = parts.state.forced.position();
+        long end = engine.state.forced.position();
         LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
-        try (LogSegments log = new LogSegments(parts.state.storage, geometry, from.storeId())) {
+        try (LogSegments log = new LogSegments(engine.state.storage, geometry, from.storeId())) {
             // If the last segment is full, the end of the log lies in the next segment, which has no frames yet.
             long endSegment = geometry.segmentOf(end);
             long lastInUse = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
@@ -120,7 +118,7 @@ final class OpenVerification {
     }
 
     private boolean isReady(long segment) {
-        return segment <= parts.provisioner.lastReadySegment();
+        return segment <= engine.provisioner.lastReadySegment();
     }
 
     private void readList(long id) {

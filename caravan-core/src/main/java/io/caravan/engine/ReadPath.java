@@ -321,13 +321,24 @@ final class ReadPath {
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");
         committed.await(acceptedUpTo());
-        DurableIds found = new DurableIds();
+        long[] found = new long[ListIndex.MAX_STEP_LISTS];
+        int[] count = new int[1];
+        long position = 0;
         do {
-            found.collect();
-            for (int i = 0; i < found.count; i++) {
-                ids.accept(found.ids[i]);
+            long from = position;
+            count[0] = 0;
+            position = state.slice(() -> {
+                state.checkOpen();
+                return state.index.visit(from, list -> {
+                    if (committed.hasPassed(state.index.creationLsn(list))) {
+                        found[count[0]++] = state.index.id(list);
+                    }
+                });
+            });
+            for (int i = 0; i < count[0]; i++) {
+                ids.accept(found[i]);
             }
-        } while (found.position != 0);
+        } while (position != 0);
         // A list may be missing because of a deletion that a crash could still undo.
         committed.awaitPassed(lastRemovalLsn());
     }
@@ -345,29 +356,5 @@ final class ReadPath {
             queue.requireFlushOf(queue.nextLsn() - 1);
             return queue.nextLsn();
         });
-    }
-
-    /**
-     * Walks through the index, and collects the ids of the lists whose creation is committed. The position of the walk
-     * is 0 before the first step and after the last step.
-     */
-    private final class DurableIds {
-        private final long[] ids = new long[ListIndex.MAX_STEP_LISTS];
-        private int count;
-        private long position;
-
-        void collect() {
-            count = 0;
-            position = state.slice(() -> {
-                state.checkOpen();
-                return state.index.visit(position, this::add);
-            });
-        }
-
-        private void add(int list) {
-            if (committed.hasPassed(state.index.creationLsn(list))) {
-                ids[count++] = state.index.id(list);
-            }
-        }
     }
 }

@@ -14,13 +14,15 @@ import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
 import io.caravan.wal.LogBuffer;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
  * Performs writes to lists. A write is first checked, and its checksums are computed, without the lock. Under the lock,
  * it waits for space, places and fills its record, changes the index, and adds its callback. If a write is rejected,
- * nothing has been changed.
+ * nothing has been changed. Also determines whether a write would have to wait, and runs the waiting actions once a
+ * write could proceed.
  */
 final class WritePath {
     private static final long NO_SEQUENCE = -1;
@@ -33,6 +35,9 @@ final class WritePath {
     private final HeapSpace space;
     private final int maxValueBytes;
     private final ListChanges changes;
+
+    /** Actions to run once the store is writable. Guarded by the store's lock. */
+    private List<Runnable> actions = new ArrayList<>();
 
     WritePath(StoreState state, CommitQueue queue, HeapSpace space, ListChanges changes) {
         this.state = state;
@@ -333,5 +338,72 @@ final class WritePath {
         } catch (RuntimeException | Error broken) {
             throw state.fail(broken);
         }
+    }
+
+    /** Whether a write could proceed without waiting; see {@link io.caravan.ListStore#writable()}. */
+    boolean writable() {
+        return state.locked(() -> {
+            state.checkOpen();
+            return writableNow();
+        });
+    }
+
+    private boolean writableNow() {
+        return state.failure() != null || !state.lacksSpace() && queue.writable() && space.writable();
+    }
+
+    /** Runs the action once the store is writable; see {@link io.caravan.ListStore#onWritable}. */
+    void onWritable(Runnable action) {
+        boolean now = state.locked(() -> {
+            state.checkOpen();
+            boolean writable = writableNow();
+            if (!writable) {
+                actions.add(action);
+                requestSpace();
+            }
+            return writable;
+        });
+        if (now) {
+            action.run();
+        }
+    }
+
+    /**
+     * Requests a flush or fsync if the actions are waiting for one. Without this request, the store might never become
+     * writable.
+     */
+    private void requestSpace() {
+        if (!queue.active().roomy()) {
+            queue.requireFlush();
+        }
+        if (!space.writable()) {
+            space.requireReclaim();
+        }
+    }
+
+    /** Runs the waiting actions if the store is writable. */
+    void runActions() {
+        run(false);
+    }
+
+    /** Runs the waiting actions of a closed store, so that the code that registered them is notified. */
+    void runActionsOfClosed() {
+        run(true);
+    }
+
+    private void run(boolean closed) {
+        List<Runnable> taken = state.locked(() -> {
+            if (actions.isEmpty()) {
+                return List.of();
+            }
+            if (!closed && !writableNow()) {
+                requestSpace();
+                return List.of();
+            }
+            List<Runnable> all = actions;
+            actions = new ArrayList<>();
+            return all;
+        });
+        taken.forEach(action -> CallbackRunner.run("An action that waited for writability", action));
     }
 }

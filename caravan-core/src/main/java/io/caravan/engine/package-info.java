@@ -1,7 +1,7 @@
 /**
  * The engine, which combines the other packages into a store.
  *
- * <p>{@link io.caravan.engine.Engine} is the store, and {@code StoreComponents} wires its parts. A write enters through
+ * <p>{@link io.caravan.engine.Engine} is the store, and connects its components. A write enters through
  * {@code WritePath}. Under the store's lock, it requests admission from {@code HeapSpace} and adds a record to the
  * active commit of the {@code CommitQueue}, whose frame has its place in the log. The queue decides when the {@code
  * Flusher} swaps commits, writes and fsyncs the frame, and acknowledges the writes.

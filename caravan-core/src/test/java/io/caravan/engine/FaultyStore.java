@@ -129,7 +129,7 @@ final class FaultyStore implements AutoCloseable {
 
     /** Wakes the checkpointer, and waits until it is idle or waiting. */
     void awaitIdleCheckpointer() {
-        engine.parts.onCheckpointer(() -> {});
+        engine.onCheckpointer(() -> {});
         threads.awaitRest("caravan-checkpointer");
     }
 
