@@ -118,14 +118,8 @@ final class Checkpointer {
         return newest;
     }
 
-    /** Returns the numbers of the retained checkpoints, oldest first. */
     List<Long> kept() {
         return List.copyOf(kept);
-    }
-
-    /** Whether the store has not changed since the newest checkpoint. */
-    boolean upToDate() {
-        return state.locked(() -> queue.nextLsn() == newest.startLsn());
     }
 
     /**
@@ -259,6 +253,13 @@ final class Checkpointer {
     /** Returns the value that {@link #logBytesSince} will have when the next checkpoint begins. */
     long logBytesAtNext() {
         return Math.max(0, dueAtLsn - newest.startLsn());
+    }
+
+    /** Publishes a checkpoint now if the store has changed since the newest checkpoint. */
+    void publishIfChanged() throws IOException {
+        if (state.locked(() -> queue.nextLsn() != newest.startLsn())) {
+            publish();
+        }
     }
 
     /**

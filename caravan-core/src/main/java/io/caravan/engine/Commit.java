@@ -43,10 +43,7 @@ final class Commit {
         return frame;
     }
 
-    /**
-     * Whether the commit has reached the maximum number of callbacks for writes. A flush request may exceed the
-     * maximum.
-     */
+    /** Whether the commit has the maximum number of callbacks for writes. A flush request may exceed the maximum. */
     boolean full() {
         return count >= MAX_CALLBACKS;
     }
@@ -68,7 +65,6 @@ final class Commit {
         firstNanos = nanos;
     }
 
-    /** Returns the time at which the first callback was added. */
     long firstNanos() {
         return firstNanos;
     }
@@ -88,39 +84,33 @@ final class Commit {
         return least;
     }
 
-    /**
-     * Returns the time between the commit's first write and its flush: the shortest time that any of its writes allows.
-     */
+    /** Returns the time between the first write and the flush: the shortest time that any of the writes allows. */
     long delayNanos(FlushDelay policy) {
         return waitsByPolicy ? Math.min(policy.nanos(), delayNanos) : delayNanos;
     }
 
-    /**
-     * Returns the durability required before writes are acknowledged: the strongest level that any of them requests.
-     */
+    /** Returns the durability required before an acknowledgment: the strongest level that any write requests. */
     Durability level() {
         return level;
     }
 
-    /** Raises the required durability to at least this level. */
     void require(Durability atLeast) {
         level = level.orStronger(atLeast);
     }
 
     /**
-     * Records that the flush of the commit has begun, and the position at which the log ends once the frame is written.
+     * Records that the flush of the commit has begun, the position at which the log ends once the frame is written, and
+     * whether the commit requires an fsync regardless of its durability level.
      */
     void sealed(long logEnd, boolean force) {
         end = logEnd;
         fsyncRequested = force;
     }
 
-    /** Returns the position at which the log ends once the frame is written. */
     long end() {
         return end;
     }
 
-    /** Whether the commit requires an fsync regardless of its durability level. */
     boolean fsyncRequested() {
         return fsyncRequested;
     }

@@ -188,7 +188,7 @@ public final class Engine implements DurableListStore, Replica {
     }
 
     /** Runs a task on the checkpointer's thread, and waits for it. */
-    void onCheckpointer(Engine.FileTask task) {
+    void onCheckpointer(FileTask task) {
         await(checkpointer.submit(task));
     }
 
@@ -414,8 +414,7 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public StoreStats stats() {
-        state.lock.lock();
-        try {
+        return state.locked(() -> {
             Counters c = state.counters;
             return new StoreStats(
                     state.name(),
@@ -440,9 +439,7 @@ public final class Engine implements DurableListStore, Replica {
                     c.lastCheckpointNanos,
                     c.pinnedReaders,
                     state.lock.heldNanos());
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     @Override
@@ -494,7 +491,7 @@ public final class Engine implements DurableListStore, Replica {
             }
             // The checkpoint begins with an fsync of the log, which succeeds even if the disk has no space for a
             // checkpoint.
-            onCheckpointer(this::publishIfChanged);
+            onCheckpointer(checkpointer::publishIfChanged);
         } catch (StoreIoException noSpace) {
             if (state.failure() == null) {
                 LOG.warn(
@@ -504,12 +501,6 @@ public final class Engine implements DurableListStore, Replica {
             }
         } catch (StoreFailedException failed) {
             // The close method throws this exception, unless the store had failed before the close.
-        }
-    }
-
-    private void publishIfChanged() throws IOException {
-        if (!checkpointer.upToDate()) {
-            checkpointer.publish();
         }
     }
 

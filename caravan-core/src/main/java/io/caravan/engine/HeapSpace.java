@@ -67,10 +67,8 @@ final class HeapSpace {
 
     /**
      * Waits until the heap has space for the entry in case it survives, or rejects the write. Every untrimmed entry in
-     * the log may have to move to the heap, and therefore counts as an entry of the heap.
-     *
-     * @param mayWait whether the caller may wait
-     * @return whether the entry was admitted without waiting
+     * the log may have to move to the heap, and therefore counts as an entry of the heap. Returns whether the entry was
+     * admitted without waiting.
      */
     boolean admit(long bytes, boolean mayWait) {
         if (hasRoomFor(bytes)) {
@@ -93,9 +91,7 @@ final class HeapSpace {
         return problem == null && usedBytes() + freed.bytes() + bytes <= maxUsableBytes();
     }
 
-    /**
-     * Returns the total size of the entries in the heap and of the entries that may have to move there from the log.
-     */
+    /** Returns the total size of the entries in the heap and of those that may have to move there from the log. */
     long usedBytes() {
         return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - survivorBytes;
     }
@@ -190,7 +186,6 @@ final class HeapSpace {
         return unfilledBytes;
     }
 
-    /** Returns the address at which a segment's part without disk space starts. */
     long unfilledAddress(int segment) {
         return geometry.firstAddress(segment) + filled[segment];
     }
@@ -228,19 +223,15 @@ final class HeapSpace {
     }
 
     /**
-     * Records whether all survivors have moved to the heap. After a failure for lack of space, appends are rejected.
-     *
-     * @param failure the reason, or null if all have moved
+     * Records that all survivors have moved to the heap, or the reason why they have not. In the latter case, appends
+     * are rejected.
      */
     void tenured(@Nullable String failure) {
         problem = failure;
         state.signalChange();
     }
 
-    /**
-     * Whether a write is waiting for the next checkpoint, because the places freed since the last checkpoint would
-     * suffice.
-     */
+    /** Whether a write is waiting for space that the next checkpoint frees. May be called without the lock. */
     boolean needsCheckpoint() {
         return checkpointWanted;
     }
@@ -256,10 +247,8 @@ final class HeapSpace {
     }
 
     /**
-     * Makes a bounded number of freed places reusable, once the checkpoint of the last frozen index is published. Only
-     * places to which this checkpoint does not refer become reusable.
-     *
-     * @return whether more such places remain
+     * Makes a bounded number of the freed places reusable to which the checkpoint of the last frozen index, now
+     * published, does not refer. Returns whether more such places remain.
      */
     boolean reuseSlice() {
         for (int i = 0; i < SLICE && freed.hasUnnamed(); i++) {
@@ -274,9 +263,8 @@ final class HeapSpace {
     }
 
     /**
-     * Records that the checkpoint has unpinned its lists, and wakes the writes that wait for the checkpoint.
-     *
-     * @param failure the reason if it failed, or null
+     * Records that the checkpoint has unpinned its lists, and the reason if it has failed. Wakes the writes that wait
+     * for the checkpoint.
      */
     void checkpointEnded(@Nullable String failure) {
         checkpointing = false;
@@ -311,8 +299,7 @@ final class HeapSpace {
 
     /**
      * Takes a bounded number of empty trailing segments out of use, but keeps one segment of free space for growth.
-     *
-     * @return whether more such segments remain
+     * Returns whether more such segments remain.
      */
     boolean releaseTrailingSlice() {
         for (int i = 0; i < SLICE && mayReleaseTrailing(); i++) {

@@ -52,9 +52,7 @@ final class LogEvacuation {
     private static final int PINNED_LISTS = 1 << 12;
     /** Number of regions visited or replaced each time the lock is held. */
     private static final int SLICE = 512;
-    /**
-     * The lead that log writes may have over heap writes, as a multiple of the minimum distance between checkpoints.
-     */
+    /** The lead that log writes may have over heap writes, in minimum distances between checkpoints. */
     private static final int BURST = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(LogEvacuation.class);
@@ -71,9 +69,7 @@ final class LogEvacuation {
     /** Number of lists that remain to be taken from the queue of lists with entries in the log. */
     private long youngLeft;
 
-    /**
-     * The entries of the batch, list by list. The arrays contain the regions of the entries in the log and in the heap.
-     */
+    /** The entries of the batch, list by list, and their regions in the log and in the heap. */
     private final List<Run> runs = new ArrayList<>();
 
     private final long[] regions = new long[BATCH_ENTRIES];

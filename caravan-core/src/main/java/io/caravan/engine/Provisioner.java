@@ -84,7 +84,6 @@ final class Provisioner {
         }
     }
 
-    /** Returns the number of the log segment in which new frames are currently placed. */
     long currentSegment() {
         return enteredSegment;
     }
@@ -123,7 +122,6 @@ final class Provisioner {
         logKept = reason;
     }
 
-    /** Records the file size of the newest checkpoint. */
     void published(long checkpointBytes) {
         newestCheckpointBytes = checkpointBytes;
     }

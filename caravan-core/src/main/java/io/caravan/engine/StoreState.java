@@ -53,16 +53,11 @@ final class StoreState {
     final StoreLock lock;
     final Condition changed;
 
-    /** The index of all lists. Guarded by {@link #lock}. */
+    // The lock guards the next four fields.
     final ListIndex index;
-
-    /** The free space of the heap. Guarded by {@link #lock}. */
     final IndexedHeap heap;
-
-    /** The counters for statistics. Guarded by {@link #lock}. */
     final Counters counters;
-
-    /** Whether a write has found no space, and no change has been signaled since. Guarded by {@link #lock}. */
+    /** Whether a write has found no space, and no change has been signaled since. */
     private boolean lacksSpace;
 
     private final LongSupplier clock;
@@ -132,7 +127,6 @@ final class StoreState {
         return lifecycle == Lifecycle.OPEN && failure == null && !follows;
     }
 
-    /** Whether the store is a follower, in which only {@link ReplayPath} writes. */
     boolean follows() {
         return follows;
     }
@@ -221,7 +215,6 @@ final class StoreState {
         changed.signalAll();
     }
 
-    /** Whether a write has found no space, and no change has been signaled since. Called under the lock. */
     boolean lacksSpace() {
         return lacksSpace;
     }
@@ -258,10 +251,7 @@ final class StoreState {
         return false;
     }
 
-    /**
-     * Waits until {@link #changed} is signaled or a spurious wakeup occurs. Called under the lock, which is released
-     * during the wait.
-     */
+    /** Waits for a signal of {@link #changed} or a spurious wakeup. Called under the lock, which the wait releases. */
     void awaitChange() {
         lock.beforeWait();
         scheduler.await(changed);
