@@ -70,10 +70,9 @@ public final class Engine implements DurableListStore, Replica {
         space = new HeapSpace(state, recovered.freed());
         provisioner = new Provisioner(state, space, this::logEnd, recovered);
         queue = new CommitQueue(state, provisioner, recovered.end());
-        ListChanges changes = new ListChanges(state, space);
-        writes = new WritePath(state, queue, space, changes);
-        replays = new ReplayPath(state, queue, changes, recovered.end().last());
-        reads = new ReadPath(state, queue, space, changes);
+        writes = new WritePath(state, queue, space);
+        replays = new ReplayPath(state, queue, writes, recovered.end().last());
+        reads = new ReadPath(state, queue, space, writes);
         pressure = new PressureWatch(config);
         flusher = new Flusher(state, queue, space, writes, recovered.end(), this::afterFlush);
         checkpointer = new Checkpointer(state, queue, space, provisioner, flusher, recovered);

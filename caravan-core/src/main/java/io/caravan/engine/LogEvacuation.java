@@ -463,6 +463,12 @@ final class LogEvacuation {
      * the entry's place in the log, because later errors name its place in the heap.
      */
     static final class EntryMove {
+        private static final String DAMAGED =
+                "the entry's bytes are not those that were written; it moves to the heap unchanged";
+        private static final String UNREADABLE =
+                "cannot be read, so the log is kept from its last checkpoint on; check the disk, and trim or delete"
+                        + " what cannot be read to have the log shortened";
+
         private final HeapFile heapFile;
         private final LogSegments log;
         private final List<CorruptStoreException> damaged = new ArrayList<>();
@@ -492,28 +498,13 @@ final class LogEvacuation {
                 writeOut();
                 bufferAddress = address;
             }
-            boolean whole;
             try {
-                whole = copyAndCheck(lsn, length, id, creationLsn, sequence);
+                if (!copyAndCheck(lsn, length, id, creationLsn, sequence)) {
+                    damaged.add(ValueReader.corrupt(log, lsn, id, sequence, DAMAGED));
+                }
             } catch (InternalError unreadable) {
                 // The JVM throws this if the disk cannot read a mapped page.
-                throw new Unreadable(
-                        ValueReader.corrupt(
-                                log,
-                                lsn,
-                                id,
-                                sequence,
-                                "cannot be read, so the log is kept from its last checkpoint on; check the disk, and"
-                                        + " trim or delete what cannot be read to have the log shortened"),
-                        unreadable);
-            }
-            if (!whole) {
-                damaged.add(ValueReader.corrupt(
-                        log,
-                        lsn,
-                        id,
-                        sequence,
-                        "the entry's bytes are not those that were written; it moves to the heap unchanged"));
+                throw new Unreadable(ValueReader.corrupt(log, lsn, id, sequence, UNREADABLE), unreadable);
             }
         }
 

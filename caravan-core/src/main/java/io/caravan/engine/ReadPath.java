@@ -38,16 +38,16 @@ final class ReadPath {
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
-    private final ListChanges changes;
+    private final WritePath writes;
     private final HeapFile heapFile;
     private final ValueReader values;
     private final LsnWatermark committed;
 
-    ReadPath(StoreState state, CommitQueue queue, HeapSpace space, ListChanges changes) {
+    ReadPath(StoreState state, CommitQueue queue, HeapSpace space, WritePath writes) {
         this.state = state;
         this.queue = queue;
         this.space = space;
-        this.changes = changes;
+        this.writes = writes;
         this.heapFile = state.heapFile;
         this.committed = state.committed;
         this.values = new ValueReader(heapFile, state.log, committed::position);
@@ -277,7 +277,7 @@ final class ReadPath {
                 queue.requireFlushOf(index.lastLsn(list));
                 return pinned(list, fromSequence);
             }
-            removalLsn = changes.lastRemovalLsn();
+            removalLsn = writes.lastRemovalLsn();
             queue.requireFlushOf(removalLsn);
         } finally {
             state.lock.unlock();
@@ -345,8 +345,8 @@ final class ReadPath {
 
     private long lastRemovalLsn() {
         return state.locked(() -> {
-            queue.requireFlushOf(changes.lastRemovalLsn());
-            return changes.lastRemovalLsn();
+            queue.requireFlushOf(writes.lastRemovalLsn());
+            return writes.lastRemovalLsn();
         });
     }
 

@@ -22,16 +22,16 @@ import java.nio.ByteOrder;
 final class ReplayPath {
     private final StoreState state;
     private final CommitQueue queue;
-    private final ListChanges changes;
+    private final WritePath writes;
     private final LogSegments log;
     private final LogGeometry geometry;
     /** The link to the frame that the next frame must follow. Guarded by the store's lock. */
     private FrameLayout.Link last;
 
-    ReplayPath(StoreState state, CommitQueue queue, ListChanges changes, FrameLayout.Link last) {
+    ReplayPath(StoreState state, CommitQueue queue, WritePath writes, FrameLayout.Link last) {
         this.state = state;
         this.queue = queue;
-        this.changes = changes;
+        this.writes = writes;
         this.log = state.log;
         this.geometry = state.geometry;
         this.last = last;
@@ -179,24 +179,24 @@ final class ReplayPath {
         @Override
         public void append(
                 long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
-            int list = changes.findOrCreate(id, lsn);
+            int list = writes.findOrCreate(id, lsn);
             long next = state.index.next(list);
             if (next != sequence) {
                 throw new InvalidRecordException(lsn, id, sequence, "the replica's list has " + next + " as its next");
             }
-            changes.append(list, Region.inLog(entryLsn, length), length, lsn);
+            writes.applyAppend(list, Region.inLog(entryLsn, length), length, lsn);
         }
 
         @Override
         public void trim(long lsn, long id, long firstSequence) {
             state.counters.writes(id).trims++;
-            changes.trim(existing(lsn, id), firstSequence, lsn);
+            writes.applyTrim(existing(lsn, id), firstSequence, lsn);
         }
 
         @Override
         public void delete(long lsn, long id) {
             state.counters.writes(id).deletes++;
-            changes.delete(existing(lsn, id), lsn);
+            writes.applyDelete(existing(lsn, id), lsn);
         }
 
         private int existing(long lsn, long id) {

@@ -76,13 +76,15 @@ final class StoreOpening {
         for (String name : files.temporaries) {
             storage.delete(name);
         }
-        for (long number : files.logs) {
-            storage.delete(FileNames.LOG.of(number));
-        }
-        for (long number : files.heaps) {
-            storage.delete(FileNames.HEAP.of(number));
-        }
+        delete(FileNames.LOG, files.logs);
+        delete(FileNames.HEAP, files.heaps);
         storage.forceDirectory();
+    }
+
+    private void delete(FileNames kind, Iterable<Long> numbers) throws IOException {
+        for (long number : numbers) {
+            storage.delete(kind.of(number));
+        }
     }
 
     /**
@@ -97,12 +99,8 @@ final class StoreOpening {
         if (!Recovery.finished(log, log.last())) {
             log.discard(log.last());
         }
-        for (long heap : files.heaps.tailSet((long) recovered.heapFile().segmentCount())) {
-            storage.delete(FileNames.HEAP.of(heap));
-        }
-        for (long checkpoint : recovered.badCheckpoints()) {
-            storage.delete(FileNames.CHECKPOINT.of(checkpoint));
-        }
+        delete(FileNames.HEAP, files.heaps.tailSet((long) recovered.heapFile().segmentCount()));
+        delete(FileNames.CHECKPOINT, recovered.badCheckpoints());
         // Names are made durable first, so that no frame is written to segments whose checkpoint a power failure could
         // still remove.
         storage.forceDirectory();

@@ -26,6 +26,7 @@ import java.util.function.ToLongFunction;
  */
 final class WritePath {
     private static final long NO_SEQUENCE = -1;
+    private static final long NEVER = -1;
     private static final Copy<byte[]> ARRAY = (frame, at, value, length) -> frame.put(at, value, 0, length);
     private static final Copy<ByteBuffer> BUFFER =
             (frame, at, value, length) -> frame.put(at, value, value.position(), length);
@@ -34,16 +35,17 @@ final class WritePath {
     private final CommitQueue queue;
     private final HeapSpace space;
     private final int maxValueBytes;
-    private final ListChanges changes;
+
+    /** The LSN of the last deletion of a list. Guarded by the store's lock. */
+    private long lastRemovalLsn = NEVER;
 
     /** Actions to run once the store is writable. Guarded by the store's lock. */
     private List<Runnable> actions = new ArrayList<>();
 
-    WritePath(StoreState state, CommitQueue queue, HeapSpace space, ListChanges changes) {
+    WritePath(StoreState state, CommitQueue queue, HeapSpace space) {
         this.state = state;
         this.queue = queue;
         this.space = space;
-        this.changes = changes;
         this.maxValueBytes = state.config.maxValueBytes();
     }
 
@@ -276,12 +278,12 @@ final class WritePath {
     private <T> long putAppend(LogBuffer frame, long id, T value, int length, int crc, Copy<T> copy) {
         ListIndex index = state.index;
         int at = frame.add(RecordLayout.appendBytes(length));
-        int list = changes.findOrCreate(id, frame.lsn(at));
+        int list = findOrCreate(id, frame.lsn(at));
         long sequence = index.next(list);
         int checksum = EntryLayout.checksum(crc, length, id, index.creationLsn(list), sequence);
         RecordLayout.putAppend(frame.memory(), at, id, sequence, checksum, length);
         copy.into(frame.memory(), at + RecordLayout.ENTRY + EntryLayout.VALUE, value, length);
-        changes.append(list, Region.inLog(frame.lsn(at + RecordLayout.ENTRY), length), length, frame.lsn(at));
+        applyAppend(list, Region.inLog(frame.lsn(at + RecordLayout.ENTRY), length), length, frame.lsn(at));
         return sequence;
     }
 
@@ -297,7 +299,7 @@ final class WritePath {
             return index.first(list);
         }
         int at = frame.add(RecordLayout.TRIM_BYTES);
-        long first = changes.trim(list, to, frame.lsn(at));
+        long first = applyTrim(list, to, frame.lsn(at));
         RecordLayout.putTrim(frame.memory(), at, id, first);
         return first;
     }
@@ -309,9 +311,43 @@ final class WritePath {
         if (list != ListIndex.NONE) {
             int at = frame.add(RecordLayout.DELETE_BYTES);
             RecordLayout.putDelete(frame.memory(), at, id);
-            changes.delete(list, frame.lsn(at));
+            applyDelete(list, frame.lsn(at));
         }
         return NO_SEQUENCE;
+    }
+
+    // The following methods apply records to the lists, as soon as a record is written or replayed. Called under the
+    // lock.
+
+    /** Returns the list with this id. Creates it at this record's LSN if it does not exist. */
+    int findOrCreate(long id, long lsn) {
+        int found = state.index.find(id);
+        return found == ListIndex.NONE ? state.index.create(id, lsn, 0) : found;
+    }
+
+    void applyAppend(int list, long region, int length, long lsn) {
+        state.index.append(list, region, lsn);
+        Counters.Writes writes = state.counters.writes(state.index.id(list));
+        writes.appends++;
+        writes.appendedBytes += length;
+    }
+
+    /** Trims a list. Returns the first retained sequence. */
+    long applyTrim(int list, long to, long lsn) {
+        long first = state.index.trimTo(list, to, lsn);
+        space.reclaimLater(list, first, lsn);
+        return first;
+    }
+
+    void applyDelete(int list, long lsn) {
+        state.index.remove(list, lsn);
+        space.reclaimLater(list, state.index.next(list), lsn);
+        lastRemovalLsn = lsn;
+    }
+
+    /** Returns the LSN of the last deletion of a list. A read of a missing list waits until this LSN is committed. */
+    long lastRemovalLsn() {
+        return lastRemovalLsn;
     }
 
     private void admit(Runnable write) {

@@ -30,7 +30,7 @@ class GateTest {
     private enum Slowdown {
         BUSY_APPENDS(
                 Ratio.APPEND_CPU,
-                new SourceEdit("engine/ListChanges", "        writes.appendedBytes += length;\n", """
+                new SourceEdit("engine/WritePath", "        writes.appendedBytes += length;\n", """
                             writes.appendedBytes += length;
                             for (int i = 0; i < 1_000; i++) {
                                 Thread.onSpinWait();
@@ -52,11 +52,11 @@ class GateTest {
         GARBAGE(
                 Ratio.GARBAGE,
                 new SourceEdit(
-                        "engine/ListChanges",
+                        "engine/WritePath",
                         "        writes.appendedBytes += length;\n",
                         "        writes.appendedBytes += length;\n        garbage = new byte[200];\n"),
                 new SourceEdit(
-                        "engine/ListChanges",
+                        "engine/WritePath",
                         "    private long lastRemovalLsn = NEVER;\n",
                         "    private long lastRemovalLsn = NEVER;\n    byte[] garbage;\n"));
 
