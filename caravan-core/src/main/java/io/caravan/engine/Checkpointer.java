@@ -104,7 +104,7 @@ final class Checkpointer {
         this.space = space;
         this.provisioner = provisioner;
         this.flusher = flusher;
-        this.tenuring = new LogEvacuation(state, queue, space, provisioner);
+        this.tenuring = new LogEvacuation(state, queue, space, provisioner, flusher);
         this.kept = new ArrayList<>(
                 recovered.checkpoints().stream().map(CheckpointHeader::number).toList());
         this.newest = recovered.newest();
@@ -288,8 +288,8 @@ final class Checkpointer {
             retryNanos = longerNanos;
             unreadable = true;
             throw kept;
-        } catch (LogEvacuation.ForceFailed | Error fatal) {
-            flusher.fail(fatal instanceof Error ? fatal : Objects.requireNonNull(fatal.getCause()));
+        } catch (Error broken) {
+            flusher.fail(broken);
             throw Objects.requireNonNull(state.failure());
         } catch (IOException | RuntimeException failed) {
             problem = String.valueOf(failed.getMessage());
@@ -318,8 +318,6 @@ final class Checkpointer {
         Start start = whereSpaceIs(begun);
         try {
             tenuring.tenure(start.lsn());
-        } catch (LogEvacuation.ForceFailed failed) {
-            throw failed;
         } catch (LogEvacuation.Unreadable kept) {
             provisioner.logKept(kept);
             if (state.locked(space::hasFreed)) {

@@ -63,10 +63,7 @@ public final class Engine implements DurableListStore, Replica {
 
     Engine(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Scheduler scheduler) {
         this.recovered = recovered;
-        // The components wake each other's workers through these methods, because the workers are created last.
-        StoreState.Wakes wakes = new StoreState.Wakes(
-                this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner, this::requireForce);
-        state = new StoreState(config, storage, recovered, clock, scheduler, wakes);
+        state = new StoreState(config, storage, recovered, clock, scheduler);
         space = new HeapSpace(state, recovered.freed());
         provisioner = new Provisioner(state, space, this::logEnd, recovered);
         queue = new CommitQueue(state, provisioner, recovered.end());
@@ -80,6 +77,8 @@ public final class Engine implements DurableListStore, Replica {
         flusherWorker = scheduler.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
         checkpointerWorker = scheduler.worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
         provisionerWorker = scheduler.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
+        state.wakes = new StoreState.Wakes(
+                flusherWorker::wake, checkpointerWorker::wake, provisionerWorker::wake, queue::requireForce);
         futureThread = new SerialThread("caravan-futures" + suffix);
         futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
     }
@@ -135,22 +134,6 @@ public final class Engine implements DurableListStore, Replica {
     /** Returns the end of the log, including records that are not sealed yet. */
     private long logEnd() {
         return queue.nextLsn();
-    }
-
-    private void wakeFlusher() {
-        flusherWorker.wake();
-    }
-
-    private void wakeCheckpointer() {
-        checkpointerWorker.wake();
-    }
-
-    private void wakeProvisioner() {
-        provisionerWorker.wake();
-    }
-
-    private void requireForce() {
-        queue.requireForce();
     }
 
     /** Starts the workers of a store, which may begin as a follower. */

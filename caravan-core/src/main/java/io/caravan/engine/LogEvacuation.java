@@ -1,6 +1,7 @@
 package io.caravan.engine;
 
 import io.caravan.CorruptStoreException;
+import io.caravan.StoreFailedException;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,6 +63,7 @@ final class LogEvacuation {
     private final CommitQueue queue;
     private final HeapSpace space;
     private final Provisioner provisioner;
+    private final Flusher flusher;
     private final HeapFile heapFile;
     private final EntryMove entries;
 
@@ -83,22 +86,14 @@ final class LogEvacuation {
     private long startLsn;
     private long heapBytes;
 
-    LogEvacuation(StoreState state, CommitQueue queue, HeapSpace space, Provisioner provisioner) {
+    LogEvacuation(StoreState state, CommitQueue queue, HeapSpace space, Provisioner provisioner, Flusher flusher) {
         this.state = state;
         this.queue = queue;
         this.space = space;
         this.provisioner = provisioner;
+        this.flusher = flusher;
         this.heapFile = state.heapFile;
         this.entries = new EntryMove(heapFile, state.log);
-    }
-
-    /** Thrown if the fsync of the heap fails. The failure is final for the open store. */
-    static final class ForceFailed extends IOException {
-        private static final long serialVersionUID = 1L;
-
-        ForceFailed(IOException problem) {
-            super(problem);
-        }
     }
 
     /**
@@ -136,6 +131,7 @@ final class LogEvacuation {
      *
      * @param untilLsn the position up to which the log is fsynced
      * @throws Unreadable if some entries in the log are unreadable
+     * @throws StoreFailedException if the fsync of the heap fails
      * @throws IOException if the disk or the heap has no space for the entries
      */
     void tenure(long untilLsn) throws IOException {
@@ -417,11 +413,13 @@ final class LogEvacuation {
         return entries.finish();
     }
 
-    private void force() throws IOException {
+    /** Fsyncs the heap. A failure is final for the open store. */
+    private void force() {
         try {
             heapFile.force();
         } catch (IOException failed) {
-            throw new ForceFailed(failed);
+            flusher.fail(failed);
+            throw Objects.requireNonNull(state.failure());
         }
     }
 

@@ -17,15 +17,7 @@ import java.util.function.LongSupplier;
  * Opens or creates the files of a store. This class makes all changes to existing files that an open requires, after
  * {@link Recovery} has determined the state of the store.
  */
-final class StoreOpening {
-    private final Storage storage;
-    private final StoreConfig config;
-
-    StoreOpening(Storage storage, StoreConfig config) {
-        this.storage = storage;
-        this.config = config;
-    }
-
+record StoreOpening(Storage storage, StoreConfig config) {
     /**
      * Recovers the store, after creating it if it does not exist.
      *

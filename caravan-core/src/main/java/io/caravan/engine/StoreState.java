@@ -42,7 +42,6 @@ final class StoreState {
     final LogSegments log;
     final LogGeometry geometry;
     final HeapFile heapFile;
-    final Wakes wakes;
     final Scheduler scheduler;
 
     /** The position up to which the log is fsynced. */
@@ -69,13 +68,10 @@ final class StoreState {
 
     private volatile @Nullable StoreFailedException failure;
 
-    StoreState(
-            StoreConfig config,
-            Storage storage,
-            Recovered recovered,
-            LongSupplier clock,
-            Scheduler scheduler,
-            Wakes wakes) {
+    /** Set before the workers start, because the components that use the actions are created before the workers. */
+    Wakes wakes = new Wakes(() -> {}, () -> {}, () -> {}, () -> {});
+
+    StoreState(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Scheduler scheduler) {
         this.config = config;
         this.storage = storage;
         this.storeId = recovered.newest().storeId();
@@ -86,7 +82,6 @@ final class StoreState {
         this.heap = recovered.heap();
         this.clock = clock;
         this.scheduler = scheduler;
-        this.wakes = wakes;
         this.name = "store " + config.directory() + " (" + config.durability() + ")";
         this.forced = new LsnWatermark(recovered.end().position(), scheduler);
         this.committed = new LsnWatermark(recovered.end().position(), scheduler);
@@ -97,7 +92,7 @@ final class StoreState {
 
     /**
      * The actions that wake the workers of an open store, and the action that {@linkplain CommitQueue#requireForce
-     * requires an fsync}, for components that are created before the queue.
+     * requires an fsync}.
      */
     record Wakes(Runnable flusher, Runnable checkpointer, Runnable provisioner, Runnable force) {}
 

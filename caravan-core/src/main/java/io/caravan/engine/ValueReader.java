@@ -10,23 +10,12 @@ import java.nio.ByteOrder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Reads and checks values from the log or the heap. */
-public final class ValueReader {
-    private final HeapFile heapFile;
-    private final LogSegments log;
-    private final LongSupplier endLsn;
-
-    /**
-     * Creates a reader for values that lie before the end of the log.
-     *
-     * @param endLsn the end of the log, or any position after all values to be read
-     */
-    public ValueReader(HeapFile heapFile, LogSegments log, LongSupplier endLsn) {
-        this.heapFile = heapFile;
-        this.log = log;
-        this.endLsn = endLsn;
-    }
-
+/**
+ * Reads and checks values from the log or the heap.
+ *
+ * @param endLsn the end of the log, or any position after all values to be read
+ */
+public record ValueReader(HeapFile heapFile, LogSegments log, LongSupplier endLsn) {
     /**
      * Returns the value of a pinned entry as a read-only buffer. A value in the heap is valid while the entry is pinned
      * and the heap file is retained. A value in the log is copied.

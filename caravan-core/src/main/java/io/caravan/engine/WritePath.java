@@ -121,13 +121,10 @@ final class WritePath {
     void trim(long id, long count, WriteCallback callback) {
         release(RecordLayout.TRIM_BYTES, callback, frame -> {
             int list = state.index.find(id);
-            return putTrim(frame, id, list == ListIndex.NONE ? 0 : saturatedSum(state.index.first(list), count));
+            long to = list == ListIndex.NONE ? 0 : state.index.first(list) + count;
+            // A sum of nonnegative numbers is negative if it overflows.
+            return putTrim(frame, id, to < 0 ? Long.MAX_VALUE : to);
         });
-    }
-
-    /** Returns the sum of two nonnegative numbers, at most {@link Long#MAX_VALUE}. */
-    static long saturatedSum(long a, long b) {
-        return a + b < 0 ? Long.MAX_VALUE : a + b;
     }
 
     void trimTo(long id, long firstSequence, WriteCallback callback) {
