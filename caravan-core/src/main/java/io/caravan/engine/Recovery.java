@@ -182,7 +182,7 @@ public final class Recovery {
                     }
                     good.add(0, reader.header());
                 } catch (CorruptStoreException problem) {
-                    if (!isOf(problem, number)) {
+                    if (!problem.file().equals(storage.describe(FileNames.CHECKPOINT.of(number)))) {
                         throw problem;
                     }
                     firstProblem = firstProblem == null ? problem : firstProblem;
@@ -202,10 +202,6 @@ public final class Recovery {
             cases.add(RecoveryCase.NEWEST_CHECKPOINT_BAD);
         }
         return replayed;
-    }
-
-    private boolean isOf(CorruptStoreException problem, long checkpoint) {
-        return problem.file().equals(storage.describe(FileNames.CHECKPOINT.of(checkpoint)));
     }
 
     private static void requireSameStore(CheckpointReader reader, CheckpointHeader newest) {
