@@ -24,6 +24,8 @@ import org.slf4j.LoggerFactory;
  * the thread of a writer that {@linkplain ListStore.WriteGroup#closeAndFlush() flushes itself}. The first failure of a
  * write or fsync is final. The operation is never retried, because the operating system may have dropped the pages that
  * it could not write (Rebello et al., "Can Applications Recover from fsync Failures?", ATC 2020).
+ *
+ * <p>The flusher also fsyncs the log on request, for example for a checkpoint.
  */
 final class Flusher {
     private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);

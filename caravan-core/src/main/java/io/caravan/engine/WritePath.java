@@ -313,7 +313,7 @@ final class WritePath {
         return NO_SEQUENCE;
     }
 
-    // The following methods apply records to the lists, as soon as a record is written or replayed. Called under the
+    // The next five methods apply records to the lists, as soon as a record is written or replayed. Called under the
     // lock.
 
     /** Returns the list with this id. Creates it at this record's LSN if it does not exist. */
