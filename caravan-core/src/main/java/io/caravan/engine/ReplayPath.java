@@ -10,7 +10,6 @@ import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
 import io.caravan.wal.LogGeometry;
-import io.caravan.wal.LogSegments;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -23,7 +22,6 @@ final class ReplayPath {
     private final StoreState state;
     private final CommitQueue queue;
     private final WritePath writes;
-    private final LogSegments log;
     private final LogGeometry geometry;
     /** The link to the frame that the next frame must follow. Guarded by the store's lock. */
     private FrameLayout.Link last;
@@ -32,7 +30,6 @@ final class ReplayPath {
         this.state = state;
         this.queue = queue;
         this.writes = writes;
-        this.log = state.log;
         this.geometry = state.geometry;
         this.last = last;
     }
@@ -118,7 +115,7 @@ final class ReplayPath {
      */
     private void requireSame(ByteBuffer frame) {
         ByteBuffer own = ByteBuffer.allocate(FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        if (log.copy(lsn(frame), own, FrameLayout.HEADER_BYTES)
+        if (state.log.copy(lsn(frame), own, FrameLayout.HEADER_BYTES)
                 && own.getInt(FrameLayout.CRC) != frame.getInt(FrameLayout.CRC)
                 && !own.flip().equals(ByteBuffer.allocate(FrameLayout.HEADER_BYTES))) {
             throw rejected(frame, "the log has another frame there", true);

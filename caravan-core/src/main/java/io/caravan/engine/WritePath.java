@@ -34,7 +34,6 @@ final class WritePath {
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
-    private final int maxValueBytes;
 
     /** The LSN of the last deletion of a list. Guarded by the store's lock. */
     private long lastRemovalLsn = NEVER;
@@ -46,7 +45,6 @@ final class WritePath {
         this.state = state;
         this.queue = queue;
         this.space = space;
-        this.maxValueBytes = state.config.maxValueBytes();
     }
 
     /**
@@ -198,9 +196,9 @@ final class WritePath {
     }
 
     private int checkLength(int length) {
-        if (length > maxValueBytes) {
+        if (length > state.config.maxValueBytes()) {
             rejected();
-            throw new ValueTooLargeException("a value", length, maxValueBytes);
+            throw new ValueTooLargeException("a value", length, state.config.maxValueBytes());
         }
         return length;
     }
