@@ -70,7 +70,7 @@ final class ReadPath {
             if (from < pinned.first()) {
                 throw new TrimmedException(id, from, pinned.first());
             }
-            return from >= pinned.next() || stream(pinned, from, stream);
+            return stream(pinned, from, pinned.next(), false, stream);
         });
     }
 
@@ -89,50 +89,37 @@ final class ReadPath {
         }
     }
 
-    private boolean stream(Pinned pinned, long from, EntryStream stream) {
-        ListCursor cursor = new ListCursor();
-        long[] regions = new long[(int) Math.min(SLICE, pinned.next() - from)];
-        long sequence = from;
-        while (sequence < pinned.next()) {
-            int count = copySlice(pinned, sequence, pinned.next(), cursor, regions);
-            for (int i = 0; i < count; i++, sequence++) {
-                if (!stream.next(sequence, read(pinned, regions, i, sequence))) {
-                    return false;
-                }
-            }
-        }
-        return true;
-    }
-
     /** Streams a list's retained entries before {@code beforeSequence}, newest first. */
     void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
         read(
                 id,
                 FROM_FIRST,
                 stream,
-                pinned -> streamBackwards(pinned, Math.min(beforeSequence, pinned.next()), stream));
+                pinned -> stream(pinned, pinned.first(), Math.min(beforeSequence, pinned.next()), true, stream));
     }
 
-    private boolean streamBackwards(Pinned pinned, long before, EntryStream stream) {
+    /** Streams the entries in this range. Returns whether the stream accepted all of them. */
+    private boolean stream(Pinned pinned, long from, long until, boolean newestFirst, EntryStream stream) {
         ListCursor cursor = new ListCursor();
-        long[] regions = new long[(int) Math.max(0, Math.min(SLICE, before - pinned.first()))];
-        long end = before;
-        while (end > pinned.first()) {
-            long start = Math.max(pinned.first(), end - regions.length);
-            int count = copySlice(pinned, start, end, cursor, regions);
-            for (int i = count - 1; i >= 0; i--) {
-                if (!stream.next(start + i, read(pinned, regions, i, start + i))) {
+        long[] regions = new long[(int) Math.max(0, Math.min(SLICE, until - from))];
+        int count;
+        for (long done = 0; done < until - from; done += count) {
+            count = (int) Math.min(regions.length, until - from - done);
+            long start = newestFirst ? until - done - count : from + done;
+            copyRegions(pinned, start, cursor, regions, count);
+            for (int i = 0; i < count; i++) {
+                int at = newestFirst ? count - 1 - i : i;
+                if (!stream.next(start + at, read(pinned, regions[at], start + at))) {
                     return false;
                 }
             }
-            end = start;
         }
         return true;
     }
 
-    private ByteBuffer read(Pinned pinned, long[] regions, int i, long sequence) {
+    private ByteBuffer read(Pinned pinned, long region, long sequence) {
         try {
-            ByteBuffer value = values.read(regions[i], pinned.id(), pinned.creationLsn(), sequence);
+            ByteBuffer value = values.read(region, pinned.id(), pinned.creationLsn(), sequence);
             if (value == null) {
                 long[] moved = new long[1];
                 state.copyRegions(pinned.pin().list(), sequence, new ListCursor(), moved, 0, 1);
@@ -151,12 +138,9 @@ final class ReadPath {
         }
     }
 
-    /** Copies a slice of regions: as many as fit in the array. */
-    private int copySlice(Pinned pinned, long from, long until, ListCursor cursor, long[] regions) {
-        int count = (int) Math.min(regions.length, until - from);
+    private void copyRegions(Pinned pinned, long from, ListCursor cursor, long[] regions, int count) {
         state.checkOpen();
         state.copyRegions(pinned.pin().list(), from, cursor, regions, 0, count);
-        return count;
     }
 
     @Nullable
@@ -212,7 +196,7 @@ final class ReadPath {
         int slice = FIRST_LENGTHS;
         for (long sequence = pinned.first(); sequence < pinned.next(); slice = SLICE) {
             long[] regions = new long[(int) Math.min(slice, pinned.next() - sequence)];
-            copySlice(pinned, sequence, pinned.next(), cursor, regions);
+            copyRegions(pinned, sequence, cursor, regions, regions.length);
             for (long region : regions) {
                 if (!more.test(Region.length(region))) {
                     return false;

@@ -52,19 +52,15 @@ final class WorkerThread implements Worker {
 
     private void loop() {
         while (!stopping) {
-            long waitNanos = runStep();
+            long waitNanos = UNTIL_WOKEN;
+            try {
+                waitNanos = step.run();
+            } catch (Throwable failed) {
+                crashed.accept(failed);
+            }
             if (waitNanos > 0) {
                 pause(waitNanos);
             }
-        }
-    }
-
-    private long runStep() {
-        try {
-            return step.run();
-        } catch (Throwable failed) {
-            crashed.accept(failed);
-            return UNTIL_WOKEN;
         }
     }
 
