@@ -35,7 +35,7 @@ import java.util.concurrent.atomic.AtomicReference;
 final class Backup {
     private static final int PORTION_BYTES = 1 << 20;
 
-    private final StoreComponents parts;
+    private final Engine engine;
     private final Storage from;
     private final Replica.Chunks to;
     private final BackupReport.Progress progress;
@@ -47,9 +47,9 @@ final class Backup {
     private long copied;
     private long total;
 
-    Backup(StoreComponents parts, Replica.Chunks to, BackupReport.Progress progress) {
-        this.parts = parts;
-        this.from = parts.state.storage;
+    Backup(Engine engine, Replica.Chunks to, BackupReport.Progress progress) {
+        this.engine = engine;
+        this.from = engine.state.storage;
         this.to = to;
         this.progress = progress;
     }
@@ -60,7 +60,7 @@ final class Backup {
         try (StoreFile file = start.checkpointFile()) {
             return copyAll(start.checkpoint(), file);
         } finally {
-            parts.provisioner.endLease(start.lease());
+            engine.provisioner.endLease(start.lease());
         }
     }
 
@@ -78,7 +78,7 @@ final class Backup {
         copyLog(checkpoint, end);
         // The lease is valid only while the store is open. Once it is closed, another process may recycle the copied
         // files.
-        parts.state.checkWritable();
+        engine.state.checkWritable();
         return new BackupReport(end, checkpoint.number(), files, bytes);
     }
 
@@ -90,13 +90,13 @@ final class Backup {
     /** Publishes a checkpoint and takes the lease in one checkpointer task, so that no file is removed in between. */
     private Start publishCheckpoint() {
         AtomicReference<Start> begun = new AtomicReference<>();
-        parts.onCheckpointer(() -> {
-            parts.checkpointer.publish();
-            CheckpointHeader newest = parts.checkpoints.newest();
-            long firstLog = parts.state.geometry.segmentOf(newest.startLsn());
+        engine.onCheckpointer(() -> {
+            engine.checkpointer.publish();
+            CheckpointHeader newest = engine.checkpointer.newest();
+            long firstLog = engine.state.geometry.segmentOf(newest.startLsn());
             Provisioner.Lease lease = new Provisioner.Lease(firstLog, newest.heapSegments());
             StoreFile file = from.open(FileNames.CHECKPOINT.of(newest.number()));
-            parts.provisioner.take(lease);
+            engine.provisioner.take(lease);
             begun.set(new Start(newest, file, lease));
         });
         return Objects.requireNonNull(begun.get());
@@ -107,8 +107,8 @@ final class Backup {
      * before that end.
      */
     private long forcedEnd() {
-        parts.onCheckpointer(parts.checkpoints::forceLog);
-        return parts.state.forced.position();
+        engine.onCheckpointer(engine.flusher::forceLog);
+        return engine.state.forced.position();
     }
 
     private void copyWhole(StoreFile source, String name) throws IOException {
@@ -121,7 +121,7 @@ final class Backup {
     }
 
     private void copyLog(CheckpointHeader start, long end) throws IOException {
-        LogGeometry geometry = parts.state.geometry;
+        LogGeometry geometry = engine.state.geometry;
         // If the last segment is full, the end lies in the next segment, which has no frames yet.
         long last = geometry.segmentOf(Math.max(start.startLsn(), end - Blocks.BLOCK_BYTES - 1));
         total += end - start.startLsn();
@@ -184,9 +184,9 @@ final class Backup {
      * that the log needs.
      */
     private void requireLogSpace() throws IOException {
-        if (parts.provisioner.isLogOutOfSpace()) {
+        if (engine.provisioner.isLogOutOfSpace()) {
             throw new IOException(
-                    "the log cannot grow (" + parts.provisioner.logProblem()
+                    "the log cannot grow (" + engine.provisioner.logProblem()
                             + "), and the backup keeps parts of it from being recycled; free disk space, and start the backup again");
         }
     }

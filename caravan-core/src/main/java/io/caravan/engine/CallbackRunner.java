@@ -1,7 +1,5 @@
 package io.caravan.engine;
 
-import io.caravan.StoreFailedException;
-import io.caravan.WriteCallback;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,24 +12,6 @@ final class CallbackRunner {
 
     private CallbackRunner() {}
 
-    /** Reports success to a write's callback. Uses no lambda, because this runs for every write. */
-    static void success(WriteCallback callback, long sequence) {
-        try {
-            callback.success(sequence);
-        } catch (Throwable thrown) {
-            log("A write's callback", thrown);
-        }
-    }
-
-    /** Reports the store's failure to a write's callback. If the callback throws an exception, it is only logged. */
-    static void failure(WriteCallback callback, StoreFailedException problem) {
-        try {
-            callback.failure(problem);
-        } catch (Throwable thrown) {
-            log("A write's callback", thrown);
-        }
-    }
-
     /** Runs a user's action; {@code what} names the action in log messages. */
     static void run(String what, Runnable action) {
         try {
@@ -41,7 +21,8 @@ final class CallbackRunner {
         }
     }
 
-    private static void log(String what, Throwable thrown) {
+    /** Logs an exception that user code has thrown. A caller that may not use a lambda catches the exception itself. */
+    static void log(String what, Throwable thrown) {
         LOG.error("{} threw an exception; the store continues", what, thrown);
     }
 }

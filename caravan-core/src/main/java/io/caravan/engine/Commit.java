@@ -6,6 +6,7 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.wal.LogBuffer;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One group commit: a frame, and the callbacks to call once the frame is durable. Filled under the store's lock, then
@@ -19,20 +20,8 @@ final class Commit {
      */
     private static final int MAX_CALLBACKS = 1 << 18;
 
-    /**
-     * The requirements that a write adds to its commit.
-     *
-     * @param level the durability required before the write is acknowledged
-     * @param flushDelayNanos the maximum time until the write is flushed, or {@link WriteBatch#BY_POLICY}
-     */
-    record Terms(Durability level, long flushDelayNanos) {
-        /** The default terms: the durability level and the flush delay of the store. */
-        static final Terms USUAL = new Terms(Durability.SYNC, WriteBatch.BY_POLICY);
-
-        static Terms of(WriteBatch batch) {
-            return new Terms(batch.durability(), batch.flushDelayNanos());
-        }
-    }
+    /** The terms of a write without a batch: the durability level and the flush delay of the store. */
+    static final WriteBatch USUAL_TERMS = WriteBatch.create();
 
     private final LogBuffer frame;
     private WriteCallback[] callbacks = new WriteCallback[FIRST_CAPACITY];
@@ -42,7 +31,6 @@ final class Commit {
     private long firstNanos;
     private long delayNanos = Long.MAX_VALUE;
     private boolean waitsByPolicy;
-    private long segment = -1;
     private Durability level = Durability.MEMORY;
     private long end;
     private boolean fsyncRequested;
@@ -55,18 +43,7 @@ final class Commit {
         return frame;
     }
 
-    long segment() {
-        return segment;
-    }
-
-    void placedIn(long logSegment) {
-        segment = logSegment;
-    }
-
-    /**
-     * Whether the commit has reached the maximum number of callbacks for writes. A flush request may exceed the
-     * maximum.
-     */
+    /** Whether the commit has the maximum number of callbacks for writes. A flush request may exceed the maximum. */
     boolean full() {
         return count >= MAX_CALLBACKS;
     }
@@ -88,64 +65,52 @@ final class Commit {
         firstNanos = nanos;
     }
 
-    /** Returns the time at which the first callback was added. */
     long firstNanos() {
         return firstNanos;
     }
 
     /**
-     * Records the addition of a write that waits for as long as the store's flush policy requires. Returns whether it
-     * is the commit's first such write.
-     */
-    boolean waitByPolicy() {
-        boolean first = !waitsByPolicy;
-        waitsByPolicy = true;
-        return first;
-    }
-
-    /**
-     * Records the addition of a write that waits at most this long after the commit's first write. Returns whether this
-     * time is the shortest so far.
+     * Records the addition of a write that may wait this long after the commit's first write, or as long as the store's
+     * flush policy requires ({@link WriteBatch#BY_POLICY}). Returns whether the flush may therefore be due earlier.
      */
     boolean waitAtMost(long nanos) {
+        if (nanos == WriteBatch.BY_POLICY) {
+            boolean first = !waitsByPolicy;
+            waitsByPolicy = true;
+            return first;
+        }
         boolean least = nanos < delayNanos;
         delayNanos = Math.min(delayNanos, nanos);
         return least;
     }
 
-    /**
-     * Returns the time between the commit's first write and its flush: the shortest time that any of its writes allows.
-     */
+    /** Returns the time between the first write and the flush: the shortest time that any of the writes allows. */
     long delayNanos(FlushDelay policy) {
         return waitsByPolicy ? Math.min(policy.nanos(), delayNanos) : delayNanos;
     }
 
-    /**
-     * Returns the durability required before writes are acknowledged: the strongest level that any of them requests.
-     */
+    /** Returns the durability required before an acknowledgment: the strongest level that any write requests. */
     Durability level() {
         return level;
     }
 
-    /** Raises the required durability to at least this level. */
     void require(Durability atLeast) {
         level = level.orStronger(atLeast);
     }
 
     /**
-     * Records that the flush of the commit has begun, and the position at which the log ends once the frame is written.
+     * Records that the flush of the commit has begun, the position at which the log ends once the frame is written, and
+     * whether the commit requires an fsync regardless of its durability level.
      */
     void sealed(long logEnd, boolean force) {
         end = logEnd;
         fsyncRequested = force;
     }
 
-    /** Returns the position at which the log ends once the frame is written. */
     long end() {
         return end;
     }
 
-    /** Whether the commit requires an fsync regardless of its durability level. */
     boolean fsyncRequested() {
         return fsyncRequested;
     }
@@ -159,19 +124,19 @@ final class Commit {
         sequences[count++] = sequence;
     }
 
-    /** Calls the success method of every callback, in order. */
-    void acknowledge() {
+    /** Reports success, or the problem if there is one, to every callback that has not been called yet, in order. */
+    void complete(@Nullable StoreFailedException problem) {
         while (notified < count) {
             int next = notified++;
-            CallbackRunner.success(callbacks[next], sequences[next]);
-        }
-    }
-
-    /** Calls the failure method of every callback that has not been called yet, in order. */
-    void fail(StoreFailedException problem) {
-        while (notified < count) {
-            int next = notified++;
-            CallbackRunner.failure(callbacks[next], problem);
+            try {
+                if (problem == null) {
+                    callbacks[next].success(sequences[next]);
+                } else {
+                    callbacks[next].failure(problem);
+                }
+            } catch (Throwable thrown) {
+                CallbackRunner.log("A write's callback", thrown);
+            }
         }
     }
 
@@ -179,7 +144,6 @@ final class Commit {
         Arrays.fill(callbacks, 0, count, null);
         count = 0;
         notified = 0;
-        segment = -1;
         level = Durability.MEMORY;
         delayNanos = Long.MAX_VALUE;
         waitsByPolicy = false;

@@ -2,27 +2,64 @@ package io.caravan.engine;
 
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
+import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.format.FrameLayout;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Manages two commits that alternate: writers fill the active commit under the store's lock while a flush writes the
  * other commit. A flush begins by replacing the active commit with the spare commit, so a second flush cannot begin
- * until the first flush ends. {@link FlushScheduler} decides when a flush begins.
+ * until the first flush ends.
  *
- * <p>The queue also tracks the tail of the log. A frame is placed just before its first record is added: after the
- * previous frame, or at the start of the next segment if the record would not fit.
+ * <p>The queue tracks the tail of the log. A frame is placed just before its first record is added: after the previous
+ * frame, or at the start of the next segment if the record would not fit. An append also requires a ready segment after
+ * the segment of its frame. This segment is the reserve in which trims and deletes continue when the disk is full.
+ * Appends may use only the front of the reserve. Once the log has entered the reserve, checkpoints can free the
+ * preceding segment.
  *
- * <p>An append also requires a ready segment after the segment of its frame. This segment is the reserve in which trims
- * and deletes continue when the disk is full. Appends may use only the front of the reserve. Once the log has entered
- * the reserve, checkpoints can free the preceding segment.
+ * <p>The queue decides when the active commit is flushed: at once if a caller is waiting for the flush, otherwise when
+ * the open write groups have added their writes. While a write group is open ({@link io.caravan.ListStore#group()}),
+ * its first write does not wake the flusher. The flusher is woken when the group closes or the commit is large enough.
+ * Groups are counted, not identified: if several are open, closing any of them may start the flush. Groups that are
+ * opened after a commit's first write do not delay the flush. A commit waits for groups for at most
+ * {@link #GROUP_WAIT_NANOS}. Then all open groups are abandoned: they no longer count.
+ *
+ * <p>Called under the store's lock, except where a method says otherwise.
  */
 final class CommitQueue {
+    /**
+     * The size, in bytes, at which a commit no longer waits for groups. An fsync of this many bytes takes hardly longer
+     * than an fsync of one block.
+     */
+    private static final int GATHERED_BYTES = 64 * 1024;
+
+    /**
+     * The maximum size of a commit that a writer flushes itself. Instead of performing a larger flush, the writer can
+     * fill the next commit.
+     */
+    private static final int FLUSHED_HERE_BYTES = 16 * 1024;
+
+    private static final long GROUP_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** The urgency of flushing the active commit. It never falls before the commit is sealed. */
+    private enum Stage {
+        /**
+         * No flush: the commit is empty, or collects the writes of open groups until the flusher abandons the groups.
+         */
+        GATHERS,
+        /** Flush when the policy's delay is over. The flusher has been woken. */
+        READY,
+        /** Flush without delay. */
+        URGENT,
+        /** Flush without delay, even an empty commit, and fsync the log at any durability level. */
+        FORCE
+    }
+
     private final StoreState state;
-    private final FlushScheduler demand;
     private final Provisioner provisioner;
     private final LogGeometry geometry;
 
@@ -33,25 +70,37 @@ final class CommitQueue {
     private long tail;
 
     private long lastSealedLsn;
+    private volatile Stage stage = Stage.GATHERS;
 
-    CommitQueue(StoreState state, FlushScheduler demand, Provisioner provisioner, LogScanner.End end, Commit spare) {
+    /** Number of open groups, excluding abandoned groups. */
+    private int openGroups;
+    /** Number of groups that must still close before the active commit is flushed. The close of any group counts. */
+    private int awaitedGroups;
+    /** Number of times that the open groups were abandoned. Groups of earlier generations no longer count. */
+    private long generation;
+    /** Whether a group has been opened since the flusher was last idle. */
+    private boolean groupsCome;
+    /** Whether the flusher will check for work again soon without being woken. */
+    private boolean flusherChecks;
+
+    CommitQueue(StoreState state, Provisioner provisioner, LogScanner.End end) {
         this.state = state;
-        this.demand = demand;
         this.provisioner = provisioner;
         this.geometry = state.geometry;
-        this.active = demand.active();
-        this.spare = spare;
+        this.active = new Commit(state.config.logBufferBytes());
+        this.spare = new Commit(state.config.logBufferBytes());
         this.tail = end.position();
         this.lastSealedLsn = end.last().lsn();
     }
 
-    /** Returns the maximum total size of the records of one write, which must fit in a buffer and in a segment. */
+    /**
+     * Returns the maximum total size of the records of one write, which must fit in a buffer and in a segment. May be
+     * called without the lock.
+     */
     int maxRecordBytes() {
-        int segmentBytes = geometry.remaining(geometry.firstFrame(0)) - FrameLayout.HEADER_BYTES;
-        return Math.min(active.frame().capacityBytes(), segmentBytes);
+        int segmentBytes = geometry.remaining(geometry.firstFrame(0));
+        return Math.min(state.config.logBufferBytes(), segmentBytes) - FrameLayout.HEADER_BYTES;
     }
-
-    // The remaining methods are called under the store's lock.
 
     /**
      * Waits until the active commit has space for records of this size, and returns the commit.
@@ -66,7 +115,7 @@ final class CommitQueue {
         state.checkLeads();
         while (!admits(bytes, releases)) {
             if (!active.frame().isEmpty() || active.full()) {
-                demand.requireFlush();
+                requireFlush();
                 state.awaitRoom(mayWait);
             } else {
                 boolean fits = bytes + FrameLayout.HEADER_BYTES <= geometry.remaining(tail);
@@ -81,15 +130,18 @@ final class CommitQueue {
     private boolean admits(int bytes, boolean releases) {
         return !active.full()
                 && active.frame().fits(bytes)
-                && (releases
-                        || provisioner.lastReadySegment() > active.segment()
-                        || geometry.isInFront(active.frame().baseLsn()));
+                && (releases || hasReserve(active.frame().baseLsn()));
+    }
+
+    /** Whether a frame of appends may lie at this LSN: the next segment is ready, or the front suffices. */
+    private boolean hasReserve(long lsn) {
+        return provisioner.lastReadySegment() > geometry.segmentOf(lsn) || geometry.isInFront(lsn);
     }
 
     /** Waits until the active commit has no records. */
     void awaitEmpty() {
         while (!active.frame().isEmpty()) {
-            demand.requireFlush();
+            requireFlush();
             state.awaitRoom(true);
         }
     }
@@ -109,8 +161,7 @@ final class CommitQueue {
     /** Places the active commit's empty frame at this LSN. Returns false if the required segments are not ready yet. */
     private boolean place(long lsn, boolean releases) {
         long segment = geometry.segmentOf(lsn);
-        boolean needsNext = !releases && !geometry.isInFront(lsn);
-        if (provisioner.lastReadySegment() < (needsNext ? segment + 1 : segment)) {
+        if (provisioner.lastReadySegment() < segment || !releases && !hasReserve(lsn)) {
             if (provisioner.isLogOutOfSpace()) {
                 throw new OutOfSpaceException(state.name() + " cannot make its next log segment: "
                         + provisioner.logProblem() + "; " + Provisioner.advice(provisioner.logProblem())
@@ -120,25 +171,105 @@ final class CommitQueue {
             return false;
         }
         active.frame().place(lsn, geometry);
-        active.placedIn(segment);
         provisioner.enteredSegment(segment);
         return true;
     }
 
-    void add(WriteCallback callback, long sequence, Commit.Terms terms) {
+    /**
+     * Adds a callback to the active commit, and wakes the flusher if it may now flush.
+     *
+     * @param terms requests the durability and the flush delay
+     */
+    void add(WriteCallback callback, long sequence, WriteBatch terms) {
         active.add(callback, sequence);
-        active.require(terms.level());
-        demand.added(terms.flushDelayNanos());
+        active.require(terms.durability());
+        if (active.count() == 1) {
+            active.startedAt(state.nowNanos());
+            awaitedGroups = openGroups;
+            if (gathering() && !flusherChecks) {
+                flusherChecks = true;
+                wakeFlusher();
+            }
+        }
+        if (active.waitAtMost(terms.flushDelayNanos()) && stage != Stage.GATHERS) {
+            // The flusher may be sleeping until a later time.
+            wakeFlusher();
+        }
+        wakeWhenReady();
+    }
+
+    private void wakeWhenReady() {
+        if (stage == Stage.GATHERS && !active.isEmpty() && !gathering()) {
+            raise(Stage.READY);
+        }
+    }
+
+    private void raise(Stage to) {
+        if (stage.compareTo(to) < 0) {
+            stage = to;
+        }
+        wakeFlusher();
+    }
+
+    private void wakeFlusher() {
+        state.wakes.flusher().run();
+    }
+
+    /** Whether a group that was open when the active commit got its first write may still add writes to that commit. */
+    private boolean gathering() {
+        return stage == Stage.GATHERS && awaitedGroups > 0 && active.frame().payloadBytes() < GATHERED_BYTES;
+    }
+
+    /** Opens a group. Returns its generation, to be passed to {@link #closeGroup}. */
+    long openGroup() {
+        openGroups++;
+        groupsCome = true;
+        return generation;
     }
 
     /**
-     * Starts the flush of the record at this LSN without waiting for more writes, unless the flush is already in
-     * progress.
+     * Closes a group of this generation, unless it was abandoned before.
+     *
+     * @param mayFlush whether the caller could perform the flush itself
+     * @return whether the caller must flush: the commit is small and no other thread writes, that is, no other group is
+     *     open and the flusher was not woken
      */
-    void requireFlushOf(long lsn) {
-        if (lsn >= tail && !demand.urgent()) {
-            demand.requireFlush();
+    boolean closeGroup(long opened, boolean mayFlush) {
+        if (opened != generation) {
+            return false;
         }
+        openGroups--;
+        awaitedGroups = Math.max(0, awaitedGroups - 1);
+        boolean alone = openGroups == 0 && stage == Stage.GATHERS;
+        if (mayFlush && alone && !active.isEmpty() && active.frame().payloadBytes() <= FLUSHED_HERE_BYTES) {
+            return true;
+        }
+        wakeWhenReady();
+        return false;
+    }
+
+    /** Starts the flush of a nonempty active commit without waiting for more writes. */
+    void requireFlush() {
+        if (!active.isEmpty()) {
+            raise(Stage.URGENT);
+        }
+    }
+
+    /** Starts the flush of the record at this LSN without waiting for more writes, unless that flush has begun. */
+    void requireFlushOf(long lsn) {
+        if (lsn >= tail && !urgent()) {
+            requireFlush();
+        }
+    }
+
+    /** Starts the next flush immediately. This flush fsyncs the log at any durability level. */
+    void requireForce() {
+        raise(Stage.FORCE);
+    }
+
+    /** Whether the next flush must not be delayed. May be called without the lock. */
+    boolean urgent() {
+        return stage.compareTo(Stage.URGENT) >= 0;
     }
 
     Commit active() {
@@ -150,21 +281,50 @@ final class CommitQueue {
     }
 
     /**
-     * Whether the active commit should be flushed now and no flush is in progress. Stops waiting for write groups that
-     * have been open for too long.
+     * Whether the active commit should be flushed now and no flush is in progress. Abandons the open groups if the
+     * commit has waited for them long enough.
      */
     boolean hasWork() {
-        return spare != null && demand.hasWork();
+        if (flushing()) {
+            return false;
+        }
+        if (!active.isEmpty() && gathering() && groupWaitNanos() <= 0) {
+            generation++;
+            openGroups = 0;
+            awaitedGroups = 0;
+        }
+        return stage == Stage.FORCE || !active.isEmpty() && !gathering();
+    }
+
+    /** Returns the remaining time for which the active commit waits for groups; 0 if the clock has gone backward. */
+    private long groupWaitNanos() {
+        long waitedNanos = state.nowNanos() - active.firstNanos();
+        return waitedNanos < 0 ? 0 : GROUP_WAIT_NANOS - waitedNanos;
     }
 
     /**
-     * Begins a flush if the active commit should be flushed now and no flush is in progress. Returns the commit to
-     * flush.
+     * Returns the time for which an idle flusher may sleep. While groups keep being opened, the flusher wakes up
+     * periodically, so the first write of a group need not wake it. The end of a flush in progress wakes the flusher if
+     * the active commit no longer waits for groups.
      */
+    long restNanos() {
+        long nanos = Worker.UNTIL_WOKEN;
+        if (!active.isEmpty() && gathering()) {
+            long waitNanos = groupWaitNanos();
+            nanos = waitNanos > 0 ? waitNanos : flushing() ? Worker.UNTIL_WOKEN : 1;
+        } else if (active.isEmpty() && groupsCome) {
+            nanos = GROUP_WAIT_NANOS;
+        }
+        flusherChecks = nanos != Worker.UNTIL_WOKEN;
+        groupsCome = false;
+        return nanos;
+    }
+
+    /** Begins a flush if {@link #hasWork}. Returns the commit to flush. */
     @Nullable
     Commit beginFlush() {
         Commit next = spare;
-        if (next == null || !demand.hasWork()) {
+        if (next == null || !hasWork()) {
             return null;
         }
         Commit sealed = active;
@@ -177,7 +337,9 @@ final class CommitQueue {
             // now, because the next frame can be placed only once the segments after the tail are ready.
             provisioner.enteredSegment(geometry.segmentOf(tail));
         }
-        sealed.sealed(tail, demand.sealed(active));
+        sealed.sealed(tail, stage == Stage.FORCE);
+        awaitedGroups = 0;
+        stage = Stage.GATHERS;
         state.signalChange();
         return sealed;
     }
@@ -191,7 +353,7 @@ final class CommitQueue {
         spare = commit;
         state.signalChange();
         if (hasWork()) {
-            demand.wakeFlusher();
+            wakeFlusher();
         }
     }
 

@@ -7,38 +7,79 @@ import io.caravan.FrameReplicator;
 import io.caravan.ListInfo;
 import io.caravan.Replica;
 import io.caravan.StoreConfig;
+import io.caravan.StoreFailedException;
+import io.caravan.StoreIoException;
 import io.caravan.StoreLayout;
 import io.caravan.StoreStats;
 import io.caravan.VerifyReport;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
+import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.io.NewDirectory;
 import io.caravan.io.Storage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The durable store. Delegates each operation to {@link WritePath}, {@link ReadPath}, or {@link Checkpointer}. */
+/**
+ * The durable store. Connects the components of an open store, starts their threads, and closes them in order. Delegates
+ * each operation to {@link WritePath}, {@link ReadPath}, or {@link Checkpointer}.
+ */
 public final class Engine implements DurableListStore, Replica {
-    final StoreComponents parts;
-    private final StoreState state;
-    private final WritePath writes;
-    private final ReadPath reads;
+    private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
+    /** The maximum time for which a close waits for reads in progress. */
+    private static final long READERS_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private Engine(StoreComponents parts) {
-        this.parts = parts;
-        this.state = parts.state;
-        this.writes = parts.writes;
-        this.reads = parts.reads;
+    private final Recovered recovered;
+    final StoreState state;
+    final CommitQueue queue;
+    final HeapSpace space;
+    final WritePath writes;
+    final ReadPath reads;
+    final ReplayPath replays;
+    final Flusher flusher;
+    final Provisioner provisioner;
+    final Checkpointer checkpointer;
+    final Executor futureExecutor;
+    private final SerialThread futureThread;
+    private final PressureWatch pressure;
+    private final Worker flusherWorker;
+    private final Worker checkpointerWorker;
+    private final Worker provisionerWorker;
+
+    Engine(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Scheduler scheduler) {
+        this.recovered = recovered;
+        state = new StoreState(config, storage, recovered, clock, scheduler);
+        space = new HeapSpace(state, recovered.freed());
+        provisioner = new Provisioner(state, space, this::logEnd, recovered);
+        queue = new CommitQueue(state, provisioner, recovered.end());
+        writes = new WritePath(state, queue, space);
+        replays = new ReplayPath(state, queue, writes, recovered.end().last());
+        reads = new ReadPath(state, queue, space, writes);
+        pressure = new PressureWatch(config);
+        flusher = new Flusher(state, queue, space, writes, recovered.end(), this::afterFlush);
+        checkpointer = new Checkpointer(state, queue, space, provisioner, flusher, recovered);
+        String suffix = " " + config.directory().getFileName();
+        flusherWorker = scheduler.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
+        checkpointerWorker = scheduler.worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
+        provisionerWorker = scheduler.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
+        state.wakes = new StoreState.Wakes(
+                flusherWorker::wake, checkpointerWorker::wake, provisionerWorker::wake, queue::requireForce);
+        futureThread = new SerialThread("caravan-futures" + suffix);
+        futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
     }
 
     /** Opens or creates the store in {@code storage}, which the engine then owns. */
@@ -76,7 +117,9 @@ public final class Engine implements DurableListStore, Replica {
             Recovered recovered =
                     new StoreOpening(storage, config).recoverOrCreate(replicaOf, fsyncedLsn, scheduler::newStoreId);
             try {
-                return new Engine(StoreComponents.start(config, storage, recovered, clock, scheduler, replicaOf));
+                Engine engine = new Engine(config, storage, recovered, clock, scheduler);
+                engine.start(replicaOf.isPresent());
+                return engine;
             } catch (RuntimeException | Error failed) {
                 recovered.close();
                 throw failed;
@@ -87,58 +130,116 @@ public final class Engine implements DurableListStore, Replica {
         }
     }
 
+    /** Returns the end of the log, including records that are not sealed yet. */
+    private long logEnd() {
+        return queue.nextLsn();
+    }
+
+    /** Starts the workers of a store, which may begin as a follower. */
+    void start(boolean follows) {
+        try {
+            state.follow(follows);
+            flusherWorker.start();
+            checkpointerWorker.start();
+            // The first append should not have to wait for segments; the replayed log may even fill its last segment.
+            provisioner.step();
+            if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
+                // An earlier release may have left log data only in the page cache. After a checkpoint, recovery does
+                // not need it.
+                onCheckpointer(checkpointer::publish);
+            }
+            provisionerWorker.start();
+        } catch (RuntimeException | Error failed) {
+            stopWorkers();
+            futureThread.close();
+            throw failed;
+        }
+        LOG.info(
+                "{} is open: {} lists, {} entries, {} frames replayed, {}",
+                state.name(),
+                state.index.listCount(),
+                state.index.entryCount(),
+                recovered.end().frames(),
+                recovered.cases());
+    }
+
+    private void afterFlush() {
+        checkpointer.logGrew();
+        pressure.check(this::heapUse);
+    }
+
+    /** Runs a task on the checkpointer's thread, and waits for it. */
+    void onCheckpointer(FileTask task) {
+        await(checkpointer.submit(task));
+    }
+
+    /** Waits for the future, even if the thread is interrupted; see {@link DedicatedThread#join}. */
+    <T> T await(CompletableFuture<T> done) {
+        return DedicatedThread.join(state.name(), () -> state.scheduler.join(done));
+    }
+
+    StoreStats.HeapUse heapUse() {
+        return state.locked(() -> new StoreStats.HeapUse(
+                state.heapFile.fileBytes(),
+                space.usedBytes(),
+                state.heap.freeBytes() + space.unfilledBytes(),
+                space.largestHoleBytes(),
+                state.heapFile.geometry().usableBytes()));
+    }
+
+    /**
+     * Requests a flush that completes the future once all writes accepted so far are durable. Called under the store's
+     * lock.
+     */
+    void enqueueFlush(CompletableFuture<Long> done) {
+        queue.add(WriteCallback.completing(done), 0, Commit.USUAL_TERMS);
+        queue.requireFlush();
+    }
+
     @Override
     public void append(long id, byte[] value, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.append(id, value, callback);
+        writes.append(id, value, Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
     public void append(long id, ByteBuffer value, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.append(id, value, callback);
+        writes.append(id, value, Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
     public void write(WriteBatch batch, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.write(batch, callback);
+        writes.write(batch, Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
     public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        return writes.tryWrite(batch, callback);
+        return writes.tryWrite(batch, Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
     public void get(long id, EntryStream stream) {
-        Objects.requireNonNull(stream, "stream");
-        reads.get(id, ReadPath.FROM_FIRST, stream);
+        reads.get(id, ReadPath.FROM_FIRST, Objects.requireNonNull(stream, "stream"));
     }
 
     @Override
     public void get(long id, long fromSequence, EntryStream stream) {
-        Objects.requireNonNull(stream, "stream");
-        reads.get(id, notNegative(fromSequence, "fromSequence"), stream);
+        reads.get(id, notNegative(fromSequence, "fromSequence"), Objects.requireNonNull(stream, "stream"));
     }
 
     @Override
     public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
-        Objects.requireNonNull(stream, "stream");
-        reads.getNewestFirst(id, notNegative(beforeSequence, "beforeSequence"), stream);
+        reads.getNewestFirst(
+                id, notNegative(beforeSequence, "beforeSequence"), Objects.requireNonNull(stream, "stream"));
     }
 
     @Override
     public void trim(long id, long count, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.trim(id, notNegative(count, "count"), callback);
+        writes.trim(id, notNegative(count, "count"), Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
     public void trimTo(long id, long firstSequence, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.trimTo(id, notNegative(firstSequence, "firstSequence"), callback);
+        writes.trimTo(id, notNegative(firstSequence, "firstSequence"), Objects.requireNonNull(callback, "callback"));
     }
 
     private static long notNegative(long value, String name) {
@@ -150,8 +251,7 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public void delete(long id, WriteCallback callback) {
-        Objects.requireNonNull(callback, "callback");
-        writes.delete(id, callback);
+        writes.delete(id, Objects.requireNonNull(callback, "callback"));
     }
 
     @Override
@@ -166,35 +266,32 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public void acceptedLengths(long id, IntPredicate more) {
-        Objects.requireNonNull(more, "more");
-        reads.acceptedLengths(id, more);
+        reads.acceptedLengths(id, Objects.requireNonNull(more, "more"));
     }
 
     @Override
     public void forEachList(LongConsumer ids) {
-        Objects.requireNonNull(ids, "ids");
-        reads.forEachList(ids);
+        reads.forEachList(Objects.requireNonNull(ids, "ids"));
     }
 
     @Override
     public WriteGroup group() {
-        return parts.flusher.openGroup();
+        return flusher.openGroup();
     }
 
     @Override
     public boolean writable() {
-        return parts.writability.writable();
+        return writes.writable();
     }
 
     @Override
     public void onWritable(Runnable action) {
-        Objects.requireNonNull(action, "action");
-        parts.writability.onWritable(action);
+        writes.onWritable(Objects.requireNonNull(action, "action"));
     }
 
     @Override
     public Executor futureExecutor() {
-        return parts.futureExecutor;
+        return futureExecutor;
     }
 
     @Override
@@ -203,16 +300,16 @@ public final class Engine implements DurableListStore, Replica {
         CompletableFuture<Long> done = new CompletableFuture<>();
         state.locked(() -> {
             state.checkWritable();
-            parts.enqueueFlush(done);
+            enqueueFlush(done);
         });
-        parts.await(done);
+        await(done);
     }
 
     @Override
     public void checkpoint() {
         StoreState.checkMayWait("checkpoint");
         state.checkWritable();
-        parts.onCheckpointer(parts.checkpointer::publish);
+        onCheckpointer(checkpointer::publish);
     }
 
     /** A task that uses the store's files and runs on the checkpointer's thread. */
@@ -228,12 +325,12 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public long position() {
-        return state.locked(() -> parts.queue.position());
+        return state.locked(() -> queue.position());
     }
 
     @Override
     public boolean replay(ByteBuffer frame) {
-        return parts.replays.replay(frame);
+        return replays.replay(frame);
     }
 
     @Override
@@ -245,14 +342,14 @@ public final class Engine implements DurableListStore, Replica {
     public void lead(FrameReplicator group) {
         Objects.requireNonNull(group, "group");
         flush();
-        parts.flusher.commitTo(group);
+        flusher.commitTo(group);
         state.follow(false);
     }
 
     @Override
     public long fsync() {
         StoreState.checkMayWait("fsync");
-        parts.onCheckpointer(parts.checkpoints::forceLog);
+        onCheckpointer(flusher::forceLog);
         return fsyncedPosition();
     }
 
@@ -274,7 +371,7 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public VerifyReport verify(VerifyReport.Progress progress) {
-        return new OpenVerification(this, parts, progress).run();
+        return new OpenVerification(this, progress).run();
     }
 
     @Override
@@ -300,13 +397,12 @@ public final class Engine implements DurableListStore, Replica {
     private BackupReport backup(Chunks target, BackupReport.Progress progress) throws IOException {
         StoreState.checkMayWait("backup");
         state.checkWritable();
-        return new Backup(parts, target, progress).run();
+        return new Backup(this, target, progress).run();
     }
 
     @Override
     public StoreStats stats() {
-        state.lock.lock();
-        try {
+        return state.locked(() -> {
             Counters c = state.counters;
             return new StoreStats(
                     state.name(),
@@ -325,25 +421,107 @@ public final class Engine implements DurableListStore, Replica {
                     c.recentAckNanos.read(state.nowNanos()),
                     state.index.listCount(),
                     state.index.valueCount(),
-                    parts.heapUse(),
-                    parts.checkpointer.logBytesSince(),
+                    heapUse(),
+                    checkpointer.logBytesSince(),
                     c.checkpoints,
                     c.lastCheckpointNanos,
                     c.pinnedReaders,
                     state.lock.heldNanos());
-        } finally {
-            state.lock.unlock();
-        }
+        });
     }
 
     @Override
     public StoreLayout layout() {
-        return parts.layout();
+        return new LayoutSurvey(state, space).run(provisioner, checkpointer);
     }
 
+    /**
+     * Makes all accepted writes durable, publishes a checkpoint, stops the threads, and closes the files. A second call
+     * waits until the first has finished.
+     */
     @Override
     public void close() {
         StoreState.checkMayWait("close");
-        parts.close();
+        CompletableFuture<Long> flushed = new CompletableFuture<>();
+        StoreFailedException failedBefore = state.failure();
+        boolean first = state.locked(() -> {
+            boolean begun = state.beginClose();
+            if (begun) {
+                enqueueFlush(flushed);
+            }
+            return begun;
+        });
+        if (!first) {
+            futureThread.close();
+            return;
+        }
+        try {
+            finishWork(flushed);
+        } finally {
+            releaseEverything();
+            // An action must not have to wait for the end of this close.
+            state.scheduler.doInstead(writes::runActionsOfClosed);
+            state.endClose();
+            futureThread.close();
+        }
+        StoreFailedException failure = state.failure();
+        if (failure != null && failedBefore == null) {
+            throw failure;
+        }
+    }
+
+    private void finishWork(CompletableFuture<Long> flushed) {
+        try {
+            try {
+                await(flushed);
+            } finally {
+                awaitReaders();
+            }
+            // The checkpoint begins with an fsync of the log, which succeeds even if the disk has no space for a
+            // checkpoint.
+            onCheckpointer(checkpointer::publishIfChanged);
+        } catch (StoreIoException noSpace) {
+            if (state.failure() == null) {
+                LOG.warn(
+                        "{}: closed without a last checkpoint, because the disk could not store it; the log contains all data",
+                        state.name(),
+                        noSpace);
+            }
+        } catch (StoreFailedException failed) {
+            // The close method throws this exception, unless the store had failed before the close.
+        }
+    }
+
+    private void awaitReaders() {
+        long deadline = state.nowNanos() + READERS_NANOS;
+        state.locked(() -> DedicatedThread.awaitUninterruptibly(() -> {
+            long leftNanos = deadline - state.nowNanos();
+            boolean over = state.counters.pinnedReaders == 0 || leftNanos <= 0;
+            if (!over) {
+                state.lock.beforeWait();
+                state.changed.awaitNanos(leftNanos);
+            }
+            return over;
+        }));
+    }
+
+    private void releaseEverything() {
+        stopWorkers();
+        for (AutoCloseable part : List.<AutoCloseable>of(recovered, state.storage)) {
+            try {
+                part.close();
+            } catch (Exception failed) {
+                LOG.warn("{}: could not close a file", state.name(), failed);
+            }
+        }
+        LOG.info("{} is closed", state.name());
+    }
+
+    private void stopWorkers() {
+        checkpointerWorker.stop();
+        checkpointer.rejectRequests();
+        provisionerWorker.stop();
+        flusherWorker.stop();
+        flusher.awaitWriters();
     }
 }

@@ -2,10 +2,12 @@ package io.caravan.engine;
 
 import io.caravan.FlushPolicy;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
- * Computes the delay of a {@link FlushPolicy} from the durations of past flushes. Used only by the thread that has
- * begun a flush or may begin one.
+ * Computes the delay of a {@link FlushPolicy} from the durations of past flushes, and waits until the end of a delay
+ * with high precision. Used only by the thread that has begun a flush or may begin one.
  */
 final class FlushDelay {
     /** Weight of the newest measurement in the running averages. */
@@ -23,15 +25,24 @@ final class FlushDelay {
      */
     private static final long QUICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
+    /** The length of the spin loop at the end of a wait. */
+    private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
+    private static final long NOT_WORTH_SPINNING_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     private final FlushPolicy policy;
+    private final LongSupplier clock;
+    private final boolean spins;
     private double fsyncNanos;
     private double arrivalsPerNano;
     private long lastFlushNanos;
     private int lastCount;
     private boolean flushed;
 
-    FlushDelay(FlushPolicy policy) {
+    FlushDelay(FlushPolicy policy, LongSupplier clock, int cores) {
         this.policy = policy;
+        this.clock = clock;
+        this.spins = cores > 1;
     }
 
     /** Returns the delay between a commit's first write and the commit's flush, in nanoseconds. */
@@ -67,5 +78,26 @@ final class FlushDelay {
 
     private static double average(double before, double now) {
         return before == 0 ? now : before + WEIGHT * (now - before);
+    }
+
+    /**
+     * Returns the time, in nanoseconds, for which the caller must park before it calls this method again. Returns 0,
+     * possibly after spinning, once the instant is reached or {@code cutShort} returns true.
+     *
+     * <p>Every sleep on Linux ends about 75 microseconds late, whichever API is used, so the last part of a wait is a
+     * spin loop. There is no spin loop on a single core, where it would delay other threads, or in waits of 20 ms or
+     * more, where the delay does not matter.
+     */
+    long parkOrSpin(long instantNanos, BooleanSupplier cutShort) {
+        long remaining = instantNanos - clock.getAsLong();
+        long spin = spins && remaining < NOT_WORTH_SPINNING_NANOS ? SPIN_NANOS : 0;
+        while (remaining > 0 && !cutShort.getAsBoolean()) {
+            if (remaining > spin) {
+                return remaining - spin;
+            }
+            Thread.onSpinWait();
+            remaining = instantNanos - clock.getAsLong();
+        }
+        return 0;
     }
 }

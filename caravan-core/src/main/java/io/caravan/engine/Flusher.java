@@ -4,12 +4,13 @@ import io.caravan.Durability;
 import io.caravan.FrameReplicator;
 import io.caravan.ListStore;
 import io.caravan.StoreFailedException;
+import io.caravan.format.FileNames;
+import io.caravan.io.StoreFile;
 import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,8 @@ import org.slf4j.LoggerFactory;
  * the thread of a writer that {@linkplain ListStore.WriteGroup#closeAndFlush() flushes itself}. The first failure of a
  * write or fsync is final. The operation is never retried, because the operating system may have dropped the pages that
  * it could not write (Rebello et al., "Can Applications Recover from fsync Failures?", ATC 2020).
+ *
+ * <p>The flusher also fsyncs the log on request, for example for a checkpoint.
  */
 final class Flusher {
     private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);
@@ -37,52 +40,47 @@ final class Flusher {
 
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushScheduler demand;
     private final HeapSpace space;
-    private final Writability writability;
+    private final WritePath writes;
     private final LogWriter writer;
     private final Durability durability;
     private final FlushDelay delay;
-    private final PreciseSleeper sleeper;
     private final Runnable afterFlush;
     private volatile FrameReplicator commitLog = FrameReplicator.LOCAL;
 
     Flusher(
             StoreState state,
             CommitQueue queue,
-            FlushScheduler demand,
             HeapSpace space,
-            Writability writability,
+            WritePath writes,
             LogScanner.End end,
             Runnable afterFlush) {
         this.state = state;
         this.queue = queue;
-        this.demand = demand;
         this.space = space;
-        this.writability = writability;
+        this.writes = writes;
         this.writer = new LogWriter(state.log, state.storeId, end);
         this.durability = state.config.durability();
-        this.delay = new FlushDelay(state.config.flushPolicy());
-        this.sleeper = new PreciseSleeper(state::nowNanos, Runtime.getRuntime().availableProcessors());
+        this.delay = new FlushDelay(
+                state.config.flushPolicy(),
+                state::nowNanos,
+                Runtime.getRuntime().availableProcessors());
         this.afterFlush = afterFlush;
     }
 
     /** Performs one flush, or reclaims one slice of entries; see {@link Worker.Step}. */
     long step() {
-        if (state.failure() != null) {
-            return stepOfFailed();
-        }
         if (!state.locked(queue::hasWork)) {
-            writability.runActions();
-            return reclaimAndCheckPressure() ? 0 : restNanos();
+            writes.runActions();
+            return reclaimAndCheckPressure() ? 0 : state.locked(queue::restNanos);
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
-            writability.runActions();
+            writes.runActions();
             if (reclaimAndCheckPressure()) {
                 return 0;
             }
-            long parkNanos = sleeper.parkOrSpin(state.nowNanos() + delayNanos, demand::urgent);
+            long parkNanos = delay.parkOrSpin(state.nowNanos() + delayNanos, queue::urgent);
             if (parkNanos > 0) {
                 return Math.min(parkNanos, delayNanos);
             }
@@ -94,18 +92,23 @@ final class Flusher {
         return 0;
     }
 
-    /** Performs the flush that this thread has begun. Then runs waiting actions, and reclaims a slice of entries. */
+    /**
+     * Performs the flush that this thread has begun. Then runs waiting actions, and reclaims a slice of entries. The
+     * flush of a failed store only calls the pending callbacks and actions.
+     */
     private void flush(Commit commit) {
         try {
             // The new active commit is still empty, so the store may be writable.
-            writability.runActions();
+            writes.runActions();
             finish(commit);
-            writability.runActions();
-            if (reclaim()) {
-                // The flusher reclaims the remaining entries.
-                demand.wakeFlusher();
+            writes.runActions();
+            if (state.failure() == null) {
+                if (state.slice(space::reclaimSlice)) {
+                    // The flusher reclaims the remaining entries.
+                    state.wakes.flusher().run();
+                }
+                afterFlush.run();
             }
-            afterFlush.run();
         } catch (RuntimeException | Error broken) {
             // Fails the store here, because this may be a writer's thread.
             fail(broken);
@@ -117,7 +120,7 @@ final class Flusher {
 
     /** Opens a write group; see {@link ListStore#group()}. */
     ListStore.WriteGroup openGroup() {
-        return new OpenGroup(state.locked(demand::openGroup));
+        return new OpenGroup(state.locked(queue::openGroup));
     }
 
     private final class OpenGroup implements ListStore.WriteGroup {
@@ -149,7 +152,7 @@ final class Flusher {
                     return null;
                 }
                 closed = true;
-                return demand.closeGroup(generation, mayFlush && flushesHere()) ? queue.beginFlush() : null;
+                return queue.closeGroup(generation, mayFlush && flushesHere()) ? queue.beginFlush() : null;
             } finally {
                 state.lock.unlock();
             }
@@ -177,28 +180,13 @@ final class Flusher {
         });
     }
 
-    /** Calls the pending callbacks of a failed store. The flusher of a failed store has no other work. */
-    private long stepOfFailed() {
-        Commit begun = state.locked(queue::beginFlush);
-        if (begun != null) {
-            try {
-                finish(begun);
-            } finally {
-                state.locked(() -> queue.endFlush(begun));
-            }
-        }
-        writability.runActions();
-        return Worker.UNTIL_WOKEN;
-    }
-
-    private long restNanos() {
-        return state.locked(() -> demand.restNanos(queue.flushing()));
-    }
-
     /** Returns the remaining delay of the active commit; 0 if the clock is now behind the commit's first write. */
     private long delayNanos() {
         return state.locked(() -> {
-            if (demand.urgent() || queue.flushing() || queue.active().count() == 0) {
+            if (state.failure() != null
+                    || queue.urgent()
+                    || queue.flushing()
+                    || queue.active().count() == 0) {
                 return 0L;
             }
             long waitedNanos = state.nowNanos() - queue.active().firstNanos();
@@ -212,7 +200,7 @@ final class Flusher {
             takeBackLost();
             state.forced.fail(failure);
             state.committed.fail(failure);
-            commit.fail(failure);
+            commit.complete(failure);
         } else {
             flushOrFail(commit);
         }
@@ -235,7 +223,7 @@ final class Flusher {
         try {
             writer.requireForcesWork();
             if (levelOf(commit) == Durability.MEMORY && alone()) {
-                commit.acknowledge();
+                commit.complete(null);
             }
             long startNanos = state.nowNanos();
             int bytes = commit.frame().isEmpty() ? 0 : write(commit.frame());
@@ -244,13 +232,13 @@ final class Flusher {
                 state.forced.advance(commit.end());
             }
             long durableNanos = state.nowNanos();
-            commit.acknowledge();
+            commit.complete(null);
             state.committed.advance(commit.end());
             record(commit, bytes, force, startNanos, durableNanos);
         } catch (IOException | RuntimeException | Error failed) {
             takeBackLost();
             fail(failed);
-            commit.fail(state.fail(failed));
+            commit.complete(state.fail(failed));
         }
     }
 
@@ -280,14 +268,62 @@ final class Flusher {
         }
     }
 
+    /** Waits until all writes accepted so far are fsynced. Called on the checkpointer's thread only. */
+    void forceLog() {
+        awaitForced(state.locked(() -> queue.nextLsn()));
+    }
+
+    /** Waits until the log is fsynced up to this LSN. Called on the checkpointer's thread only. */
+    void forceUpTo(long lsn) {
+        try {
+            writeBack();
+        } catch (IOException notOpened) {
+            // The flusher's fsync then writes these pages. Unlike this write-back, that fsync must not be skipped,
+            // because a close depends on it.
+        }
+        awaitForced(lsn);
+    }
+
     /**
-     * Records that an fsync of a log file by another thread failed. The next flush fails with this error as if its own
-     * fsync had failed. May be called on any store thread.
+     * Writes dirty log pages to disk before the flusher's fsync. If the durability is weaker than {@code SYNC}, these
+     * pages may contain everything appended since the last checkpoint. Writers wait for the flusher's fsync, which then
+     * has few pages left to write. This method opens its own file handles, because Linux reports a write-back error
+     * once for each handle.
      */
-    void logForceFailed(IOException failure) {
-        writer.forceFailed(failure);
-        takeBackLost();
-        state.locked(demand::requireForce);
+    private void writeBack() throws IOException {
+        long written = state.committed.position();
+        long next = state.forced.position();
+        long segment = state.geometry.segmentOf(next);
+        // The written part of the log may end where the next segment begins, and that segment may not exist yet.
+        while (next < written && state.log.ready(segment)) {
+            try (StoreFile file = state.storage.open(FileNames.LOG.of(segment))) {
+                force(file);
+            }
+            segment++;
+            next = state.geometry.startOf(segment);
+        }
+    }
+
+    private void force(StoreFile file) {
+        try {
+            file.force();
+        } catch (IOException failed) {
+            writer.forceFailed(failed);
+            takeBackLost();
+            state.locked(queue::requireForce);
+            // The flusher fails the store with this error, so the awaited position is never reached and this call
+            // throws.
+            state.forced.await(Long.MAX_VALUE);
+        }
+    }
+
+    private void awaitForced(long lsn) {
+        state.locked(() -> {
+            if (state.forced.position() < lsn) {
+                queue.requireForce();
+            }
+        });
+        state.forced.await(lsn);
     }
 
     /**
@@ -295,20 +331,12 @@ final class Flusher {
      * thread.
      */
     void fail(Throwable cause) {
-        boolean first = state.locked(() -> {
-            boolean failedBefore = state.failure() != null;
-            if (!failedBefore) {
-                state.fail(cause);
-                demand.requireForce();
-            }
-            return !failedBefore;
-        });
-        if (!first) {
+        StoreFailedException failure = state.locked(() -> state.failure() == null ? state.fail(cause) : null);
+        if (failure == null) {
             LOG.error("{} had failed before, and has failed again", state.name(), cause);
             return;
         }
         LOG.error("{} has failed and must be reopened", state.name(), cause);
-        StoreFailedException failure = Objects.requireNonNull(state.failure());
         state.forced.fail(failure);
         state.committed.fail(failure);
     }
@@ -333,16 +361,12 @@ final class Flusher {
         });
     }
 
-    private boolean reclaim() {
-        return state.slice(() -> space.reclaimSlice());
-    }
-
     /**
-     * Reclaims a slice of entries, and then checks the heap pressure even if there is no write, because freed space
-     * lowers the pressure.
+     * Reclaims a slice of entries, unless the store has failed. Then checks the heap pressure even if there is no
+     * write, because freed space lowers the pressure.
      */
     private boolean reclaimAndCheckPressure() {
-        boolean freed = reclaim();
+        boolean freed = state.failure() == null && state.slice(space::reclaimSlice);
         if (freed) {
             afterFlush.run();
         }

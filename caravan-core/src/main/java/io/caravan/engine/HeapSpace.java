@@ -23,7 +23,6 @@ final class HeapSpace {
     private static final int SLICE = 256;
 
     private final StoreState state;
-    private final FlushScheduler demand;
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
     /**
@@ -50,9 +49,8 @@ final class HeapSpace {
     /** Whether a checkpoint is in progress, which pins the entries that it moves to the heap. */
     private boolean checkpointing;
 
-    HeapSpace(StoreState state, FlushScheduler demand, PendingFrees freed) {
+    HeapSpace(StoreState state, PendingFrees freed) {
         this.state = state;
-        this.demand = demand;
         this.freed = freed;
         this.geometry = state.heapFile.geometry();
         this.segments = state.heapFile.segmentCount();
@@ -69,10 +67,8 @@ final class HeapSpace {
 
     /**
      * Waits until the heap has space for the entry in case it survives, or rejects the write. Every untrimmed entry in
-     * the log may have to move to the heap, and therefore counts as an entry of the heap.
-     *
-     * @param mayWait whether the caller may wait
-     * @return whether the entry was admitted without waiting
+     * the log may have to move to the heap, and therefore counts as an entry of the heap. Returns whether the entry was
+     * admitted without waiting.
      */
     boolean admit(long bytes, boolean mayWait) {
         if (hasRoomFor(bytes)) {
@@ -80,8 +76,11 @@ final class HeapSpace {
         }
         if (reclaimSlice()) {
             // The store may be writable now, and only the flusher runs the actions that wait until it is.
-            demand.wakeFlusher();
-            state.yieldLock();
+            state.wakes.flusher().run();
+            // Waiting threads take the lock between two slices.
+            state.lock.unlock();
+            state.lock.lock();
+            state.checkWritable();
         } else {
             makeRoom(bytes, mayWait);
         }
@@ -92,16 +91,9 @@ final class HeapSpace {
         return problem == null && usedBytes() + freed.bytes() + bytes <= maxUsableBytes();
     }
 
-    /**
-     * Returns the total size of the entries in the heap and of the entries that may have to move there from the log.
-     */
+    /** Returns the total size of the entries in the heap and of those that may have to move there from the log. */
     long usedBytes() {
         return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - survivorBytes;
-    }
-
-    /** Returns the total size of the entries in the log that may have to move to the heap. */
-    long survivorBytes() {
-        return state.index.logBytes();
     }
 
     private long maxUsableBytes() {
@@ -110,7 +102,7 @@ final class HeapSpace {
 
     private void makeRoom(long bytes, boolean mayWait) {
         if (!reclaims.isEmpty()) {
-            demand.requireForce();
+            state.wakes.force().run();
         } else if (aCheckpointFrees(bytes)) {
             checkpointWanted = true;
             state.wakes.checkpointer().run();
@@ -194,7 +186,6 @@ final class HeapSpace {
         return unfilledBytes;
     }
 
-    /** Returns the address at which a segment's part without disk space starts. */
     long unfilledAddress(int segment) {
         return geometry.firstAddress(segment) + filled[segment];
     }
@@ -232,19 +223,15 @@ final class HeapSpace {
     }
 
     /**
-     * Records whether all survivors have moved to the heap. After a failure for lack of space, appends are rejected.
-     *
-     * @param failure the reason, or null if all have moved
+     * Records that all survivors have moved to the heap, or the reason why they have not. In the latter case, appends
+     * are rejected.
      */
     void tenured(@Nullable String failure) {
         problem = failure;
         state.signalChange();
     }
 
-    /**
-     * Whether a write is waiting for the next checkpoint, because the places freed since the last checkpoint would
-     * suffice.
-     */
+    /** Whether a write is waiting for space that the next checkpoint frees. May be called without the lock. */
     boolean needsCheckpoint() {
         return checkpointWanted;
     }
@@ -260,10 +247,8 @@ final class HeapSpace {
     }
 
     /**
-     * Makes a bounded number of freed places reusable, once the checkpoint of the last frozen index is published. Only
-     * places to which this checkpoint does not refer become reusable.
-     *
-     * @return whether more such places remain
+     * Makes a bounded number of the freed places reusable to which the checkpoint of the last frozen index, now
+     * published, does not refer. Returns whether more such places remain.
      */
     boolean reuseSlice() {
         for (int i = 0; i < SLICE && freed.hasUnnamed(); i++) {
@@ -278,16 +263,15 @@ final class HeapSpace {
     }
 
     /**
-     * Records that the checkpoint has unpinned its lists, and wakes the writes that wait for the checkpoint.
-     *
-     * @param failure the reason if it failed, or null
+     * Records that the checkpoint has unpinned its lists, and the reason if it has failed. Wakes the writes that wait
+     * for the checkpoint.
      */
     void checkpointEnded(@Nullable String failure) {
         checkpointing = false;
         checkpointProblem = failure;
         checkpointWanted = false;
         state.signalChange();
-        demand.wakeFlusher();
+        state.wakes.flusher().run();
         if (failure != null) {
             // The log may have taken the space that the checkpoint lacked, and must release this space.
             state.wakes.provisioner().run();
@@ -305,7 +289,7 @@ final class HeapSpace {
      */
     void requireReclaim() {
         if (!reclaims.isEmpty() && state.forced.position() <= reclaims.first(2)) {
-            demand.requireForce();
+            state.wakes.force().run();
         }
     }
 
@@ -315,8 +299,7 @@ final class HeapSpace {
 
     /**
      * Takes a bounded number of empty trailing segments out of use, but keeps one segment of free space for growth.
-     *
-     * @return whether more such segments remain
+     * Returns whether more such segments remain.
      */
     boolean releaseTrailingSlice() {
         for (int i = 0; i < SLICE && mayReleaseTrailing(); i++) {
@@ -355,10 +338,9 @@ final class HeapSpace {
             if (index.unpin(pin)) {
                 reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));
                 state.signalChange();
-                demand.wakeFlusher();
+                state.wakes.flusher().run();
             }
         } catch (RuntimeException | Error broken) {
-            demand.requireForce();
             throw state.fail(broken);
         }
     }

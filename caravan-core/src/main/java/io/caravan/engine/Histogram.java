@@ -40,14 +40,6 @@ final class Histogram {
         return ((long) (bucket - shift * SPLITS) + 1 << shift) - 1;
     }
 
-    /** Returns the distribution of the values in this and another histogram. */
-    Distribution readWith(Histogram other) {
-        Histogram both = new Histogram();
-        both.add(this);
-        both.add(other);
-        return both.read();
-    }
-
     private void add(Histogram other) {
         for (int bucket = 0; bucket < counts.length; bucket++) {
             counts[bucket] += other.counts[bucket];
@@ -95,7 +87,10 @@ final class Histogram {
 
         Distribution read(long nowNanos) {
             turn(nowNanos);
-            return current.readWith(before);
+            Histogram both = new Histogram();
+            both.add(current);
+            both.add(before);
+            return both.read();
         }
 
         private void turn(long nowNanos) {

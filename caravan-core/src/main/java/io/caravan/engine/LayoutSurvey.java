@@ -58,7 +58,7 @@ final class LayoutSurvey {
                 provisioner.lastReadySegment(),
                 checkpointer.logBytesSince(),
                 checkpointer.logBytesAtNext(),
-                state.locked(space::survivorBytes));
+                state.locked(state.index::logBytes));
         return new StoreLayout(logLayout, segments(), pinsComplete);
     }
 

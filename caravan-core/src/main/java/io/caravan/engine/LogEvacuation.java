@@ -1,6 +1,7 @@
 package io.caravan.engine;
 
 import io.caravan.CorruptStoreException;
+import io.caravan.StoreFailedException;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
@@ -15,7 +16,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,9 +54,7 @@ final class LogEvacuation {
     private static final int PINNED_LISTS = 1 << 12;
     /** Number of regions visited or replaced each time the lock is held. */
     private static final int SLICE = 512;
-    /**
-     * The lead that log writes may have over heap writes, as a multiple of the minimum distance between checkpoints.
-     */
+    /** The lead that log writes may have over heap writes, in minimum distances between checkpoints. */
     private static final int BURST = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(LogEvacuation.class);
@@ -60,16 +62,17 @@ final class LogEvacuation {
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
-    private final DiskReserve reserve;
+    private final Provisioner provisioner;
+    private final Flusher flusher;
     private final HeapFile heapFile;
     private final EntryMove entries;
 
     private final ArrayDeque<Young> pinned = new ArrayDeque<>();
-    private final List<Young> finished = new ArrayList<>();
+    private final ArrayDeque<Young> finished = new ArrayDeque<>();
+    /** Number of lists that remain to be taken from the queue of lists with entries in the log. */
+    private long youngLeft;
 
-    /**
-     * The entries of the batch, list by list. The arrays contain the regions of the entries in the log and in the heap.
-     */
+    /** The entries of the batch, list by list, and their regions in the log and in the heap. */
     private final List<Run> runs = new ArrayList<>();
 
     private final long[] regions = new long[BATCH_ENTRIES];
@@ -83,22 +86,14 @@ final class LogEvacuation {
     private long startLsn;
     private long heapBytes;
 
-    LogEvacuation(StoreState state, CommitQueue queue, HeapSpace space, DiskReserve reserve) {
+    LogEvacuation(StoreState state, CommitQueue queue, HeapSpace space, Provisioner provisioner, Flusher flusher) {
         this.state = state;
         this.queue = queue;
         this.space = space;
-        this.reserve = reserve;
+        this.provisioner = provisioner;
+        this.flusher = flusher;
         this.heapFile = state.heapFile;
         this.entries = new EntryMove(heapFile, state.log);
-    }
-
-    /** Thrown if the fsync of the heap fails. The failure is final for the open store. */
-    static final class ForceFailed extends IOException {
-        private static final long serialVersionUID = 1L;
-
-        ForceFailed(IOException problem) {
-            super(problem);
-        }
     }
 
     /**
@@ -136,6 +131,7 @@ final class LogEvacuation {
      *
      * @param untilLsn the position up to which the log is fsynced
      * @throws Unreadable if some entries in the log are unreadable
+     * @throws StoreFailedException if the fsync of the heap fails
      * @throws IOException if the disk or the heap has no space for the entries
      */
     void tenure(long untilLsn) throws IOException {
@@ -143,9 +139,9 @@ final class LogEvacuation {
         heapBytes = 0;
         unreadable = null;
         try {
-            long left = state.locked(state.index::youngLists);
-            while (left > 0) {
-                left = pinLists(left);
+            youngLeft = state.locked(state.index::youngLists);
+            while (youngLeft > 0) {
+                pinLists();
                 moveBatches(untilLsn);
             }
             pinReaders();
@@ -155,7 +151,9 @@ final class LogEvacuation {
             state.locked(() -> space.tenured(rejected.getMessage()));
             throw rejected;
         } finally {
-            unpinAll();
+            finished.addAll(pinned);
+            pinned.clear();
+            unpinFinished();
         }
         if (unreadable != null) {
             throw unreadable;
@@ -173,29 +171,18 @@ final class LogEvacuation {
         }
     }
 
-    /**
-     * Takes up to this many lists from the queue, and pins those with entries in the log. Returns the number of lists
-     * that remain to be taken.
-     */
-    private long pinLists(long most) {
-        long left = most;
-        while (left > 0 && pinned.size() < PINNED_LISTS) {
-            int some = (int) Math.min(left, SLICE);
-            state.slice(() -> {
-                for (int i = 0; i < some; i++) {
-                    pinNext();
+    /** Takes lists from the queue, and pins those with entries in the log. */
+    private void pinLists() {
+        state.inSlices(() -> {
+            for (int i = 0; i < SLICE && youngLeft > 0; i++) {
+                youngLeft--;
+                int list = state.index.takeYoung();
+                if (list != ListIndex.NONE && !pinIfYoung(list)) {
+                    state.index.putYoung(list);
                 }
-            });
-            left -= some;
-        }
-        return left;
-    }
-
-    private void pinNext() {
-        int list = state.index.takeYoung();
-        if (list != ListIndex.NONE && !pinIfYoung(list)) {
-            state.index.putYoung(list);
-        }
+            }
+            return youngLeft > 0 && pinned.size() < PINNED_LISTS;
+        });
     }
 
     /**
@@ -218,20 +205,14 @@ final class LogEvacuation {
     }
 
     private void unpinFinished() {
-        for (int from = 0; from < finished.size(); from += SLICE) {
-            List<Young> some = finished.subList(from, Math.min(from + SLICE, finished.size()));
-            state.slice(() -> some.forEach(young -> {
+        state.inSlices(() -> {
+            for (int i = 0; i < SLICE && !finished.isEmpty(); i++) {
+                Young young = finished.remove();
                 state.index.putYoung(young.pin.list());
                 space.unpin(young.pin);
-            }));
-        }
-        finished.clear();
-    }
-
-    private void unpinAll() {
-        finished.addAll(pinned);
-        pinned.clear();
-        unpinFinished();
+            }
+            return !finished.isEmpty();
+        });
     }
 
     /** Fills the batch with the next entries before an LSN. */
@@ -239,14 +220,13 @@ final class LogEvacuation {
         runs.clear();
         count = 0;
         batchBytes = 0;
-        while (!pinned.isEmpty() && hasRoom()) {
-            state.slice(() -> {
-                int visited = 0;
-                while (visited < SLICE && !pinned.isEmpty() && hasRoom()) {
-                    visited += gatherFrom(pinned.element(), untilLsn);
-                }
-            });
-        }
+        state.inSlices(() -> {
+            int visited = 0;
+            while (visited < SLICE && !pinned.isEmpty() && hasRoom()) {
+                visited += gatherFrom(pinned.element(), untilLsn);
+            }
+            return !pinned.isEmpty() && hasRoom();
+        });
     }
 
     private boolean hasRoom() {
@@ -301,7 +281,11 @@ final class LogEvacuation {
             throw failed;
         }
         swap();
-        damaged.forEach(this::report);
+        // Not reported earlier, because a failed batch is copied again.
+        for (CorruptStoreException entry : damaged) {
+            LOG.error("{}: a value in the log is damaged, and can no longer be read", state.name(), entry);
+        }
+        state.locked(() -> state.counters.failures += damaged.size());
     }
 
     /** Prepares to collect the batch again, without the unreadable entry and the later entries of its list. */
@@ -316,15 +300,6 @@ final class LogEvacuation {
     }
 
     /**
-     * Logs and counts a damaged entry. Called only after a batch has succeeded: a failed batch is copied again, so its
-     * damage would be reported twice.
-     */
-    private void report(CorruptStoreException damaged) {
-        LOG.error("{}: a value in the log is damaged, and can no longer be read", state.name(), damaged);
-        state.locked(() -> state.counters.failures++);
-    }
-
-    /**
      * Allocates places for the entries that have none yet: next to each other if a hole is large enough for all of
      * them, otherwise each half separately.
      */
@@ -333,7 +308,11 @@ final class LogEvacuation {
             return;
         }
         boolean single = to - placed == 1;
-        long address = allocate(entryBytes(placed, to), single);
+        long bytes = Arrays.stream(regions, placed, to).map(Region::entryBytes).sum();
+        long address = state.locked(() -> space.allocate(bytes));
+        if (address == IndexedHeap.NONE && single) {
+            address = grow(bytes);
+        }
         if (address == IndexedHeap.NONE && single) {
             throw new IOException("the heap has no hole for the " + Region.entryBytes(regions[placed])
                     + " bytes of an entry that is to move there from the log");
@@ -349,13 +328,10 @@ final class LogEvacuation {
         }
     }
 
-    /** Allocates a region; grows the heap first if that is allowed and necessary. */
-    private long allocate(long bytes, boolean mayGrow) throws IOException {
-        long address = state.locked(() -> space.allocate(bytes));
-        return address == IndexedHeap.NONE && mayGrow ? grow(bytes) : address;
-    }
-
-    /** Allocates disk space for more of the existing segments, or for a new segment, until the region fits. */
+    /**
+     * Allocates disk space for more of the existing segments, or for a new segment if that is allowed, until the region
+     * fits.
+     */
     private long grow(long bytes) throws IOException {
         IOException noSpace = null;
         for (int segment = 0; segment < space.segments(); segment++) {
@@ -392,7 +368,7 @@ final class LogEvacuation {
         long address = IndexedHeap.NONE;
         while (address == IndexedHeap.NONE && space.unfilled(segment) > 0) {
             int growth = Math.min(heapFile.geometry().growthBytes(), space.unfilled(segment));
-            long lacking = reserve.lackingForHeap(growth);
+            long lacking = provisioner.lackingForHeap(growth);
             if (lacking > 0) {
                 throw new IOException("No space left on device for them and the checkpoint's file: " + lacking
                         + " bytes are lacking");
@@ -407,21 +383,12 @@ final class LogEvacuation {
     }
 
     private void freePlaces() {
-        while (placed > 0) {
-            state.slice(() -> {
-                for (int i = 0; i < SLICE && placed > 0; i++) {
-                    space.freeUnused(places[--placed]);
-                }
-            });
-        }
-    }
-
-    private long entryBytes(int from, int to) {
-        long bytes = 0;
-        for (int i = from; i < to; i++) {
-            bytes += Region.entryBytes(regions[i]);
-        }
-        return bytes;
+        state.inSlices(() -> {
+            for (int i = 0; i < SLICE && placed > 0; i++) {
+                space.freeUnused(places[--placed]);
+            }
+            return placed > 0;
+        });
     }
 
     private List<CorruptStoreException> copy(long untilLsn) throws IOException {
@@ -446,28 +413,28 @@ final class LogEvacuation {
         return entries.finish();
     }
 
-    private void force() throws IOException {
+    /** Fsyncs the heap. A failure is final for the open store. */
+    private void force() {
         try {
             heapFile.force();
         } catch (IOException failed) {
-            throw new ForceFailed(failed);
+            flusher.fail(failed);
+            throw Objects.requireNonNull(state.failure());
         }
     }
 
     /** Points the index to the new places of the batch's entries, including those trimmed in the meantime. */
     private void swap() {
-        int next = 0;
-        while (next < runs.size()) {
-            state.lock.lockForSlice();
-            try {
-                for (int swapped = 0; next < runs.size() && swapped < SLICE; next++) {
-                    swap(runs.get(next));
-                    swapped += runs.get(next).count();
-                }
-            } finally {
-                state.lock.unlock();
+        Iterator<Run> left = runs.iterator();
+        state.inSlices(() -> {
+            int swapped = 0;
+            while (left.hasNext() && swapped < SLICE) {
+                Run run = left.next();
+                swap(run);
+                swapped += run.count();
             }
-        }
+            return left.hasNext();
+        });
     }
 
     private void swap(Run run) {
@@ -494,6 +461,12 @@ final class LogEvacuation {
      * the entry's place in the log, because later errors name its place in the heap.
      */
     static final class EntryMove {
+        private static final String DAMAGED =
+                "the entry's bytes are not those that were written; it moves to the heap unchanged";
+        private static final String UNREADABLE =
+                "cannot be read, so the log is kept from its last checkpoint on; check the disk, and trim or delete"
+                        + " what cannot be read to have the log shortened";
+
         private final HeapFile heapFile;
         private final LogSegments log;
         private final List<CorruptStoreException> damaged = new ArrayList<>();
@@ -523,32 +496,14 @@ final class LogEvacuation {
                 writeOut();
                 bufferAddress = address;
             }
-            boolean whole;
             try {
-                whole = copyAndCheck(lsn, length, id, creationLsn, sequence);
+                if (!copyAndCheck(lsn, length, id, creationLsn, sequence)) {
+                    damaged.add(ValueReader.corrupt(log, lsn, id, sequence, DAMAGED));
+                }
             } catch (InternalError unreadable) {
                 // The JVM throws this if the disk cannot read a mapped page.
-                throw new Unreadable(
-                        corrupt(
-                                lsn,
-                                id,
-                                sequence,
-                                "cannot be read, so the log is kept from its last checkpoint on; check the disk, and"
-                                        + " trim or delete what cannot be read to have the log shortened"),
-                        unreadable);
+                throw new Unreadable(ValueReader.corrupt(log, lsn, id, sequence, UNREADABLE), unreadable);
             }
-            if (!whole) {
-                damaged.add(corrupt(
-                        lsn,
-                        id,
-                        sequence,
-                        "the entry's bytes are not those that were written; it moves to the heap unchanged"));
-            }
-        }
-
-        private CorruptStoreException corrupt(long lsn, long id, long sequence, String problem) {
-            return new CorruptStoreException(
-                    log.describe(log.geometry().segmentOf(lsn)), log.geometry().offsetOf(lsn), id, sequence, problem);
         }
 
         private boolean copyAndCheck(long lsn, int length, long id, long creationLsn, long sequence)
@@ -564,7 +519,10 @@ final class LogEvacuation {
                 }
                 int at = buffer.position();
                 int part = Math.min(bytes - done, buffer.remaining());
-                copyPart(lsn + done, part);
+                if (!log.copy(lsn + done, buffer, part)) {
+                    throw new IllegalStateException(
+                            "the index has an entry at LSN " + (lsn + done) + ", which is no longer in the log");
+                }
                 if (done == 0) {
                     // Entries and the buffer are multiples of 8 bytes long, so these 8 bytes are contiguous.
                     checksum = buffer.getInt(at + EntryLayout.CHECKSUM);
@@ -579,13 +537,6 @@ final class LogEvacuation {
             }
             return foundLength == length
                     && checksum == EntryLayout.checksum((int) crc.getValue(), length, id, creationLsn, sequence);
-        }
-
-        private void copyPart(long lsn, int bytes) {
-            if (!log.copy(lsn, buffer, bytes)) {
-                throw new IllegalStateException(
-                        "the index has an entry at LSN " + lsn + ", which is no longer in the log");
-            }
         }
 
         private void writeOut() throws IOException {

@@ -27,9 +27,13 @@ final class LsnWatermark {
     }
 
     void advance(long to) {
+        change(() -> position = Math.max(position, to));
+    }
+
+    private void change(Runnable change) {
         lock.lock();
         try {
-            position = Math.max(position, to);
+            change.run();
             moved.signalAll();
         } finally {
             lock.unlock();
@@ -46,13 +50,7 @@ final class LsnWatermark {
 
     /** Fails all current and future waits for positions that have not been reached. The position no longer rises. */
     void fail(StoreFailedException problem) {
-        lock.lock();
-        try {
-            failure = problem;
-            moved.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        change(() -> failure = problem);
     }
 
     /** Whether the position is past this LSN, and the record at this LSN is not marked as lost. */

@@ -23,7 +23,6 @@ import java.util.List;
  */
 final class OpenVerification {
     private final Engine engine;
-    private final StoreComponents parts;
     private final VerifyReport.Progress progress;
     private final List<CaravanException> faults = new ArrayList<>();
     private int checkpoints;
@@ -32,25 +31,24 @@ final class OpenVerification {
     private long entries;
     private long bytes;
 
-    OpenVerification(Engine engine, StoreComponents parts, VerifyReport.Progress progress) {
+    OpenVerification(Engine engine, VerifyReport.Progress progress) {
         this.engine = engine;
-        this.parts = parts;
         this.progress = new PacedProgress(progress);
     }
 
     VerifyReport run() {
         engine.flush();
-        parts.state.checkWritable();
-        parts.onCheckpointer(this::readFiles);
+        engine.state.checkWritable();
+        engine.onCheckpointer(this::readFiles);
         engine.forEachList(this::readList);
         return new VerifyReport(checkpoints, frames, lists, entries, bytes, faults);
     }
 
     private void readFiles() throws IOException {
         List<CheckpointHeader> headers = new ArrayList<>();
-        for (long number : parts.checkpoints.kept()) {
+        for (long number : engine.checkpointer.kept()) {
             attempt(() -> headers.add(readCheckpoint(number)));
-            progress.at("checkpoints", checkpoints, parts.checkpoints.kept().size());
+            progress.at("checkpoints", checkpoints, engine.checkpointer.kept().size());
         }
         if (!headers.isEmpty()) {
             attempt(() -> readLog(headers.get(0)));
@@ -70,7 +68,7 @@ final class OpenVerification {
     }
 
     private CheckpointHeader readCheckpoint(long number) throws IOException {
-        try (CheckpointReader reader = new CheckpointReader(parts.state.storage, number)) {
+        try (CheckpointReader reader = new CheckpointReader(engine.state.storage, number)) {
             reader.read(CheckpointReader.Visitor.NONE);
             checkpoints++;
             return reader.header();
@@ -79,17 +77,17 @@ final class OpenVerification {
 
     /** Checks all heap segments that exist or that the newest checkpoint needs. */
     private void checkHeapSegments(CheckpointHeader newest) throws IOException {
-        int made = FileNames.HEAP.numbers(parts.state.storage.list()).size();
+        int made = FileNames.HEAP.numbers(engine.state.storage.list()).size();
         for (int segment = 0; segment < Math.max(made, newest.heapSegments()); segment++) {
             int number = segment;
-            attempt(() -> parts.state.heapFile.check(number));
+            attempt(() -> engine.state.heapFile.check(number));
         }
     }
 
     private void readLog(CheckpointHeader from) throws IOException {
-        long end = parts.state.forced.position();
-        LogGeometry geometry = parts.state.geometry;
-        try (LogSegments log = new LogSegments(parts.state.storage, geometry, from.storeId())) {
+        long end = engine.state.forced.position();
+        LogGeometry geometry = engine.state.geometry;
+        try (LogSegments log = new LogSegments(engine.state.storage, geometry, from.storeId())) {
             // If the last segment is full, the end of the log lies in the next segment, which has no frames yet.
             long endSegment = geometry.segmentOf(end);
             long lastInUse = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
@@ -113,7 +111,7 @@ final class OpenVerification {
     }
 
     private boolean isReady(long segment) {
-        return segment <= parts.provisioner.lastReadySegment();
+        return segment <= engine.provisioner.lastReadySegment();
     }
 
     /** Reads a list. Resumes after each damaged entry. */

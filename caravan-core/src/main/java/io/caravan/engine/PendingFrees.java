@@ -19,9 +19,7 @@ public final class PendingFrees {
 
     private final LongQueue places = new LongQueue();
     private long bytes;
-    /**
-     * Number of places that were added before the index was last frozen, and to which the frozen index does not refer.
-     */
+    /** Number of places added before the index was last frozen, to which the frozen index does not refer. */
     private long unnamed;
 
     long bytes() {

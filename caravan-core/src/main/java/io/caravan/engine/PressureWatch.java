@@ -29,26 +29,22 @@ final class PressureWatch {
         maxHeapBytes = config.maxHeapBytes();
     }
 
-    boolean watches() {
-        return listener != null;
-    }
-
     /**
      * Checks heap usage. Only one thread checks at a time, so that the listener is notified of every crossing in order.
      * If another thread is already checking, that thread repeats the check.
      */
     void check(Supplier<HeapUse> use) {
-        if (requested.getAndIncrement() > 0) {
+        if (listener == null || requested.getAndIncrement() > 0) {
             return;
         }
         int seen;
         do {
             seen = requested.get();
-            check(use.get());
+            check(use.get(), listener);
         } while (!requested.compareAndSet(seen, 0));
     }
 
-    private void check(HeapUse use) {
+    private void check(HeapUse use, HeapPressureListener notified) {
         double used = (double) use.usedBytes() / maxHeapBytes;
         double fragmentation = use.fragmentation();
         boolean crossed = high
@@ -56,7 +52,7 @@ final class PressureWatch {
                 : isReached(used, usedThreshold) || isReached(fragmentation, fragmentationThreshold);
         if (crossed) {
             high = !high;
-            notifyListener(used, fragmentation);
+            CallbackRunner.run("A heap-pressure listener", () -> notified.pressure(high, used, fragmentation));
         }
     }
 
@@ -66,12 +62,5 @@ final class PressureWatch {
 
     private static boolean isOver(double measure, double threshold) {
         return threshold == NEVER || measure < threshold * RELIEF;
-    }
-
-    private void notifyListener(double used, double fragmentation) {
-        HeapPressureListener notified = listener;
-        if (notified != null) {
-            CallbackRunner.run("A heap-pressure listener", () -> notified.pressure(high, used, fragmentation));
-        }
     }
 }

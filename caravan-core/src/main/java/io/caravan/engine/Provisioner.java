@@ -1,12 +1,16 @@
 package io.caravan.engine;
 
+import io.caravan.format.CheckpointLayout;
+import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
+import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,6 +19,10 @@ import org.slf4j.LoggerFactory;
  * Creates log segments before they are needed, and removes segments that no checkpoint needs any longer. No other
  * component adds or removes segments. If the disk has no space, the provisioner reports this ({@link
  * #isLogOutOfSpace()}) and retries until space is available.
+ *
+ * <p>The provisioner reserves disk space for the next checkpoints. The log never takes the space that a checkpoint
+ * needs to shorten the log, and the heap never takes the space that a checkpoint file needs. Other programs may still
+ * use that space.
  */
 final class Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(Provisioner.class);
@@ -23,27 +31,44 @@ final class Provisioner {
     private static final int READY_AHEAD = 2;
     /** Maximum number of segments kept for recycling, so that a steady load creates no new files. */
     private static final int KEPT_AHEAD = 8;
+    /** The number by which the log segment size is divided to obtain the space reserved for file system overhead. */
+    private static final int SLACK_SHARE = 32;
+    /** The minimum ratio of the size of an entry's record in the log to the size of its region in the index. */
+    private static final int RECORD_TO_REGION = 4;
 
     private final StoreState state;
     private final HeapSpace space;
     private final LogSegments log;
-    private final DiskReserve reserve;
-    /** The leases that backups hold on files. Guarded by this list. */
-    private final List<Lease> leases = new ArrayList<>();
+    private final LogGeometry geometry;
+    private final LongSupplier logEnd;
+    private final long slackBytes;
+    /** The leases that backups hold on files. */
+    private final List<Lease> leases = new CopyOnWriteArrayList<>();
 
     private volatile long enteredSegment;
     private volatile long lastReadySegment;
     private volatile long neededLogSegment;
+    private volatile long newestCheckpointBytes;
     private volatile @Nullable IOException logProblem;
     private volatile @Nullable IOException logKept;
 
-    Provisioner(StoreState state, HeapSpace space, DiskReserve reserve, Recovered recovered) {
+    /**
+     * Creates the provisioner of a recovered store.
+     *
+     * @param logEnd returns the end of the log, including records that are not sealed yet; called under the store's
+     *     lock
+     */
+    Provisioner(StoreState state, HeapSpace space, LongSupplier logEnd, Recovered recovered) {
         this.state = state;
         this.space = space;
-        this.reserve = reserve;
         this.log = state.log;
+        this.geometry = state.geometry;
+        this.logEnd = logEnd;
+        this.slackBytes = 2L * state.heapFile.geometry().growthBytes() + geometry.segmentBytes() / SLACK_SHARE;
+        this.newestCheckpointBytes = recovered.newestBytes();
         this.enteredSegment = state.geometry.segmentOf(recovered.end().position());
-        this.neededLogSegment = recovered.neededLogSegment();
+        this.neededLogSegment =
+                state.geometry.segmentOf(recovered.checkpoints().get(0).startLsn());
         this.lastReadySegment = log.last();
     }
 
@@ -59,7 +84,6 @@ final class Provisioner {
         }
     }
 
-    /** Returns the number of the log segment in which new frames are currently placed. */
     long currentSegment() {
         return enteredSegment;
     }
@@ -98,6 +122,10 @@ final class Provisioner {
         logKept = reason;
     }
 
+    void published(long checkpointBytes) {
+        newestCheckpointBytes = checkpointBytes;
+    }
+
     /** Records that no checkpoint needs log segments before this one. */
     void release(long logSegment) {
         neededLogSegment = logSegment;
@@ -114,30 +142,18 @@ final class Provisioner {
 
     /** Adds a lease on files that a checkpoint still needs. May be called on any thread. */
     void take(Lease lease) {
-        synchronized (leases) {
-            leases.add(lease);
-        }
+        leases.add(lease);
     }
 
     /** Ends a lease. May be called on any thread. */
     void endLease(Lease lease) {
-        synchronized (leases) {
-            leases.remove(lease);
-        }
+        leases.remove(lease);
         wake();
-    }
-
-    private long firstLeasedLogSegment(long needed) {
-        synchronized (leases) {
-            return leases.stream().mapToLong(Lease::logSegment).reduce(needed, Math::min);
-        }
     }
 
     /** Returns the number of heap segments to keep, given that checkpoints need this many. */
     int leasedHeapSegments(int needed) {
-        synchronized (leases) {
-            return leases.stream().mapToInt(Lease::heapSegments).reduce(needed, Math::max);
-        }
+        return leases.stream().mapToInt(Lease::heapSegments).reduce(needed, Math::max);
     }
 
     /** Creates the segments that are needed and removes those that are not; see {@link Worker.Step}. */
@@ -166,15 +182,15 @@ final class Provisioner {
     }
 
     private void provide() throws IOException {
-        retire(firstLeasedLogSegment(neededLogSegment));
+        retire(leases.stream().mapToLong(Lease::logSegment).reduce(neededLogSegment, Math::min));
         lastReadySegment = log.last();
         discardIdle();
         while (log.last() < enteredSegment + READY_AHEAD) {
-            if (log.geometry().startOf(log.last() + 2 - neededLogSegment) > Region.MAX_LOG_BYTES) {
+            if (geometry.startOf(log.last() + 2 - neededLogSegment) > Region.MAX_LOG_BYTES) {
                 throw new IOException("the log has the greatest length that it may have between checkpoints, "
                         + Region.MAX_LOG_BYTES + " bytes");
             }
-            long lacking = reserve.lackingForLog(log.last() + 1, log.geometry().segmentBytes());
+            long lacking = lackingForLog(log.last() + 1, geometry.segmentBytes());
             if (lacking > 0) {
                 throw new IOException("No space left on device for it and the next checkpoint: " + lacking
                         + " bytes more are needed");
@@ -197,7 +213,58 @@ final class Provisioner {
     }
 
     private boolean mayHave(long segment) throws IOException {
-        return reserve.lackingForLog(segment, 0) <= 0;
+        return lackingForLog(segment, 0) <= 0;
+    }
+
+    /**
+     * Returns how many more bytes of disk space the log needs to extend to this last segment; zero or less if the space
+     * suffices. Appends may fill all earlier segments, and all appended entries may survive. The heap must then be able
+     * to grow for the entries that do not fit in its free space.
+     *
+     * @param takes number of bytes that the segment would take
+     */
+    private long lackingForLog(long last, long takes) throws IOException {
+        long needed = takes + state.locked(() -> neededForLog(last));
+        // The free space is measured last. Space that a checkpoint takes in between is therefore counted twice rather
+        // than missed.
+        return needed - state.storage.usableBytes();
+    }
+
+    private long neededForLog(long last) {
+        long appendEnd = geometry.startOf(last) + geometry.frontBytes();
+        long appendable = Math.max(0, appendEnd - logEnd.getAsLong());
+        long shortage = space.shortage(appendable);
+        return fileBytes(appendable) + slackBytes + (shortage > 0 ? shortage + 2 * slackBytes : 0);
+    }
+
+    /**
+     * Returns how many more bytes of disk space the heap needs to grow; zero or less if the space suffices. The
+     * remaining space must suffice for the log to recycle a segment, so that the log can continue once documents are
+     * deleted.
+     *
+     * @param takes number of bytes that the heap would take
+     */
+    long lackingForHeap(long takes) throws IOException {
+        long needed = takes + state.locked(() -> fileBytes(2L * geometry.segmentBytes())) + 2 * slackBytes;
+        return needed - state.storage.usableBytes();
+    }
+
+    /** Returns the total size of the next two checkpoint files, minus the size of the files that they replace. */
+    private long fileBytes(long appendable) {
+        long bytes = checkpointBytes(appendable);
+        return bytes + Math.max(0, bytes - newestCheckpointBytes);
+    }
+
+    /**
+     * Returns the estimated size of a checkpoint file after this many more bytes have been appended to the log, if the
+     * mean value size stays the same.
+     */
+    private long checkpointBytes(long appendable) {
+        long entries = state.index.entryCount();
+        long bytes = CheckpointLayout.fileBytes(state.index.listCount(), entries);
+        long valueBytes = space.usedBytes() + entries * RecordLayout.ENTRY;
+        double share = (double) (bytes - CheckpointLayout.fileBytes(0, 0)) / Math.max(1, valueBytes);
+        return bytes + (long) Math.min(share * appendable, (double) appendable / RECORD_TO_REGION);
     }
 
     /**

@@ -11,6 +11,7 @@ import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
@@ -37,16 +38,16 @@ final class ReadPath {
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
-    private final ListChanges changes;
+    private final WritePath writes;
     private final HeapFile heapFile;
     private final ValueReader values;
     private final LsnWatermark committed;
 
-    ReadPath(StoreState state, CommitQueue queue, HeapSpace space, ListChanges changes) {
+    ReadPath(StoreState state, CommitQueue queue, HeapSpace space, WritePath writes) {
         this.state = state;
         this.queue = queue;
         this.space = space;
-        this.changes = changes;
+        this.writes = writes;
         this.heapFile = state.heapFile;
         this.committed = state.committed;
         this.values = new ValueReader(heapFile, state.log, committed::position);
@@ -69,7 +70,7 @@ final class ReadPath {
             if (from < pinned.first()) {
                 throw new TrimmedException(id, from, pinned.first());
             }
-            return from >= pinned.next() || stream(pinned, from, stream);
+            return stream(pinned, from, pinned.next(), false, stream);
         });
     }
 
@@ -79,36 +80,13 @@ final class ReadPath {
      */
     private void read(long id, long fromSequence, EntryStream stream, Predicate<Pinned> entries) {
         StoreState.checkMayWait("a read");
-        Pinned pinned = pin(id, fromSequence);
-        if (pinned == null) {
-            stream.finished();
-            return;
-        }
-        boolean all;
-        try {
+        Boolean all = whilePinned(pin(id, fromSequence), pinned -> {
             committed.awaitPassed(pinned.lastLsn());
-            all = entries.test(pinned);
-        } finally {
-            unpin(pinned);
-        }
-        if (all) {
+            return entries.test(pinned);
+        });
+        if (all == null || all) {
             stream.finished();
         }
-    }
-
-    private boolean stream(Pinned pinned, long from, EntryStream stream) {
-        ListCursor cursor = new ListCursor();
-        long[] regions = new long[(int) Math.min(SLICE, pinned.next() - from)];
-        long sequence = from;
-        while (sequence < pinned.next()) {
-            int count = copySlice(pinned, sequence, pinned.next(), cursor, regions);
-            for (int i = 0; i < count; i++, sequence++) {
-                if (!stream.next(sequence, read(pinned, regions, i, sequence))) {
-                    return false;
-                }
-            }
-        }
-        return true;
     }
 
     /** Streams a list's retained entries before {@code beforeSequence}, newest first. */
@@ -117,29 +95,31 @@ final class ReadPath {
                 id,
                 FROM_FIRST,
                 stream,
-                pinned -> streamBackwards(pinned, Math.min(beforeSequence, pinned.next()), stream));
+                pinned -> stream(pinned, pinned.first(), Math.min(beforeSequence, pinned.next()), true, stream));
     }
 
-    private boolean streamBackwards(Pinned pinned, long before, EntryStream stream) {
+    /** Streams the entries in this range. Returns whether the stream accepted all of them. */
+    private boolean stream(Pinned pinned, long from, long until, boolean newestFirst, EntryStream stream) {
         ListCursor cursor = new ListCursor();
-        long[] regions = new long[(int) Math.max(0, Math.min(SLICE, before - pinned.first()))];
-        long end = before;
-        while (end > pinned.first()) {
-            long start = Math.max(pinned.first(), end - regions.length);
-            int count = copySlice(pinned, start, end, cursor, regions);
-            for (int i = count - 1; i >= 0; i--) {
-                if (!stream.next(start + i, read(pinned, regions, i, start + i))) {
+        long[] regions = new long[(int) Math.max(0, Math.min(SLICE, until - from))];
+        int count;
+        for (long done = 0; done < until - from; done += count) {
+            count = (int) Math.min(regions.length, until - from - done);
+            long start = newestFirst ? until - done - count : from + done;
+            copyRegions(pinned, start, cursor, regions, count);
+            for (int i = 0; i < count; i++) {
+                int at = newestFirst ? count - 1 - i : i;
+                if (!stream.next(start + at, read(pinned, regions[at], start + at))) {
                     return false;
                 }
             }
-            end = start;
         }
         return true;
     }
 
-    private ByteBuffer read(Pinned pinned, long[] regions, int i, long sequence) {
+    private ByteBuffer read(Pinned pinned, long region, long sequence) {
         try {
-            ByteBuffer value = values.read(regions[i], pinned.id(), pinned.creationLsn(), sequence);
+            ByteBuffer value = values.read(region, pinned.id(), pinned.creationLsn(), sequence);
             if (value == null) {
                 long[] moved = new long[1];
                 state.copyRegions(pinned.pin().list(), sequence, new ListCursor(), moved, 0, 1);
@@ -158,24 +138,27 @@ final class ReadPath {
         }
     }
 
-    /** Copies a slice of regions: as many as fit in the array. */
-    private int copySlice(Pinned pinned, long from, long until, ListCursor cursor, long[] regions) {
-        int count = (int) Math.min(regions.length, until - from);
+    private void copyRegions(Pinned pinned, long from, ListCursor cursor, long[] regions, int count) {
         state.checkOpen();
         state.copyRegions(pinned.pin().list(), from, cursor, regions, 0, count);
-        return count;
     }
 
     @Nullable
     ListInfo info(long id) {
         StoreState.checkMayWait("a read");
-        Pinned pinned = pin(id, FROM_FIRST);
+        return whilePinned(pin(id, FROM_FIRST), pinned -> {
+            committed.awaitPassed(pinned.lastLsn());
+            return described(pinned);
+        });
+    }
+
+    /** Applies the function to a pinned list, if there is one, and unpins the list. */
+    private <T> @Nullable T whilePinned(@Nullable Pinned pinned, Function<Pinned, T> function) {
         if (pinned == null) {
             return null;
         }
         try {
-            committed.awaitPassed(pinned.lastLsn());
-            return described(pinned);
+            return function.apply(pinned);
         } finally {
             unpin(pinned);
         }
@@ -199,43 +182,29 @@ final class ReadPath {
     /** Returns the accepted state of the list; see {@link io.caravan.ListStore#accepted}. */
     @Nullable
     ListInfo accepted(long id) {
-        Pinned pinned = pinAccepted(id);
-        if (pinned == null) {
-            return null;
-        }
-        try {
-            return described(pinned);
-        } finally {
-            unpin(pinned);
-        }
+        return whilePinned(pinAccepted(id), this::described);
     }
 
     /** Visits the lengths of a list's values; see {@link io.caravan.ListStore#acceptedLengths}. */
     void acceptedLengths(long id, IntPredicate more) {
-        Pinned pinned = pinAccepted(id);
-        if (pinned == null) {
-            return;
-        }
-        try {
-            forEachLength(pinned, more);
-        } finally {
-            unpin(pinned);
-        }
+        whilePinned(pinAccepted(id), pinned -> forEachLength(pinned, more));
     }
 
-    private void forEachLength(Pinned pinned, IntPredicate more) {
+    /** Visits the lengths of a list's retained values. Returns whether all of them were visited. */
+    private boolean forEachLength(Pinned pinned, IntPredicate more) {
         ListCursor cursor = new ListCursor();
         int slice = FIRST_LENGTHS;
         for (long sequence = pinned.first(); sequence < pinned.next(); slice = SLICE) {
             long[] regions = new long[(int) Math.min(slice, pinned.next() - sequence)];
-            copySlice(pinned, sequence, pinned.next(), cursor, regions);
+            copyRegions(pinned, sequence, cursor, regions, regions.length);
             for (long region : regions) {
                 if (!more.test(Region.length(region))) {
-                    return;
+                    return false;
                 }
             }
             sequence += regions.length;
         }
+        return true;
     }
 
     private @Nullable Pinned pinAccepted(long id) {
@@ -292,7 +261,7 @@ final class ReadPath {
                 queue.requireFlushOf(index.lastLsn(list));
                 return pinned(list, fromSequence);
             }
-            removalLsn = changes.lastRemovalLsn();
+            removalLsn = writes.lastRemovalLsn();
             queue.requireFlushOf(removalLsn);
         } finally {
             state.lock.unlock();
@@ -336,21 +305,32 @@ final class ReadPath {
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");
         committed.await(acceptedUpTo());
-        DurableIds found = new DurableIds();
+        long[] found = new long[ListIndex.MAX_STEP_LISTS];
+        int[] count = new int[1];
+        long position = 0;
         do {
-            found.collect();
-            for (int i = 0; i < found.count; i++) {
-                ids.accept(found.ids[i]);
+            long from = position;
+            count[0] = 0;
+            position = state.slice(() -> {
+                state.checkOpen();
+                return state.index.visit(from, list -> {
+                    if (committed.hasPassed(state.index.creationLsn(list))) {
+                        found[count[0]++] = state.index.id(list);
+                    }
+                });
+            });
+            for (int i = 0; i < count[0]; i++) {
+                ids.accept(found[i]);
             }
-        } while (found.position != 0);
+        } while (position != 0);
         // A list may be missing because of a deletion that a crash could still undo.
         committed.awaitPassed(lastRemovalLsn());
     }
 
     private long lastRemovalLsn() {
         return state.locked(() -> {
-            queue.requireFlushOf(changes.lastRemovalLsn());
-            return changes.lastRemovalLsn();
+            queue.requireFlushOf(writes.lastRemovalLsn());
+            return writes.lastRemovalLsn();
         });
     }
 
@@ -360,29 +340,5 @@ final class ReadPath {
             queue.requireFlushOf(queue.nextLsn() - 1);
             return queue.nextLsn();
         });
-    }
-
-    /**
-     * Walks through the index, and collects the ids of the lists whose creation is committed. The position of the walk
-     * is 0 before the first step and after the last step.
-     */
-    private final class DurableIds {
-        private final long[] ids = new long[ListIndex.MAX_STEP_LISTS];
-        private int count;
-        private long position;
-
-        void collect() {
-            count = 0;
-            state.slice(() -> {
-                state.checkOpen();
-                position = state.index.visit(position, this::add);
-            });
-        }
-
-        private void add(int list) {
-            if (committed.hasPassed(state.index.creationLsn(list))) {
-                ids[count++] = state.index.id(list);
-            }
-        }
     }
 }

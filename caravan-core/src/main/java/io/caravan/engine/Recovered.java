@@ -13,22 +13,18 @@ import java.util.Set;
 /**
  * The state of a store as recovered from its files.
  *
- * @param newest the checkpoint from which the state was built
- * @param newestBytes the file size of that checkpoint
- * @param checkpoints numbers of the good checkpoints, ascending; the last is the newest
+ * @param checkpoints the good checkpoints, oldest first; the state was built from the last
  * @param badCheckpoints numbers of the damaged checkpoints
- * @param neededLogSegment the oldest log segment that a good checkpoint needs
+ * @param newestBytes the file size of the last good checkpoint
  * @param log the log's open segments
  * @param end the end of the log
  * @param freed heap places that the replayed records freed, which must not be reused before the next checkpoint
  * @param cases the cases of the decision table that apply
  */
 public record Recovered(
-        CheckpointHeader newest,
-        long newestBytes,
-        List<Long> checkpoints,
+        List<CheckpointHeader> checkpoints,
         List<Long> badCheckpoints,
-        long neededLogSegment,
+        long newestBytes,
         LogSegments log,
         LogScanner.End end,
         HeapFile heapFile,
@@ -38,10 +34,9 @@ public record Recovered(
         Set<RecoveryCase> cases)
         implements AutoCloseable {
 
-    /** Returns a copy of this state with these good and bad checkpoints, and this oldest needed log segment. */
-    Recovered from(List<Long> good, List<Long> bad, long firstNeededSegment) {
-        return new Recovered(
-                newest, newestBytes, good, bad, firstNeededSegment, log, end, heapFile, index, heap, freed, cases);
+    /** Returns the checkpoint from which the state was built. */
+    public CheckpointHeader newest() {
+        return checkpoints.get(checkpoints.size() - 1);
     }
 
     @Override

@@ -22,11 +22,11 @@ import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +42,12 @@ public final class Recovery {
      */
     private static final long MIN_REGIONS_AT_ONCE = 1 << 20;
 
+    /**
+     * Names of entries that file systems create in the root of a volume. They do not belong to a store, and are
+     * harmless.
+     */
+    private static final Set<String> IGNORED = Set.of("lost+found");
+
     private final Storage storage;
     private final VerifyReport.Progress progress;
     private final OptionalLong forcedLsn;
@@ -49,7 +55,12 @@ public final class Recovery {
     /** The end of the log as found by the first scan, if another process is writing the log. */
     private OptionalLong reached = OptionalLong.empty();
 
-    private final StoreFiles files;
+    /** The numbers of the log segments, heap segments, and checkpoints, and the names of unfinished files. */
+    final TreeSet<Long> logs;
+
+    final TreeSet<Long> heaps;
+    private final TreeSet<Long> checkpoints;
+    final List<String> temporaries;
     private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
 
     public Recovery(Storage storage) throws IOException {
@@ -57,7 +68,8 @@ public final class Recovery {
     }
 
     /**
-     * Creates a recovery of the store in {@code storage}, and lists the store's files.
+     * Creates a recovery of the store in {@code storage}, and lists the store's files. Rejects a directory with files
+     * that do not belong to a store.
      *
      * @param progress is called after each checkpoint and frame
      * @param forcedLsn the position up to which the log was fsynced, if the store is a replica
@@ -70,9 +82,29 @@ public final class Recovery {
         this.progress = progress;
         this.forcedLsn = forcedLsn;
         this.beingWritten = beingWritten;
-        this.files = StoreFiles.list(storage);
-        if (!files.temporaries().isEmpty()) {
+        List<String> names = storage.list();
+        requireKnown(names);
+        logs = FileNames.LOG.numbers(names);
+        heaps = FileNames.HEAP.numbers(names);
+        checkpoints = FileNames.CHECKPOINT.numbers(names);
+        temporaries = names.stream().filter(FileNames::isTemporary).toList();
+        if (!temporaries.isEmpty()) {
             cases.add(RecoveryCase.LEFTOVER_TEMPORARY_FILES);
+        }
+    }
+
+    private void requireKnown(List<String> names) {
+        List<String> unknown = names.stream()
+                .filter(name -> !FileNames.isOurs(name) && !IGNORED.contains(name))
+                .toList();
+        if (unknown.contains(FileNames.SHARDS)) {
+            throw new StoreDirectoryException(storage.describe("") + " contains the stores of several shards: name the"
+                    + " directory of one, such as " + storage.describe(FileNames.shard(0)));
+        }
+        if (!unknown.isEmpty()) {
+            throw new StoreDirectoryException(storage.describe(unknown.get(0)) + " is not a file of a store"
+                    + (unknown.size() > 1 ? ", nor are " + (unknown.size() - 1) + " others in this directory" : "")
+                    + "; move what is not Caravan's elsewhere, or name another directory");
         }
     }
 
@@ -81,15 +113,14 @@ public final class Recovery {
      * any value was written.
      */
     public boolean nothingToOpen() throws IOException {
-        if (!files.checkpoints().isEmpty()) {
+        if (!checkpoints.isEmpty()) {
             return false;
         }
-        if (files.none()) {
+        if (logs.isEmpty() && heaps.isEmpty()) {
             cases.add(RecoveryCase.NOTHING_THERE);
             return true;
         }
-        boolean firstFilesOnly = files.logs().stream().allMatch(number -> number == 0)
-                && files.heaps().stream().allMatch(number -> number == 0);
+        boolean firstFilesOnly = Set.of(0L).containsAll(logs) && Set.of(0L).containsAll(heaps);
         if (!firstFilesOnly || holdsAnything(FileNames.LOG) || holdsAnything(FileNames.HEAP)) {
             throw new StoreDirectoryException("there is no checkpoint for the segments in " + storage.describe("")
                     + "; put the checkpoint files back, or restore the directory from a backup");
@@ -98,12 +129,8 @@ public final class Recovery {
         return true;
     }
 
-    StoreFiles files() {
-        return files;
-    }
-
     /** Returns a recovery of the store that was just created because none existed. */
-    public Recovery ofCreated() throws IOException {
+    Recovery ofCreated() throws IOException {
         Recovery recovery = new Recovery(storage, progress, forcedLsn, beingWritten);
         recovery.cases.addAll(cases);
         return recovery;
@@ -135,31 +162,27 @@ public final class Recovery {
 
     /** Returns the numbers of the checkpoint files, newest first. */
     public List<Long> checkpointNumbers() {
-        return new ArrayList<>(files.checkpoints().descendingSet());
+        return new ArrayList<>(checkpoints.descendingSet());
     }
 
     /** Rebuilds the state of the store from the newest good checkpoint and the log after it. */
     public Recovered recover() throws IOException {
-        List<Long> good = new ArrayList<>();
+        List<CheckpointHeader> good = new ArrayList<>();
         List<Long> bad = new ArrayList<>();
         Recovered replayed = null;
         CorruptStoreException firstProblem = null;
-        long neededLogSegment = 0;
         try {
             for (long number : checkpointNumbers()) {
-                progress.at(
-                        "checkpoints",
-                        good.size() + bad.size(),
-                        files.checkpoints().size());
+                progress.at("checkpoints", good.size() + bad.size(), checkpoints.size());
                 try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                     if (replayed == null) {
-                        replayed = recoverFrom(reader, reader.header().endLsn());
+                        replayed = recoverFrom(reader, reader.header().endLsn(), good, bad);
+                    } else {
+                        requireSameStore(reader, replayed.newest());
                     }
-                    requireSameStore(reader, replayed.newest());
-                    good.add(number);
-                    neededLogSegment = segmentOfStart(reader.header());
+                    good.add(0, reader.header());
                 } catch (CorruptStoreException problem) {
-                    if (!isOf(problem, number)) {
+                    if (!problem.file().equals(storage.describe(FileNames.CHECKPOINT.of(number)))) {
                         throw problem;
                     }
                     firstProblem = firstProblem == null ? problem : firstProblem;
@@ -175,15 +198,10 @@ public final class Recovery {
         if (replayed == null) {
             throw allBad(firstProblem);
         }
-        Collections.reverse(good);
         if (!bad.isEmpty() && bad.get(0) > replayed.newest().number()) {
             cases.add(RecoveryCase.NEWEST_CHECKPOINT_BAD);
         }
-        return replayed.from(good, bad, neededLogSegment);
-    }
-
-    private boolean isOf(CorruptStoreException problem, long checkpoint) {
-        return problem.file().equals(storage.describe(FileNames.CHECKPOINT.of(checkpoint)));
+        return replayed;
     }
 
     private static void requireSameStore(CheckpointReader reader, CheckpointHeader newest) {
@@ -193,10 +211,6 @@ public final class Recovery {
                     reader.path() + " belongs to store " + Long.toHexString(storeId) + ", not to this one, "
                             + Long.toHexString(newest.storeId()) + "; restore the directory from a backup");
         }
-    }
-
-    private static long segmentOfStart(CheckpointHeader header) {
-        return new LogGeometry(header.logSegmentBytes()).segmentOf(header.startLsn());
     }
 
     private static CorruptStoreException allBad(@Nullable CorruptStoreException first) {
@@ -215,6 +229,12 @@ public final class Recovery {
      * neededEndLsn}.
      */
     public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
+        return recoverFrom(reader, neededEndLsn, List.of(reader.header()), List.of());
+    }
+
+    private Recovered recoverFrom(
+            CheckpointReader reader, long neededEndLsn, List<CheckpointHeader> good, List<Long> bad)
+            throws IOException {
         CheckpointHeader header = reader.header();
         requireOurPartitions(reader);
         HeapFile heapFile = new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId());
@@ -222,7 +242,7 @@ public final class Recovery {
         LogSegments log = new LogSegments(storage, geometry, header.storeId());
         try {
             openHeap(heapFile, header);
-            for (long segment : files.logs()) {
+            for (long segment : logs) {
                 log.open(segment);
             }
             IndexReplay replay = new IndexReplay(reader);
@@ -236,18 +256,7 @@ public final class Recovery {
             IndexedHeap heap = rebuildFreeSpace(replay.index(), replay.freed(), heapFile);
             noteEnd(end);
             return new Recovered(
-                    header,
-                    reader.fileBytes(),
-                    List.of(),
-                    List.of(),
-                    0,
-                    log,
-                    end,
-                    heapFile,
-                    replay.index(),
-                    heap,
-                    replay.freed(),
-                    cases);
+                    good, bad, reader.fileBytes(), log, end, heapFile, replay.index(), heap, replay.freed(), cases);
         } catch (IOException | RuntimeException | Error failed) {
             heapFile.close();
             log.close();
@@ -292,7 +301,7 @@ public final class Recovery {
     private LogScanner.End scan(
             LogSegments log, CheckpointHeader header, long neededEndLsn, RecordLayout.Visitor visitor)
             throws IOException {
-        long first = segmentOfStart(header);
+        long first = log.geometry().segmentOf(header.startLsn());
         long segments = log.last() - first + 1;
         LogScanner scanner = new LogScanner(log);
         LogScanner.FrameVisitor frames = (segment, at, lsn) -> {
@@ -310,7 +319,7 @@ public final class Recovery {
 
     private void openHeap(HeapFile heapFile, CheckpointHeader header) throws IOException {
         int counted = countedHeapSegments();
-        while (heapFile.segmentCount() < counted && files.heaps().contains((long) heapFile.segmentCount())) {
+        while (heapFile.segmentCount() < counted && heaps.contains((long) heapFile.segmentCount())) {
             heapFile.openNext();
         }
         if (heapFile.segmentCount() < header.heapSegments()) {
@@ -337,7 +346,7 @@ public final class Recovery {
      */
     private void requireSegments(long first) {
         long expected = first;
-        for (long segment : files.logs().tailSet(first)) {
+        for (long segment : logs.tailSet(first)) {
             if (segment != expected) {
                 throw missingSegment(expected, "though " + FileNames.LOG.of(segment) + " is there");
             }

@@ -10,7 +10,6 @@ import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
 import io.caravan.wal.LogGeometry;
-import io.caravan.wal.LogSegments;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -22,19 +21,15 @@ import java.nio.ByteOrder;
 final class ReplayPath {
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushScheduler demand;
-    private final ListChanges changes;
-    private final LogSegments log;
+    private final WritePath writes;
     private final LogGeometry geometry;
     /** The link to the frame that the next frame must follow. Guarded by the store's lock. */
     private FrameLayout.Link last;
 
-    ReplayPath(StoreState state, CommitQueue queue, FlushScheduler demand, ListChanges changes, FrameLayout.Link last) {
+    ReplayPath(StoreState state, CommitQueue queue, WritePath writes, FrameLayout.Link last) {
         this.state = state;
         this.queue = queue;
-        this.demand = demand;
-        this.changes = changes;
-        this.log = state.log;
+        this.writes = writes;
         this.geometry = state.geometry;
         this.last = last;
     }
@@ -64,7 +59,7 @@ final class ReplayPath {
             }
             requireFollows(frame);
             enter(queue.placeAt(lsn(frame)), frame);
-            demand.requireFlush();
+            queue.requireFlush();
             return true;
         });
     }
@@ -120,10 +115,10 @@ final class ReplayPath {
      */
     private void requireSame(ByteBuffer frame) {
         ByteBuffer own = ByteBuffer.allocate(FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        if (log.copy(lsn(frame), own, FrameLayout.HEADER_BYTES)
+        if (state.log.copy(lsn(frame), own, FrameLayout.HEADER_BYTES)
                 && own.getInt(FrameLayout.CRC) != frame.getInt(FrameLayout.CRC)
                 && !own.flip().equals(ByteBuffer.allocate(FrameLayout.HEADER_BYTES))) {
-            throw placeTaken(frame, "the log has another frame there");
+            throw rejected(frame, "the log has another frame there", true);
         }
     }
 
@@ -140,7 +135,7 @@ final class ReplayPath {
         if (!placed || previous != last.lsn()) {
             String why = "it follows the frame at LSN " + previous + ", but the last here is at " + last.lsn()
                     + ", and the log ends at " + tail;
-            throw previous < last.lsn() ? placeTaken(frame, why) : rejected(frame, why);
+            throw rejected(frame, why, previous < last.lsn());
         }
         if (!FrameLayout.follows(frame, 0, last)) {
             throw rejected(
@@ -151,16 +146,13 @@ final class ReplayPath {
         }
     }
 
-    private FrameRejectedException placeTaken(ByteBuffer frame, String why) {
-        return new FrameRejectedException(message(frame, why), true);
-    }
-
     private FrameRejectedException rejected(ByteBuffer frame, String why) {
-        return new FrameRejectedException(message(frame, why), false);
+        return rejected(frame, why, false);
     }
 
-    private String message(ByteBuffer frame, String why) {
-        return state.name() + ": frame at LSN " + lsn(frame) + " is rejected: " + why;
+    private FrameRejectedException rejected(ByteBuffer frame, String why, boolean placeTaken) {
+        return new FrameRejectedException(
+                state.name() + ": frame at LSN " + lsn(frame) + " is rejected: " + why, placeTaken);
     }
 
     /**
@@ -173,11 +165,9 @@ final class ReplayPath {
             commit.require(Durability.SYNC);
             RecordLayout.forEachInFrame(frame, 0, lsn(frame), new Repeat());
         } catch (InvalidRecordException differs) {
-            demand.requireForce();
             state.fail(differs);
             throw rejected(frame, "the replicas differ: " + differs.getMessage());
         } catch (RuntimeException | Error broken) {
-            demand.requireForce();
             throw state.fail(broken);
         }
     }
@@ -186,24 +176,24 @@ final class ReplayPath {
         @Override
         public void append(
                 long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
-            int list = changes.findOrCreate(id, lsn);
+            int list = writes.findOrCreate(id, lsn);
             long next = state.index.next(list);
             if (next != sequence) {
                 throw new InvalidRecordException(lsn, id, sequence, "the replica's list has " + next + " as its next");
             }
-            changes.append(list, Region.inLog(entryLsn, length), length, lsn);
+            writes.applyAppend(list, Region.inLog(entryLsn, length), length, lsn);
         }
 
         @Override
         public void trim(long lsn, long id, long firstSequence) {
             state.counters.writes(id).trims++;
-            changes.trim(existing(lsn, id), firstSequence, lsn);
+            writes.applyTrim(existing(lsn, id), firstSequence, lsn);
         }
 
         @Override
         public void delete(long lsn, long id) {
             state.counters.writes(id).deletes++;
-            changes.delete(existing(lsn, id), lsn);
+            writes.applyDelete(existing(lsn, id), lsn);
         }
 
         private int existing(long lsn, long id) {

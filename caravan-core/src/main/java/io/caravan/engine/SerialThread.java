@@ -34,17 +34,7 @@ public final class SerialThread implements Executor, AutoCloseable {
     @Override
     public void close() {
         executor.shutdown();
-        boolean interrupted = false;
-        boolean ended = isCurrent();
-        while (!ended) {
-            try {
-                ended = executor.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        DedicatedThread.awaitUninterruptibly(
+                () -> isCurrent() || executor.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS));
     }
 }

@@ -17,15 +17,7 @@ import java.util.function.LongSupplier;
  * Opens or creates the files of a store. This class makes all changes to existing files that an open requires, after
  * {@link Recovery} has determined the state of the store.
  */
-final class StoreOpening {
-    private final Storage storage;
-    private final StoreConfig config;
-
-    StoreOpening(Storage storage, StoreConfig config) {
-        this.storage = storage;
-        this.config = config;
-    }
-
+record StoreOpening(Storage storage, StoreConfig config) {
     /**
      * Recovers the store, after creating it if it does not exist.
      *
@@ -36,7 +28,7 @@ final class StoreOpening {
     Recovered recoverOrCreate(OptionalLong replicaOf, OptionalLong fsyncedLsn, LongSupplier newId) throws IOException {
         Recovery recovery = new Recovery(storage, VerifyReport.Progress.NONE, fsyncedLsn, false);
         if (recovery.nothingToOpen()) {
-            removeRemains(recovery.files());
+            removeRemains(recovery);
             NewStore.createEmpty(storage, config, replicaOf.orElseGet(newId));
             recovery = recovery.ofCreated();
         }
@@ -49,7 +41,7 @@ final class StoreOpening {
                         + "; give the replica a directory of its own");
             }
             checkFits(recovered.newest());
-            cleanUp(recovery.files(), recovered);
+            cleanUp(recovery, recovered);
             return recovered;
         } catch (IOException | RuntimeException | Error failed) {
             recovered.close();
@@ -72,37 +64,35 @@ final class StoreOpening {
     }
 
     /** Removes files that an interrupted creation of the store has left behind. */
-    private void removeRemains(StoreFiles files) throws IOException {
-        for (String name : files.temporaries()) {
+    private void removeRemains(Recovery files) throws IOException {
+        for (String name : files.temporaries) {
             storage.delete(name);
         }
-        for (long number : files.logs()) {
-            storage.delete(FileNames.LOG.of(number));
-        }
-        for (long number : files.heaps()) {
-            storage.delete(FileNames.HEAP.of(number));
-        }
+        delete(FileNames.LOG, files.logs);
+        delete(FileNames.HEAP, files.heaps);
         storage.forceDirectory();
+    }
+
+    private void delete(FileNames kind, Iterable<Long> numbers) throws IOException {
+        for (long number : numbers) {
+            storage.delete(kind.of(number));
+        }
     }
 
     /**
      * Removes files that are not needed: temporary files, an unfinished log segment, unused heap segments, and bad
      * checkpoints. Makes the remaining files durable before any reader sees their contents.
      */
-    private void cleanUp(StoreFiles files, Recovered recovered) throws IOException {
-        for (String name : files.temporaries()) {
+    private void cleanUp(Recovery files, Recovered recovered) throws IOException {
+        for (String name : files.temporaries) {
             storage.delete(name);
         }
         LogSegments log = recovered.log();
         if (!Recovery.finished(log, log.last())) {
             log.discard(log.last());
         }
-        for (long heap : files.heaps().tailSet((long) recovered.heapFile().segmentCount())) {
-            storage.delete(FileNames.HEAP.of(heap));
-        }
-        for (long checkpoint : recovered.badCheckpoints()) {
-            storage.delete(FileNames.CHECKPOINT.of(checkpoint));
-        }
+        delete(FileNames.HEAP, files.heaps.tailSet((long) recovered.heapFile().segmentCount()));
+        delete(FileNames.CHECKPOINT, recovered.badCheckpoints());
         // Names are made durable first, so that no frame is written to segments whose checkpoint a power failure could
         // still remove.
         storage.forceDirectory();

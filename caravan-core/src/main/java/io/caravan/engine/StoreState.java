@@ -13,6 +13,7 @@ import io.caravan.io.Storage;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogSegments;
 import java.util.concurrent.locks.Condition;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +42,6 @@ final class StoreState {
     final LogSegments log;
     final LogGeometry geometry;
     final HeapFile heapFile;
-    final Wakes wakes;
     final Scheduler scheduler;
 
     /** The position up to which the log is fsynced. */
@@ -52,16 +52,11 @@ final class StoreState {
     final StoreLock lock;
     final Condition changed;
 
-    /** The index of all lists. Guarded by {@link #lock}. */
+    // The lock guards the next four fields.
     final ListIndex index;
-
-    /** The free space of the heap. Guarded by {@link #lock}. */
     final IndexedHeap heap;
-
-    /** The counters for statistics. Guarded by {@link #lock}. */
     final Counters counters;
-
-    /** Whether a write has found no space, and no change has been signaled since. Guarded by {@link #lock}. */
+    /** Whether a write has found no space, and no change has been signaled since. */
     private boolean lacksSpace;
 
     private final LongSupplier clock;
@@ -73,13 +68,10 @@ final class StoreState {
 
     private volatile @Nullable StoreFailedException failure;
 
-    StoreState(
-            StoreConfig config,
-            Storage storage,
-            Recovered recovered,
-            LongSupplier clock,
-            Scheduler scheduler,
-            Wakes wakes) {
+    /** Set before the workers start, because the components that use the actions are created before the workers. */
+    Wakes wakes = new Wakes(() -> {}, () -> {}, () -> {}, () -> {});
+
+    StoreState(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Scheduler scheduler) {
         this.config = config;
         this.storage = storage;
         this.storeId = recovered.newest().storeId();
@@ -90,7 +82,6 @@ final class StoreState {
         this.heap = recovered.heap();
         this.clock = clock;
         this.scheduler = scheduler;
-        this.wakes = wakes;
         this.name = "store " + config.directory() + " (" + config.durability() + ")";
         this.forced = new LsnWatermark(recovered.end().position(), scheduler);
         this.committed = new LsnWatermark(recovered.end().position(), scheduler);
@@ -99,8 +90,11 @@ final class StoreState {
         this.changed = lock.newCondition();
     }
 
-    /** The actions that wake the workers of an open store. */
-    record Wakes(Runnable flusher, Runnable checkpointer, Runnable provisioner) {}
+    /**
+     * The actions that wake the workers of an open store, and the action that {@linkplain CommitQueue#requireForce
+     * requires an fsync}.
+     */
+    record Wakes(Runnable flusher, Runnable checkpointer, Runnable provisioner, Runnable force) {}
 
     long nowNanos() {
         return clock.getAsLong();
@@ -128,7 +122,6 @@ final class StoreState {
         return lifecycle == Lifecycle.OPEN && failure == null && !follows;
     }
 
-    /** Whether the store is a follower, in which only {@link ReplayPath} writes. */
     boolean follows() {
         return follows;
     }
@@ -178,18 +171,12 @@ final class StoreState {
         }
     }
 
-    void slice(Runnable work) {
-        slice(() -> {
-            work.run();
-            return null;
-        });
-    }
-
-    /** Releases the lock to waiting threads between slices of a long operation. Called under the lock. */
-    void yieldLock() {
-        lock.unlock();
-        lock.lock();
-        checkWritable();
+    /** Runs a long operation under the lock, in slices between which the lock is released, until a slice returns false. */
+    void inSlices(BooleanSupplier slice) {
+        boolean more = true;
+        while (more) {
+            more = slice(slice::getAsBoolean);
+        }
     }
 
     /**
@@ -223,12 +210,14 @@ final class StoreState {
         changed.signalAll();
     }
 
-    /** Whether a write has found no space, and no change has been signaled since. Called under the lock. */
     boolean lacksSpace() {
         return lacksSpace;
     }
 
-    /** Records a failure, unless one was recorded before. Returns the recorded failure. Called under the lock. */
+    /**
+     * Records a failure, unless one was recorded before, and has the flusher report it to the waiting writes. Returns
+     * the recorded failure. Called under the lock.
+     */
     StoreFailedException fail(Throwable cause) {
         StoreFailedException problem = failure;
         if (problem == null) {
@@ -236,6 +225,7 @@ final class StoreState {
             failure = problem;
             counters.failures++;
             signalChange();
+            wakes.force().run();
         }
         return problem;
     }
@@ -256,10 +246,7 @@ final class StoreState {
         return false;
     }
 
-    /**
-     * Waits until {@link #changed} is signaled or a spurious wakeup occurs. Called under the lock, which is released
-     * during the wait.
-     */
+    /** Waits for a signal of {@link #changed} or a spurious wakeup. Called under the lock, which the wait releases. */
     void awaitChange() {
         lock.beforeWait();
         scheduler.await(changed);

@@ -10,23 +10,12 @@ import java.nio.ByteOrder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Reads and checks values from the log or the heap. */
-public final class ValueReader {
-    private final HeapFile heapFile;
-    private final LogSegments log;
-    private final LongSupplier endLsn;
-
-    /**
-     * Creates a reader for values that lie before the end of the log.
-     *
-     * @param endLsn the end of the log, or any position after all values to be read
-     */
-    public ValueReader(HeapFile heapFile, LogSegments log, LongSupplier endLsn) {
-        this.heapFile = heapFile;
-        this.log = log;
-        this.endLsn = endLsn;
-    }
-
+/**
+ * Reads and checks values from the log or the heap.
+ *
+ * @param endLsn the end of the log, or any position after all values to be read
+ */
+public record ValueReader(HeapFile heapFile, LogSegments log, LongSupplier endLsn) {
     /**
      * Returns the value of a pinned entry as a read-only buffer. A value in the heap is valid while the entry is pinned
      * and the heap file is retained. A value in the log is copied.
@@ -45,7 +34,7 @@ public final class ValueReader {
         int length = Region.length(region);
         int bytes = Region.entryBytes(region);
         if (lsn < 0 || bytes > log.geometry().remaining(lsn)) {
-            throw corrupt(lsn, id, sequence, "the index has the entry here, where none can be");
+            throw corrupt(log, lsn, id, sequence, "the index has the entry here, where none can be");
         }
         ByteBuffer entry = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
         try {
@@ -54,15 +43,16 @@ public final class ValueReader {
             }
         } catch (InternalError unreadable) {
             // The JVM throws this if the disk cannot read a mapped page.
-            throw corrupt(lsn, id, sequence, "cannot be read: " + unreadable);
+            throw corrupt(log, lsn, id, sequence, "cannot be read: " + unreadable);
         }
         if (!EntryLayout.valid(entry, 0, length, id, creationLsn, sequence)) {
-            throw corrupt(lsn, id, sequence, "the entry's bytes are not those that were written");
+            throw corrupt(log, lsn, id, sequence, "the entry's bytes are not those that were written");
         }
         return entry.slice(EntryLayout.VALUE, length).asReadOnlyBuffer();
     }
 
-    private CorruptStoreException corrupt(long lsn, long id, long sequence, String problem) {
+    /** Returns the exception for a damaged entry in the log. */
+    static CorruptStoreException corrupt(LogSegments log, long lsn, long id, long sequence, String problem) {
         long position = Math.max(0, lsn);
         return new CorruptStoreException(
                 log.describe(log.geometry().segmentOf(position)),

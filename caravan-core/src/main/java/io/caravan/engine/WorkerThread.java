@@ -52,19 +52,15 @@ final class WorkerThread implements Worker {
 
     private void loop() {
         while (!stopping) {
-            long waitNanos = runStep();
+            long waitNanos = UNTIL_WOKEN;
+            try {
+                waitNanos = step.run();
+            } catch (Throwable failed) {
+                crashed.accept(failed);
+            }
             if (waitNanos > 0) {
                 pause(waitNanos);
             }
-        }
-    }
-
-    private long runStep() {
-        try {
-            return step.run();
-        } catch (Throwable failed) {
-            crashed.accept(failed);
-            return UNTIL_WOKEN;
         }
     }
 
@@ -89,16 +85,9 @@ final class WorkerThread implements Worker {
     public void stop() {
         stopping = true;
         LockSupport.unpark(thread);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        DedicatedThread.awaitUninterruptibly(() -> {
+            thread.join();
+            return true;
+        });
     }
 }

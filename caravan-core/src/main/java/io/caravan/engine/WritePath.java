@@ -14,33 +14,37 @@ import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
 import io.caravan.wal.LogBuffer;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
 
 /**
  * Performs writes to lists. A write is first checked, and its checksums are computed, without the lock. Under the lock,
  * it waits for space, places and fills its record, changes the index, and adds its callback. If a write is rejected,
- * nothing has been changed.
+ * nothing has been changed. Also determines whether a write would have to wait, and runs the waiting actions once a
+ * write could proceed.
  */
 final class WritePath {
     private static final long NO_SEQUENCE = -1;
+    private static final long NEVER = -1;
     private static final Copy<byte[]> ARRAY = (frame, at, value, length) -> frame.put(at, value, 0, length);
     private static final Copy<ByteBuffer> BUFFER =
             (frame, at, value, length) -> frame.put(at, value, value.position(), length);
 
     private final StoreState state;
     private final CommitQueue queue;
-    private final FlushScheduler demand;
     private final HeapSpace space;
-    private final int maxValueBytes;
-    private final ListChanges changes;
 
-    WritePath(StoreState state, CommitQueue queue, FlushScheduler demand, HeapSpace space, ListChanges changes) {
+    /** The LSN of the last deletion of a list. Guarded by the store's lock. */
+    private long lastRemovalLsn = NEVER;
+
+    /** Actions to run once the store is writable. Guarded by the store's lock. */
+    private List<Runnable> actions = new ArrayList<>();
+
+    WritePath(StoreState state, CommitQueue queue, HeapSpace space) {
         this.state = state;
         this.queue = queue;
-        this.demand = demand;
         this.space = space;
-        this.changes = changes;
-        this.maxValueBytes = state.config.maxValueBytes();
     }
 
     /**
@@ -53,14 +57,14 @@ final class WritePath {
     void append(long id, ByteBuffer value, WriteCallback callback) {
         int length = checkLength(value.remaining());
         int crc = Checksums.crc32c(value, value.position(), length);
-        append(id, value, length, crc, BUFFER, Commit.Terms.USUAL, callback, true);
+        append(id, value, length, crc, BUFFER, Commit.USUAL_TERMS, callback, true);
     }
 
     void append(long id, byte[] value, WriteCallback callback) {
-        append(id, value, Commit.Terms.USUAL, callback, true);
+        append(id, value, Commit.USUAL_TERMS, callback, true);
     }
 
-    private void append(long id, byte[] value, Commit.Terms terms, WriteCallback callback, boolean mayWait) {
+    private void append(long id, byte[] value, WriteBatch terms, WriteCallback callback, boolean mayWait) {
         int length = checkLength(value.length);
         append(id, value, length, Checksums.crc32c(value), ARRAY, terms, callback, mayWait);
     }
@@ -72,7 +76,7 @@ final class WritePath {
             int length,
             int crc,
             Copy<T> copy,
-            Commit.Terms terms,
+            WriteBatch terms,
             WriteCallback callback,
             boolean mayWait) {
         state.lock.lock();
@@ -81,7 +85,7 @@ final class WritePath {
             try {
                 queue.add(callback, putAppend(commit.frame(), id, value, length, crc, copy), terms);
             } catch (RuntimeException | Error broken) {
-                throw halfMade(broken);
+                throw state.fail(broken);
             }
         } catch (CaravanException rejected) {
             state.counters.rejections++;
@@ -113,34 +117,24 @@ final class WritePath {
     }
 
     void trim(long id, long count, WriteCallback callback) {
-        admit(() -> {
-            Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true, true);
+        release(RecordLayout.TRIM_BYTES, callback, frame -> {
             int list = state.index.find(id);
-            long to = list == ListIndex.NONE ? 0 : saturatedSum(state.index.first(list), count);
-            enter(() -> queue.add(callback, putTrim(commit.frame(), id, to), Commit.Terms.USUAL));
+            long to = list == ListIndex.NONE ? 0 : state.index.first(list) + count;
+            // A sum of nonnegative numbers is negative if it overflows.
+            return putTrim(frame, id, to < 0 ? Long.MAX_VALUE : to);
         });
-    }
-
-    /** Returns the sum of two nonnegative numbers, at most {@link Long#MAX_VALUE}. */
-    static long saturatedSum(long a, long b) {
-        return a + b < 0 ? Long.MAX_VALUE : a + b;
     }
 
     void trimTo(long id, long firstSequence, WriteCallback callback) {
-        admit(() -> {
-            Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true, true);
-            enter(() -> queue.add(callback, putTrim(commit.frame(), id, firstSequence), Commit.Terms.USUAL));
-        });
+        release(RecordLayout.TRIM_BYTES, callback, frame -> putTrim(frame, id, firstSequence));
     }
 
     void delete(long id, WriteCallback callback) {
-        admit(() -> {
-            Commit commit = queue.makeRoom(RecordLayout.DELETE_BYTES, true, true);
-            enter(() -> {
-                putDelete(commit.frame(), id);
-                queue.add(callback, NO_SEQUENCE, Commit.Terms.USUAL);
-            });
-        });
+        release(RecordLayout.DELETE_BYTES, callback, frame -> putDelete(frame, id));
+    }
+
+    private void release(int bytes, WriteCallback callback, ToLongFunction<LogBuffer> put) {
+        admit(() -> enter(queue.makeRoom(bytes, true, true), put, Commit.USUAL_TERMS, callback));
     }
 
     void write(WriteBatch batch, WriteCallback callback) {
@@ -162,7 +156,7 @@ final class WritePath {
         if (operations.size() == 1
                 && operations.get(0) instanceof WriteBatch.Append append
                 && batch.expectations().isEmpty()) {
-            append(append.id(), append.value(), Commit.Terms.of(batch), callback, mayWait);
+            append(append.id(), append.value(), batch, callback, mayWait);
             return;
         }
         int[] crcs = new int[operations.size()];
@@ -179,7 +173,7 @@ final class WritePath {
                 requireLists(listsNeeded(operations));
                 requireEntries(operations.size(), idsOf(operations));
             }
-            enter(() -> queue.add(callback, putAll(commit.frame(), operations, crcs), Commit.Terms.of(batch)));
+            enter(commit, frame -> putAll(frame, operations, crcs), batch, callback);
         });
     }
 
@@ -225,9 +219,9 @@ final class WritePath {
     }
 
     private int checkLength(int length) {
-        if (length > maxValueBytes) {
+        if (length > state.config.maxValueBytes()) {
             rejected();
-            throw new ValueTooLargeException("a value", length, maxValueBytes);
+            throw new ValueTooLargeException("a value", length, state.config.maxValueBytes());
         }
         return length;
     }
@@ -302,12 +296,12 @@ final class WritePath {
     private <T> long putAppend(LogBuffer frame, long id, T value, int length, int crc, Copy<T> copy) {
         ListIndex index = state.index;
         int at = frame.add(RecordLayout.appendBytes(length));
-        int list = changes.findOrCreate(id, frame.lsn(at));
+        int list = findOrCreate(id, frame.lsn(at));
         long sequence = index.next(list);
         int checksum = EntryLayout.checksum(crc, length, id, index.creationLsn(list), sequence);
         RecordLayout.putAppend(frame.memory(), at, id, sequence, checksum, length);
         copy.into(frame.memory(), at + RecordLayout.ENTRY + EntryLayout.VALUE, value, length);
-        changes.append(list, Region.inLog(frame.lsn(at + RecordLayout.ENTRY), length), length, frame.lsn(at));
+        applyAppend(list, Region.inLog(frame.lsn(at + RecordLayout.ENTRY), length), length, frame.lsn(at));
         return sequence;
     }
 
@@ -323,20 +317,55 @@ final class WritePath {
             return index.first(list);
         }
         int at = frame.add(RecordLayout.TRIM_BYTES);
-        long first = changes.trim(list, to, frame.lsn(at));
+        long first = applyTrim(list, to, frame.lsn(at));
         RecordLayout.putTrim(frame.memory(), at, id, first);
         return first;
     }
 
-    private void putDelete(LogBuffer frame, long id) {
+    /** Deletes a list, if it exists. */
+    private long putDelete(LogBuffer frame, long id) {
         state.counters.writes(id).deletes++;
         int list = state.index.find(id);
-        if (list == ListIndex.NONE) {
-            return;
+        if (list != ListIndex.NONE) {
+            int at = frame.add(RecordLayout.DELETE_BYTES);
+            RecordLayout.putDelete(frame.memory(), at, id);
+            applyDelete(list, frame.lsn(at));
         }
-        int at = frame.add(RecordLayout.DELETE_BYTES);
-        RecordLayout.putDelete(frame.memory(), at, id);
-        changes.delete(list, frame.lsn(at));
+        return NO_SEQUENCE;
+    }
+
+    // The next five methods apply records to the lists, as soon as a record is written or replayed. Called under the
+    // lock.
+
+    /** Returns the list with this id. Creates it at this record's LSN if it does not exist. */
+    int findOrCreate(long id, long lsn) {
+        int found = state.index.find(id);
+        return found == ListIndex.NONE ? state.index.create(id, lsn, 0) : found;
+    }
+
+    void applyAppend(int list, long region, int length, long lsn) {
+        state.index.append(list, region, lsn);
+        Counters.Writes writes = state.counters.writes(state.index.id(list));
+        writes.appends++;
+        writes.appendedBytes += length;
+    }
+
+    /** Trims a list. Returns the first retained sequence. */
+    long applyTrim(int list, long to, long lsn) {
+        long first = state.index.trimTo(list, to, lsn);
+        space.reclaimLater(list, first, lsn);
+        return first;
+    }
+
+    void applyDelete(int list, long lsn) {
+        state.index.remove(list, lsn);
+        space.reclaimLater(list, state.index.next(list), lsn);
+        lastRemovalLsn = lsn;
+    }
+
+    /** Returns the LSN of the last deletion of a list. A read of a missing list waits until this LSN is committed. */
+    long lastRemovalLsn() {
+        return lastRemovalLsn;
     }
 
     private void admit(Runnable write) {
@@ -354,17 +383,81 @@ final class WritePath {
     /**
      * Applies the changes of an admitted write. An exception would leave an incomplete frame, and therefore fails the
      * store.
+     *
+     * @param put adds the records, changes the index, and returns the sequence for the callback
      */
-    private void enter(Runnable changes) {
+    private void enter(Commit commit, ToLongFunction<LogBuffer> put, WriteBatch terms, WriteCallback callback) {
         try {
-            changes.run();
+            queue.add(callback, put.applyAsLong(commit.frame()), terms);
         } catch (RuntimeException | Error broken) {
-            throw halfMade(broken);
+            throw state.fail(broken);
         }
     }
 
-    private CaravanException halfMade(Throwable broken) {
-        demand.requireForce();
-        return state.fail(broken);
+    /** Whether a write could proceed without waiting; see {@link io.caravan.ListStore#writable()}. */
+    boolean writable() {
+        return state.locked(() -> {
+            state.checkOpen();
+            return writableNow();
+        });
+    }
+
+    private boolean writableNow() {
+        return state.failure() != null || !state.lacksSpace() && queue.writable() && space.writable();
+    }
+
+    /** Runs the action once the store is writable; see {@link io.caravan.ListStore#onWritable}. */
+    void onWritable(Runnable action) {
+        boolean now = state.locked(() -> {
+            state.checkOpen();
+            boolean writable = writableNow();
+            if (!writable) {
+                actions.add(action);
+                requestSpace();
+            }
+            return writable;
+        });
+        if (now) {
+            action.run();
+        }
+    }
+
+    /**
+     * Requests a flush or fsync if the actions are waiting for one. Without this request, the store might never become
+     * writable.
+     */
+    private void requestSpace() {
+        if (!queue.active().roomy()) {
+            queue.requireFlush();
+        }
+        if (!space.writable()) {
+            space.requireReclaim();
+        }
+    }
+
+    /** Runs the waiting actions if the store is writable. */
+    void runActions() {
+        run(false);
+    }
+
+    /** Runs the waiting actions of a closed store, so that the code that registered them is notified. */
+    void runActionsOfClosed() {
+        run(true);
+    }
+
+    private void run(boolean closed) {
+        List<Runnable> taken = state.locked(() -> {
+            if (actions.isEmpty()) {
+                return List.of();
+            }
+            if (!closed && !writableNow()) {
+                requestSpace();
+                return List.of();
+            }
+            List<Runnable> all = actions;
+            actions = new ArrayList<>();
+            return all;
+        });
+        taken.forEach(action -> CallbackRunner.run("An action that waited for writability", action));
     }
 }

@@ -1,14 +1,14 @@
 /**
  * The engine, which combines the other packages into a store.
  *
- * <p>{@link io.caravan.engine.Engine} is the store, and {@code StoreComponents} wires its parts. A write enters through
+ * <p>{@link io.caravan.engine.Engine} is the store, and connects its components. A write enters through
  * {@code WritePath}. Under the store's lock, it requests admission from {@code HeapSpace} and adds a record to the
- * active commit of the {@code CommitQueue}, whose frame has its place in the log. {@code FlushScheduler} decides when
- * the {@code Flusher} swaps commits, writes and fsyncs the frame, and acknowledges the writes.
+ * active commit of the {@code CommitQueue}, whose frame has its place in the log. The queue decides when the {@code
+ * Flusher} swaps commits, writes and fsyncs the frame, and acknowledges the writes.
  *
  * <p>A read enters through {@code ReadPath}. It pins the list, waits until the list's last write is committed, and
- * reads values from the log or the heap with {@code ValueReader}. The {@code Checkpointer} publishes {@code
- * Checkpoints}: {@code LogEvacuation} moves survivors from the log to the heap, so that older log segments are no
+ * reads values from the log or the heap with {@code ValueReader}. The {@code Checkpointer} publishes
+ * checkpoints: {@code LogEvacuation} moves survivors from the log to the heap, so that older log segments are no
  * longer needed. The {@code Provisioner} creates log segments ahead of need, and {@code Recovery} rebuilds the state
  * when a store is opened.
  *

@@ -65,7 +65,7 @@ class ClosingTest {
         Throwable rejection = catchThrowable(() -> store.engine.get(1, each((sequence, value) -> {
             closeUntilItWaitsForReaders(closer);
             nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
-            store.engine.parts.state.locked(store.engine.parts.state.changed::signalAll);
+            store.engine.state.locked(store.engine.state.changed::signalAll);
             joined(closer);
             if (!inLog) {
                 reusePlaceOf(store, "second");

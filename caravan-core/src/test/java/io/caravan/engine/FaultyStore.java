@@ -69,13 +69,9 @@ final class FaultyStore implements AutoCloseable {
     static StoreState stateOf(StoreConfig config, LongSupplier clock, Runnable wakeFlusher) throws IOException {
         MemoryStorage storage = new MemoryStorage();
         NewStore.createEmpty(storage, config, 1);
-        return new StoreState(
-                config,
-                storage,
-                new Recovery(storage).recover(),
-                clock,
-                Scheduler.THREADS,
-                new StoreState.Wakes(wakeFlusher, () -> {}, () -> {}));
+        StoreState state = new StoreState(config, storage, new Recovery(storage).recover(), clock, Scheduler.THREADS);
+        state.wakes = new StoreState.Wakes(wakeFlusher, () -> {}, () -> {}, () -> {});
+        return state;
     }
 
     static FaultyStore open() {
@@ -129,7 +125,7 @@ final class FaultyStore implements AutoCloseable {
 
     /** Wakes the checkpointer, and waits until it is idle or waiting. */
     void awaitIdleCheckpointer() {
-        engine.parts.onCheckpointer(() -> {});
+        engine.onCheckpointer(() -> {});
         threads.awaitRest("caravan-checkpointer");
     }
 

@@ -34,9 +34,13 @@ class FlushTimingTest {
     private final AtomicLong nanos = new AtomicLong();
     private final Completions completions = new Completions();
 
+    private static FlushDelay delay(FlushPolicy policy) {
+        return new FlushDelay(policy, () -> 0, 1);
+    }
+
     @Test
     void immediatePolicyNeverWaits() {
-        FlushDelay delay = new FlushDelay(FlushPolicy.immediate());
+        FlushDelay delay = delay(FlushPolicy.immediate());
         delay.flushed(100, MILLI, 5 * MILLI);
         delay.flushed(100, MILLI, 6 * MILLI);
         assertThat(delay.nanos()).isZero();
@@ -44,7 +48,7 @@ class FlushTimingTest {
 
     @Test
     void fixedDelayPolicyAlwaysUsesConfiguredDelay() {
-        FlushDelay delay = new FlushDelay(FlushPolicy.fixedDelay(Duration.ofMillis(3)));
+        FlushDelay delay = delay(FlushPolicy.fixedDelay(Duration.ofMillis(3)));
         assertThat(delay.nanos()).isEqualTo(3 * MILLI);
         delay.flushed(1, 50 * MILLI, 60 * MILLI);
         assertThat(delay.nanos()).isEqualTo(3 * MILLI);
@@ -229,7 +233,7 @@ class FlushTimingTest {
 
     /** Returns the delay after {@code flushes} flushes with {@code writes} writes each, {@code apartNanos} apart. */
     private static FlushDelay adaptiveAfter(int flushes, int writes, long fsyncNanos, long apartNanos) {
-        FlushDelay delay = new FlushDelay(FlushPolicy.adaptive());
+        FlushDelay delay = delay(FlushPolicy.adaptive());
         for (int i = 1; i <= flushes; i++) {
             delay.flushed(writes, fsyncNanos, i * apartNanos);
         }
@@ -301,14 +305,14 @@ class FlushTimingTest {
     })
     void returnsTimeToPark(String what, int processors, long nanos, long parkedNanos) {
         SteppingClock clock = new SteppingClock(0);
-        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, processors);
+        FlushDelay sleeper = new FlushDelay(FlushPolicy.immediate(), clock::tick, processors);
         assertThat(sleeper.parkOrSpin(nanos, () -> false)).as(what).isEqualTo(parkedNanos);
     }
 
     @Test
     void spinsUntilInstantAtEndOfWait() {
         SteppingClock clock = new SteppingClock(1_000);
-        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);
+        FlushDelay sleeper = new FlushDelay(FlushPolicy.immediate(), clock::tick, 8);
         assertThat(sleeper.parkOrSpin(90_000, () -> false)).isZero();
         assertThat(clock.now).isBetween(90_000L, 92_000L);
     }
@@ -317,7 +321,7 @@ class FlushTimingTest {
     void doesNotWaitForPastInstantOrIfCutShort() {
         SteppingClock clock = new SteppingClock(0);
         clock.now = 5 * MILLI;
-        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);
+        FlushDelay sleeper = new FlushDelay(FlushPolicy.immediate(), clock::tick, 8);
         assertThat(sleeper.parkOrSpin(4 * MILLI, () -> false)).isZero();
         assertThat(sleeper.parkOrSpin(9 * MILLI, () -> true)).isZero();
     }

@@ -313,16 +313,13 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     }
 
     /** Returns the components of a store that uses this index, whose capacity is limited. */
-    private static StoreComponents withIndex(ListIndex index, StoreConfig config, MemoryStorage disk)
-            throws IOException {
+    private static Engine withIndex(ListIndex index, StoreConfig config, MemoryStorage disk) throws IOException {
         NewStore.createEmpty(disk, config, NewStore.newStoreId());
         Recovered created = new Recovery(disk).recover();
         Recovered limited = new Recovered(
-                created.newest(),
-                created.newestBytes(),
                 created.checkpoints(),
                 created.badCheckpoints(),
-                created.neededLogSegment(),
+                created.newestBytes(),
                 created.log(),
                 created.end(),
                 created.heapFile(),
@@ -330,11 +327,11 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
                 created.heap(),
                 created.freed(),
                 created.cases());
-        return new StoreComponents(config, disk, limited, System::nanoTime, Scheduler.THREADS);
+        return new Engine(config, disk, limited, System::nanoTime, Scheduler.THREADS);
     }
 
-    private static OutOfSpaceException rejection(StoreComponents parts, WriteBatch batch) {
-        return catchThrowableOfType(OutOfSpaceException.class, () -> parts.writes.write(batch, NO_CALLBACK));
+    private static OutOfSpaceException rejection(Engine engine, WriteBatch batch) {
+        return catchThrowableOfType(OutOfSpaceException.class, () -> engine.writes.write(batch, NO_CALLBACK));
     }
 
     /** Checks that a full list table rejects only new lists, and accepts one after a deleted list is freed. */
@@ -342,25 +339,25 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     void fullListTableRejectsOnlyNewLists() throws Exception {
         StoreConfig config = FaultyStore.small().build();
         MemoryStorage disk = new MemoryStorage();
-        StoreComponents parts = withIndex(new ListIndex(2, LongPages.MAX_PAGES), config, disk);
-        parts.start();
-        parts.writes.append(1, bytes("a"), NO_CALLBACK);
-        parts.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NO_CALLBACK);
-        long used = parts.heapUse().usedBytes();
+        Engine engine = withIndex(new ListIndex(2, LongPages.MAX_PAGES), config, disk);
+        engine.start(false);
+        engine.writes.append(1, bytes("a"), NO_CALLBACK);
+        engine.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NO_CALLBACK);
+        long used = engine.heapUse().usedBytes();
         WriteBatch newList = WriteBatch.create().append(3, bytes("new"));
-        assertThat(rejection(parts, newList)).hasMessageContaining("has 2 lists and space for 0 more");
-        assertThat(rejection(parts, WriteBatch.create().append(1, bytes("x")).append(3, bytes("x"))))
+        assertThat(rejection(engine, newList)).hasMessageContaining("has 2 lists and space for 0 more");
+        assertThat(rejection(engine, WriteBatch.create().append(1, bytes("x")).append(3, bytes("x"))))
                 .isNotNull();
-        assertThat(rejection(parts, WriteBatch.create().delete(2).append(2, bytes("x"))))
+        assertThat(rejection(engine, WriteBatch.create().delete(2).append(2, bytes("x"))))
                 .isNotNull();
-        assertThat(parts.heapUse().usedBytes()).isEqualTo(used);
+        assertThat(engine.heapUse().usedBytes()).isEqualTo(used);
 
-        parts.writes.append(1, bytes("d"), NO_CALLBACK);
-        parts.writes.write(WriteBatch.create().append(1, bytes("e")).append(2, bytes("f")), NO_CALLBACK);
-        parts.writes.delete(2, NO_CALLBACK);
-        Eventually.await("the deleted list is freed", () -> rejection(parts, newList) == null);
-        assertThat(parts.state.failure()).isNull();
-        parts.close();
+        engine.writes.append(1, bytes("d"), NO_CALLBACK);
+        engine.writes.write(WriteBatch.create().append(1, bytes("e")).append(2, bytes("f")), NO_CALLBACK);
+        engine.writes.delete(2, NO_CALLBACK);
+        Eventually.await("the deleted list is freed", () -> rejection(engine, newList) == null);
+        assertThat(engine.state.failure()).isNull();
+        engine.close();
         try (FaultyStore opened = FaultyStore.open(config, disk)) {
             assertThat(texts(opened.engine, 1)).containsExactly("0:a", "1:b", "2:d", "3:e");
             assertThat(opened.engine.info(2)).isNull();
@@ -375,22 +372,22 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         StoreConfig config = FaultyStore.small().build();
         MemoryStorage disk = new MemoryStorage();
         int pages = 3;
-        StoreComponents parts = withIndex(new ListIndex(LongPages.MAX_PAGES, pages), config, disk);
-        parts.start();
+        Engine engine = withIndex(new ListIndex(LongPages.MAX_PAGES, pages), config, disk);
+        engine.start(false);
         WriteBatch one = WriteBatch.create().append(1, bytes("x"));
         int appended = 0;
-        while (rejection(parts, one) == null) {
+        while (rejection(engine, one) == null) {
             appended++;
         }
         assertThat(appended).isBetween(LongPages.PAGE_LONGS / 2, pages * LongPages.PAGE_LONGS);
-        assertThat(rejection(parts, one)).hasMessageContaining("has " + appended + " entries");
-        assertThat(rejection(parts, WriteBatch.create().append(1, bytes("x")).append(2, bytes("x"))))
+        assertThat(rejection(engine, one)).hasMessageContaining("has " + appended + " entries");
+        assertThat(rejection(engine, WriteBatch.create().append(1, bytes("x")).append(2, bytes("x"))))
                 .hasMessageContaining("has " + appended + " entries");
 
-        parts.writes.trim(1, appended - 1, NO_CALLBACK);
-        Eventually.await("what was trimmed is freed", () -> rejection(parts, one) == null);
-        assertThat(parts.state.failure()).isNull();
-        parts.close();
+        engine.writes.trim(1, appended - 1, NO_CALLBACK);
+        Eventually.await("what was trimmed is freed", () -> rejection(engine, one) == null);
+        assertThat(engine.state.failure()).isNull();
+        engine.close();
         try (FaultyStore opened = FaultyStore.open(config, disk)) {
             assertThat(texts(opened.engine, 1)).containsExactly(appended - 1 + ":x", appended + ":x");
             opened.closeAndVerify();
@@ -450,7 +447,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
                 new Thread(verify, "verify").start();
                 open.awaitReached();
                 store.faults.usable(() -> 0);
-                store.engine.parts.provisioner.wake();
+                store.engine.provisioner.wake();
                 store.awaitProvisioned();
                 assertThat(store.files(LOG)).hasSize(before.size() - 1);
             }

@@ -61,7 +61,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         Space() throws IOException {
             state = FaultyStore.stateOf(
                     FaultyStore.small().heapSegmentBytes(1 << 26).build(), () -> 0, () -> {});
-            space = new HeapSpace(state, new FlushScheduler(state, new Commit(8192)), new PendingFrees());
+            space = new HeapSpace(state, new PendingFrees());
             lsn = state.forced.position();
             HeapGeometry geometry = state.heapFile.geometry();
             state.heap.addSpace(geometry.firstAddress(0), geometry.usableBytes());
@@ -194,7 +194,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             int slices = entries / (2 * SLICE);
             appendMany(store, 1, entries);
             // The first write to this position allocates disk space, and the second one writes entries.
-            long firstEntry = store.engine.parts.state.heapFile.geometry().firstAddress(0);
+            long firstEntry = store.engine.state.heapFile.geometry().firstAddress(0);
             store.faults.fail(nth(2, on(Kind.WRITE, FaultyStore.HEAP).and(call -> call.position() == firstEntry)));
             long before = store.engine.stats().lockNanos().count();
             assertThat(catchThrowable(store.engine::checkpoint)).isInstanceOf(StoreIoException.class);

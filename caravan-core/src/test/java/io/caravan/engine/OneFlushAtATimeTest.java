@@ -18,16 +18,13 @@ class OneFlushAtATimeTest {
     private long nanos;
     private final AtomicInteger wakes = new AtomicInteger();
     private StoreState state;
-    private FlushScheduler demand;
     private CommitQueue queue;
 
     /** Creates the components of an engine that decide when to flush. They have no log, so no frame is placed. */
     @BeforeEach
     void open() throws Exception {
         state = FaultyStore.stateOf(FaultyStore.small().build(), () -> nanos, wakes::incrementAndGet);
-        demand = new FlushScheduler(state, new Commit(8192));
-        queue = new CommitQueue(
-                state, demand, null, new LogScanner.End(0, FrameLayout.Link.NONE, 0, false), new Commit(8192));
+        queue = new CommitQueue(state, null, new LogScanner.End(0, FrameLayout.Link.NONE, 0, false));
         state.lock.lock();
     }
 
@@ -37,14 +34,14 @@ class OneFlushAtATimeTest {
     }
 
     private void write() {
-        queue.add(StoreCalls.NO_CALLBACK, 0, Commit.Terms.USUAL);
+        queue.add(StoreCalls.NO_CALLBACK, 0, Commit.USUAL_TERMS);
     }
 
     @Test
     void flusherStartsNoFlushDuringEventLoopFlush() {
-        long group = demand.openGroup();
+        long group = queue.openGroup();
         write();
-        assertThat(demand.closeGroup(group, true)).as("an event loop flushes").isTrue();
+        assertThat(queue.closeGroup(group, true)).as("an event loop flushes").isTrue();
         Commit flushed = queue.beginFlush();
         assertThat(flushed).isNotNull();
 
@@ -61,34 +58,34 @@ class OneFlushAtATimeTest {
 
     @Test
     void eventLoopStartsNoFlushDuringFlusherFlush() {
-        long group = demand.openGroup();
-        demand.requireForce();
+        long group = queue.openGroup();
+        queue.requireForce();
         assertThat(queue.beginFlush()).isNotNull();
         write();
-        demand.closeGroup(group, false);
+        queue.closeGroup(group, false);
         assertThat(queue.beginFlush()).isNull();
     }
 
     @Test
     void flusherStopsWaitingForGroupThatStaysOpen() {
-        long group = demand.openGroup();
+        long group = queue.openGroup();
         write();
         assertThat(queue.hasWork()).as("the group may add to it").isFalse();
         nanos += TimeUnit.MILLISECONDS.toNanos(2);
         assertThat(queue.hasWork()).isTrue();
-        assertThat(demand.closeGroup(group, true)).as("it no longer counts").isFalse();
+        assertThat(queue.closeGroup(group, true)).as("it no longer counts").isFalse();
     }
 
     @Test
     void flusherRestsUntilEventLoopFlushEnds() {
-        long group = demand.openGroup();
+        long group = queue.openGroup();
         write();
-        assertThat(demand.closeGroup(group, true)).isTrue();
+        assertThat(queue.closeGroup(group, true)).isTrue();
         Commit flushed = queue.beginFlush();
         write();
         nanos += TimeUnit.MILLISECONDS.toNanos(2);
         assertThat(queue.hasWork()).isFalse();
-        assertThat(demand.restNanos(queue.flushing())).isEqualTo(Worker.UNTIL_WOKEN);
+        assertThat(queue.restNanos()).isEqualTo(Worker.UNTIL_WOKEN);
         wakes.set(0);
         queue.endFlush(flushed);
         assertThat(wakes).hasValue(1);
@@ -99,13 +96,13 @@ class OneFlushAtATimeTest {
     void flusherRestsUntilFlushEndsWhenGroupStaysOpen() {
         write();
         Commit flushed = queue.beginFlush();
-        demand.openGroup();
+        queue.openGroup();
         write();
         assertThat(queue.hasWork()).isFalse();
-        assertThat(demand.restNanos(queue.flushing())).isEqualTo(TimeUnit.MILLISECONDS.toNanos(1));
+        assertThat(queue.restNanos()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(1));
         nanos += TimeUnit.MILLISECONDS.toNanos(2);
         assertThat(queue.hasWork()).isFalse();
-        assertThat(demand.restNanos(queue.flushing())).isEqualTo(Worker.UNTIL_WOKEN);
+        assertThat(queue.restNanos()).isEqualTo(Worker.UNTIL_WOKEN);
         wakes.set(0);
         queue.endFlush(flushed);
         assertThat(wakes).hasValue(1);
@@ -115,7 +112,7 @@ class OneFlushAtATimeTest {
     /** Checks that the next write wakes the flusher after a flush was requested when there was nothing to flush. */
     @Test
     void nextWriteWakesFlusherAfterEmptyFlushRequest() {
-        demand.requireFlush();
+        queue.requireFlush();
         wakes.set(0);
         write();
         assertThat(wakes).hasValue(1);
@@ -123,8 +120,8 @@ class OneFlushAtATimeTest {
 
     @Test
     void requiredFsyncRunsOnceEvenWithoutWrites() {
-        demand.requireForce();
-        demand.requireFlush();
+        queue.requireForce();
+        queue.requireFlush();
         Commit forced = queue.beginFlush();
         assertThat(forced.fsyncRequested()).isTrue();
         write();

@@ -69,7 +69,7 @@ class SalvageTest {
                 flush.awaitReached();
                 writes.add(store.engine.append(3, bytes("before the checkpoint")));
                 create.release();
-                Eventually.await("the checkpoint waits for the log", store.engine.parts.demand::urgent);
+                Eventually.await("the checkpoint waits for the log", store.engine.queue::urgent);
                 writes.add(store.engine.append(4, bytes("after the checkpoint")));
             }
             checkpoint.get();

@@ -297,7 +297,7 @@ class WriteGroupTest {
                 fsync.awaitReached();
                 // After the second step, the flusher no longer expects the first write of a group.
                 for (int step = 0; step < 2; step++) {
-                    store.engine.parts.state.wakes.flusher().run();
+                    store.engine.state.wakes.flusher().run();
                     store.awaitIdleFlusher();
                 }
             }

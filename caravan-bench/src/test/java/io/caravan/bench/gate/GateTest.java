@@ -29,8 +29,7 @@ class GateTest {
     /** Changes that slow down a build, each with the ratio that must detect it. */
     private enum Slowdown {
         BUSY_APPENDS(
-                Ratio.APPEND_CPU,
-                new SourceEdit("engine/ListChanges", "        writes.appendedBytes += length;\n", """
+                Ratio.APPEND_CPU, new SourceEdit("engine/WritePath", "        writes.appendedBytes += length;\n", """
                             writes.appendedBytes += length;
                             for (int i = 0; i < 1_000; i++) {
                                 Thread.onSpinWait();
@@ -52,11 +51,11 @@ class GateTest {
         GARBAGE(
                 Ratio.GARBAGE,
                 new SourceEdit(
-                        "engine/ListChanges",
+                        "engine/WritePath",
                         "        writes.appendedBytes += length;\n",
                         "        writes.appendedBytes += length;\n        garbage = new byte[200];\n"),
                 new SourceEdit(
-                        "engine/ListChanges",
+                        "engine/WritePath",
                         "    private long lastRemovalLsn = NEVER;\n",
                         "    private long lastRemovalLsn = NEVER;\n    byte[] garbage;\n"));
 

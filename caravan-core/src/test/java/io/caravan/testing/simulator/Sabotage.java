@@ -11,7 +11,7 @@ enum Sabotage {
     ACKNOWLEDGE_BEFORE_THE_FORCE(edit(
             "engine/Flusher",
             "            if (force) {\n",
-            "            commit.acknowledge();\n            if (force) {\n")),
+            "            commit.complete(null);\n            if (force) {\n")),
     SKIP_THE_FORCE(edit("engine/Flusher", "                writer.force();\n", "")),
     SKIP_THE_DIRECTORY_FORCE_AFTER_A_RENAME(edit(
             "wal/LogSegments",
@@ -49,7 +49,7 @@ enum Sabotage {
     FORGET_LISTS_THAT_STILL_HAVE_ENTRIES_IN_THE_LOG(
             edit("engine/LogEvacuation", "                state.index.putYoung(young.pin.list());\n", "")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
-            "engine/Checkpoints",
+            "engine/Checkpointer",
             "state.geometry.segmentOf(older.startLsn())",
             "state.geometry.segmentOf(header.startLsn())")),
     WRITE_TO_A_FROZEN_PAGE(edit("collections/LongPages", "frozen[number].clone()", "frozen[number]")),
@@ -76,8 +76,8 @@ enum Sabotage {
             edit("wal/LogWriter", "            forceFailed(failed);\n", "            force();\n            return;\n")),
     LET_A_READER_SEE_WHAT_IS_NOT_FORCED(edit(
             "engine/ReadPath",
-            "            committed.awaitPassed(pinned.lastLsn());\n            return described(pinned);",
-            "            return described(pinned);")),
+            "            committed.awaitPassed(pinned.lastLsn());\n            return described(pinned);\n",
+            "            return described(pinned);\n")),
     TRUST_A_FRAME_WHOSE_FORCE_FAILED(
             edit("wal/LogSegments", "        writeAgain(frames, Math.max(start, opened.get()), end);\n", "")),
     WRITE_ACKNOWLEDGED_FRAMES_AGAIN(edit("wal/LogSegments", "Math.max(start, opened.get())", "start")),

@@ -194,9 +194,9 @@ class SupportCommandTest {
                         "anything " + MARKER,
                         "2026-01-02T03:04:05.678Z WARN  [" + MARKER + "] ExpirySweeper: document '" + MARKER
                                 + "' has expired and could not be deleted: " + MARKER,
-                        "2026-01-02T03:04:05.678Z INFO  [t] StoreComponents: " + MARKER
+                        "2026-01-02T03:04:05.678Z INFO  [t] Engine: " + MARKER
                                 + " is open: 12 lists, 345 entries, 6 frames replayed, " + MARKER,
-                        "2026-01-02T03:04:05.678Z INFO  [t] StoreComponents: x is open: " + MARKER
+                        "2026-01-02T03:04:05.678Z INFO  [t] Engine: x is open: " + MARKER
                                 + " lists, 345 entries, 6 frames replayed, []",
                         "2026-01-02T03:04:05.678Z INFO  [t] " + MARKER + ": stopping",
                         "Jan 02 03:04:05 " + MARKER
@@ -222,8 +222,8 @@ class SupportCommandTest {
         assertThat(bundle.part("log.txt")).isEqualTo("""
             (1 hidden)
             2026-01-02T03:04:05.678Z WARN ExpirySweeper: document '…' has expired and could not be deleted: …
-            2026-01-02T03:04:05.678Z INFO StoreComponents: … is open: 12 lists, 345 entries, 6 frames replayed, …
-            2026-01-02T03:04:05.678Z INFO StoreComponents: (hidden)
+            2026-01-02T03:04:05.678Z INFO Engine: … is open: 12 lists, 345 entries, 6 frames replayed, …
+            2026-01-02T03:04:05.678Z INFO Engine: (hidden)
             2026-01-02T03:04:05.678Z INFO (hidden): (hidden)
             2026-01-02T03:04:05.678+01:00 INFO Shutdown: stopping
             2026-01-02T03:04:05.678Z ERROR Flusher: … has failed and must be reopened
