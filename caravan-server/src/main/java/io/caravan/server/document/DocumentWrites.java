@@ -315,7 +315,12 @@ abstract class DocumentWrites extends DocumentReads {
                 if (!mayWait) {
                     throw later;
                 }
-                awaitSpace();
+                try {
+                    awaitSpace();
+                } catch (CaravanException closed) {
+                    write.outcome().failure(closed);
+                    return;
+                }
             }
         }
     }
