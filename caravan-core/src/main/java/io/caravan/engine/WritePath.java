@@ -166,8 +166,7 @@ final class WritePath {
                 .mapToLong(append -> EntryLayout.entryBytes(((WriteBatch.Append) append).value().length))
                 .sum();
         admit(() -> {
-            boolean releases = entryBytes > 0 && deletedBytes(operations) >= entryBytes;
-            Commit commit = makeRoom(bytes, releases ? 0 : entryBytes, mayWait);
+            Commit commit = makeRoom(bytes, entryBytes, mayWait);
             checkExpectations(batch.expectations());
             if (entryBytes > 0 && state.index.appendsLeft() < operations.size()) {
                 requireLists(listsNeeded(operations));
@@ -175,28 +174,6 @@ final class WritePath {
             }
             enter(commit, frame -> putAll(frame, operations, crcs), batch, callback);
         });
-    }
-
-    /**
-     * Returns a lower bound on the total size of the entries that the batch deletes. A batch that deletes at least as
-     * much as it appends may use the reserve, so that a full store can record a deletion.
-     */
-    private long deletedBytes(List<WriteBatch.Operation> operations) {
-        return operations.stream()
-                .filter(WriteBatch.Delete.class::isInstance)
-                .mapToLong(WriteBatch.Operation::id)
-                .distinct()
-                .map(this::entryBytesOf)
-                .sum();
-    }
-
-    private long entryBytesOf(long id) {
-        ListIndex index = state.index;
-        int list = index.find(id);
-        if (list == ListIndex.NONE || index.first(list) > index.firstStored(list)) {
-            return 0;
-        }
-        return index.storedBytes(list) + EntryLayout.VALUE * (index.next(list) - index.first(list));
     }
 
     private int measure(List<WriteBatch.Operation> operations, int[] crcs) {

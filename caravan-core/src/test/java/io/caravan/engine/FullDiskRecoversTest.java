@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreIoException;
-import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.format.EntryLayout;
 import io.caravan.inspect.Verifier;
@@ -37,10 +36,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 class FullDiskRecoversTest {
     private static final int KIB = 1024;
     private static final int DOCUMENTS = 10;
-    /** The list in which the deletions are recorded, as a document server records them. */
-    private static final long RECORDS = -1;
-
-    private static final int MAX_RECORD_BYTES = 300;
     private static final int IN_FLIGHT = 32;
     private static final int MAX_VALUE_BYTES = 15_000;
     private static final int LEAST_DISK_BYTES = 2_200 * KIB;
@@ -108,14 +103,7 @@ class FullDiskRecoversTest {
         Engine store = engine;
         for (int i = kept; i < DOCUMENTS; i++) {
             int id = i;
-            byte[] record = new byte[random.nextInt(2 * MAX_RECORD_BYTES)];
-            awaitAccepted(store, "the deletion of document " + id, callback -> {
-                if (record.length > MAX_RECORD_BYTES) {
-                    store.delete(id, callback);
-                } else {
-                    store.write(WriteBatch.create().delete(id).append(RECORDS, record), callback);
-                }
-            });
+            awaitAccepted(store, "the deletion of document " + id, callback -> store.delete(id, callback));
             if (random.nextInt(4) == 0) {
                 pause();
             }
