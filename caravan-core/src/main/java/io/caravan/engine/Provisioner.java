@@ -182,7 +182,9 @@ final class Provisioner {
     }
 
     private void provide() throws IOException {
-        retire(leases.stream().mapToLong(Lease::logSegment).reduce(neededLogSegment, Math::min));
+        // Read before the leases: a backup takes a lease before its checkpoint can be superseded.
+        long needed = neededLogSegment;
+        retire(leases.stream().mapToLong(Lease::logSegment).reduce(needed, Math::min));
         lastReadySegment = log.last();
         discardIdle();
         while (log.last() < enteredSegment + READY_AHEAD) {

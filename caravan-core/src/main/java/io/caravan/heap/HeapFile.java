@@ -106,10 +106,22 @@ public final class HeapFile implements AutoCloseable {
             file.write(block, 0);
             file.write(ByteBuffer.allocate(1), geometry.segmentBytes() - 1L);
             file.force();
+        } catch (IOException failed) {
+            deleteAfter(failed, temporary);
+            throw failed;
         }
         storage.rename(temporary, FileNames.HEAP.of(number));
         storage.forceDirectory();
         openNext();
+    }
+
+    /** Deletes an incomplete file, so that its space is free for other files. */
+    private void deleteAfter(IOException failed, String name) {
+        try {
+            storage.delete(name);
+        } catch (IOException also) {
+            failed.addSuppressed(also);
+        }
     }
 
     private FileHeader.Fields header(int number) {

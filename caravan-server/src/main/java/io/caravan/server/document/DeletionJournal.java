@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,8 +37,6 @@ final class DeletionJournal {
     private final ReentrantLock list = new ReentrantLock();
     /** Durable deletions, oldest first, with their sequences in the list. Guarded by the monitor. */
     private final Map<DeletionRecord, Long> pending = new LinkedHashMap<>();
-    /** Deletions that the store had no space to record, with their acknowledgments. Guarded by the monitor. */
-    private final Map<DeletionRecord, Runnable> unacknowledged = new HashMap<>();
     /** The number of unarchived deletions for each name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
     /** The first sequence of the list. Guarded by the monitor. */
@@ -75,15 +72,14 @@ final class DeletionJournal {
      * Commits an edit that deletes one or more documents in the journal's shard. If {@link Edit#commit} throws, nothing
      * has changed.
      *
-     * @param record whether to write an entry for each deletion. If false, because the store has no space, the callback
-     *     succeeds only once the archive has the deletions; otherwise, hydration from the archive could undo them after
-     *     a crash
+     * @param record whether to write an entry for each deletion; if false, because the store has no space, the
+     *     deletions are kept only in memory
      */
     void commit(Edit edit, List<DeletionRecord> deletions, boolean record, WriteCallback callback) {
         if (!record) {
             LOG.warn(
-                    "the store has no space to record the deletion of {} documents: it is acknowledged once it is"
-                            + " archived",
+                    "the store has no space to record the deletion of {} documents: they stay in the archive if the"
+                            + " server is restarted before it has archived that",
                     deletions.size());
             commit(edit, deletions, UNWRITTEN, callback);
             return;
@@ -109,17 +105,8 @@ final class DeletionJournal {
                     new WriteCallback() {
                         @Override
                         public void success(long last) {
-                            if (sequence == UNWRITTEN) {
-                                AtomicInteger left = new AtomicInteger(deletions.size());
-                                unrecorded(deletions, () -> {
-                                    if (left.decrementAndGet() == 0) {
-                                        callback.success(last);
-                                    }
-                                });
-                            } else {
-                                recorded(deletions, sequence);
-                                callback.success(last);
-                            }
+                            durable(deletions, sequence);
+                            callback.success(last);
                         }
 
                         @Override
@@ -143,16 +130,9 @@ final class DeletionJournal {
         names.computeIfPresent(deletion.name(), (name, count) -> count == 1 ? null : count - 1);
     }
 
-    private synchronized void recorded(List<DeletionRecord> deletions, long sequence) {
+    private synchronized void durable(List<DeletionRecord> deletions, long sequence) {
         for (int i = 0; i < deletions.size(); i++) {
-            pending.put(deletions.get(i), sequence + i);
-        }
-    }
-
-    private synchronized void unrecorded(List<DeletionRecord> deletions, Runnable archived) {
-        for (DeletionRecord deletion : deletions) {
-            pending.put(deletion, UNWRITTEN);
-            unacknowledged.put(deletion, archived);
+            pending.put(deletions.get(i), sequence == UNWRITTEN ? UNWRITTEN : sequence + i);
         }
     }
 
@@ -168,25 +148,19 @@ final class DeletionJournal {
 
     /** Removes a deletion that is now archived, and trims the journal if possible. */
     void archived(DeletionRecord deletion) {
-        Runnable acknowledgment;
         long keepFrom;
-        boolean trims;
         synchronized (this) {
             if (pending.remove(deletion) == null) {
                 return;
             }
             forget(deletion);
-            acknowledgment = unacknowledged.remove(deletion);
             keepFrom = oldestNeeded();
-            trims = keepFrom > firstSequence;
-            firstSequence = Math.max(firstSequence, keepFrom);
+            if (keepFrom <= firstSequence) {
+                return;
+            }
+            firstSequence = keepFrom;
         }
-        if (trims) {
-            trim(keepFrom);
-        }
-        if (acknowledgment != null) {
-            acknowledgment.run();
-        }
+        trim(keepFrom);
     }
 
     /** Returns the sequence of the oldest entry to keep; called with the monitor held. */

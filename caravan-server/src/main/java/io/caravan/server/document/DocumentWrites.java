@@ -361,8 +361,8 @@ abstract class DocumentWrites extends DocumentReads {
                     if (edits.deletions.isEmpty() || !recordDeletions) {
                         throw full;
                     }
-                    // A full store can delete a document that is smaller than the record of its deletion, but cannot
-                    // record the deletion: the write is repeated without the record.
+                    // A full store can delete a document, but cannot record the deletion: the write is repeated without
+                    // the record.
                     recordDeletions = false;
                     continue;
                 }

@@ -74,6 +74,12 @@ public final class Prefetch {
         return copiedBytes;
     }
 
+    /** Releases the copied values. The next attempt must copy them again. */
+    public void releaseCopies() {
+        copies = null;
+        copiedBytes = 0;
+    }
+
     /**
      * Attempts the write with the data that has been obtained so far.
      *

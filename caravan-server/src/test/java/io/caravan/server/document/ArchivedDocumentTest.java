@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -195,26 +194,18 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void fullStoreAcknowledgesDeletionOnceItIsArchived() {
+    void fullStoreDeletesAndKeepsDeletionPending() {
         FullStore store = new FullStore();
         try (Documents full = new Documents(store)) {
             full.push("a", "1");
             full.mark("a", full.found("a").id(), MARK);
             store.full = true;
-            CompletableFuture<Boolean> deleted = new CompletableFuture<>();
 
-            full.service()
-                    .write(
-                            name("a"),
-                            EditedDocument::delete,
-                            Outcome.of(deleted::complete, deleted::completeExceptionally));
+            assertThat(full.delete("a")).isTrue();
 
-            store.flush();
             List<DeletionRecord> pending = full.service().pendingDeletions();
             assertThat(pending).extracting(DeletionRecord::name).containsExactly(name("a"));
-            assertThat(deleted).isNotDone();
             full.service().deletionArchived(pending.get(0));
-            assertThat(deleted).isCompletedWithValue(true);
             assertThat(full.service().pendingDeletions()).isEmpty();
         }
     }

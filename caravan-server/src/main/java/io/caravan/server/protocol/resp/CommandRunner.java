@@ -298,7 +298,10 @@ final class CommandRunner {
             documents.writeWaiting(change.names(), change.edit(), preparation, context.place());
             return true;
         } catch (NotWritableException tooLarge) {
-            // The store is writable, but the write needs more space.
+            // The store is writable, but the write needs more space. Copies that are held while writes wait could use
+            // all memory for replies, and the writes could then not go on.
+            preparation.releaseCopies();
+            context.place().hold(0);
             documents.onWritable(session.untilClosed(() -> retryLater(context.wake())));
             return false;
         }

@@ -212,6 +212,7 @@ final class BlockingPop implements ResumableRead {
             documents.writeWaiting(mine, attempt::take, new Prefetch(maxBytes), attempt);
         } catch (NotWritableException taken) {
             // Other writes have taken the space.
+            context.place().hold(0);
             loop.schedule(session.untilClosed(this::wake), RETRY_MILLIS, TimeUnit.MILLISECONDS);
             return false;
         }
