@@ -209,8 +209,7 @@ public final class Prefetch {
     void prepare(DocumentReads reads) {
         if (copiedBytes > maxBytes) {
             // Some of the values have been trimmed; the remaining values are copied again.
-            copies = null;
-            copiedBytes = 0;
+            releaseCopies();
         }
         List<Range> ranges = List.copyOf(missingValues);
         List<Unchecked> values = List.copyOf(unchecked);
