@@ -180,6 +180,25 @@ class RespPipeliningTest {
         }
     }
 
+    /** Copies that waiting writes keep could use all memory for replies, and no write could then continue. */
+    @Test
+    void writeThatWaitsForSpaceHoldsNoCopies() throws Exception {
+        Network network = fixture.server.network();
+        String large = "v".repeat(100_000);
+        try (RespClient client = fixture.connect()) {
+            assertThat(client.call("RPUSH", "k", large)).isEqualTo(":1");
+            fixture.store.takeSpaceOf(large.length());
+            assertThat(client.call("MULTI")).isEqualTo("+OK");
+            assertThat(client.call("LRANGE", "k", "0", "-1")).isEqualTo("+QUEUED");
+            assertThat(client.call("RPUSH", "k", large)).isEqualTo("+QUEUED");
+            client.send("EXEC");
+            Eventually.await("it has tried twice", () -> fixture.store.largeTries() >= 2);
+            Eventually.await("it holds no copies", () -> network.replyBytes() == 0);
+            fixture.store.freeSpace();
+            assertThat(client.read()).endsWith(":2]");
+        }
+    }
+
     @Test
     void fullStorePausesSocketReadsWithoutLoss() throws Exception {
         int pushes = 20_000;
