@@ -98,17 +98,21 @@ class FlushTimingTest {
         }
     }
 
+    private static void useUpPreparedSegments(FaultyStore store, Hold create) {
+        for (int i = 0; i < 4; i++) {
+            store.engine.append(1, bytes("frame " + i), NO_CALLBACK);
+            store.engine.flush();
+        }
+        create.awaitReached();
+    }
+
     @Test
     void actionRunsDuringFlushDelayWhenNextLogSegmentIsReady() {
         try (FaultyStore store = neverFlushing()) {
             store.awaitProvisioned();
             CompletableFuture<Void> writable = new CompletableFuture<>();
             try (Hold create = store.faults.hold(on(Kind.CREATE, "log-.*"))) {
-                for (int i = 0; i < 4; i++) {
-                    store.engine.append(1, bytes("frame " + i), NO_CALLBACK);
-                    store.engine.flush();
-                }
-                create.awaitReached();
+                useUpPreparedSegments(store, create);
                 store.engine.append(1, bytes("is delayed"), completions.callback(1));
                 store.engine.onWritable(() -> writable.complete(null));
                 store.awaitIdleFlusher();
@@ -126,11 +130,7 @@ class FlushTimingTest {
             store.awaitProvisioned();
             CompletableFuture<Void> writable = new CompletableFuture<>();
             try (Hold create = store.faults.hold(on(Kind.CREATE, "log-.*"))) {
-                for (int i = 0; i < 4; i++) {
-                    store.engine.append(1, bytes("frame " + i), NO_CALLBACK);
-                    store.engine.flush();
-                }
-                create.awaitReached();
+                useUpPreparedSegments(store, create);
                 store.engine.onWritable(() -> writable.complete(null));
                 store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, 1), NO_CALLBACK);
                 store.awaitIdleFlusher();

@@ -282,7 +282,7 @@ class RecoveryTableTest {
 
     @Test
     void missingLogSegmentAtReplayStartIsRejected() throws Exception {
-        assertMissingLogSegmentIsRejected(anatomy.replayed().get(0).file());
+        assertMissingFileIsRejected(anatomy.replayed().get(0).file());
     }
 
     @Test
@@ -290,15 +290,15 @@ class RecoveryTableTest {
         List<String> files =
                 anatomy.replayed().stream().map(Frame::file).distinct().toList();
         assertThat(files).hasSizeGreaterThanOrEqualTo(3);
-        assertMissingLogSegmentIsRejected(files.get(1));
+        assertMissingFileIsRejected(files.get(1));
     }
 
     @Test
     void missingLogSegmentAtEndIsRejected() throws Exception {
-        assertMissingLogSegmentIsRejected(anatomy.lastFrame().file());
+        assertMissingFileIsRejected(anatomy.lastFrame().file());
     }
 
-    private void assertMissingLogSegmentIsRejected(String name) throws IOException {
+    private void assertMissingFileIsRejected(String name) throws IOException {
         assertRejected(
                 StoreDirectoryException.class,
                 store.open().without(name),
@@ -309,11 +309,7 @@ class RecoveryTableTest {
     @Test
     void missingHeapSegmentIsRejected() throws Exception {
         for (String name : store.open().names("heap-")) {
-            assertRejected(
-                    StoreDirectoryException.class,
-                    store.open().without(name),
-                    name + " is missing",
-                    "put the file back, or restore the directory from a backup");
+            assertMissingFileIsRejected(name);
         }
     }
 

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,20 +27,9 @@ import picocli.CommandLine.Option;
 public final class ArchiveBenchCommand implements Callable<Integer> {
     /** The parts of this benchmark, in the order in which they run by default. */
     enum Part {
-        DOCUMENTS(DocumentRates::new),
-        APPENDS(AppendRates::new),
-        RESTORE(RestoreTimes::new);
-
-        private final Function<Boolean, Measure> measure;
-
-        Part(Function<Boolean, Measure> measure) {
-            this.measure = measure;
-        }
-
-        /** Creates the measurement for this part. A quick run shows only that the part works. */
-        Measure measure(boolean quick) {
-            return measure.apply(quick);
-        }
+        DOCUMENTS,
+        APPENDS,
+        RESTORE;
 
         /** Returns the name that selects this part on the command line. */
         @Override
@@ -70,9 +58,15 @@ public final class ArchiveBenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        List<Part> parts = only == null ? List.of(Part.values()) : only;
-        course.runAfterLimits(
-                parts.stream().map(part -> part.measure(course.quick())).toList());
-        return 0;
+        return course.runAfterLimits(only, Part.values(), this::measure);
+    }
+
+    private Measure measure(Part part) {
+        boolean quick = course.quick();
+        return switch (part) {
+            case DOCUMENTS -> new DocumentRates(quick);
+            case APPENDS -> new AppendRates(quick);
+            case RESTORE -> new RestoreTimes(quick);
+        };
     }
 }

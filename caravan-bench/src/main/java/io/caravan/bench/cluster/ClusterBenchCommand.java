@@ -76,9 +76,7 @@ public final class ClusterBenchCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         course.check(kills == null || kills >= 1, "--kills must be 1 or more");
-        List<Part> parts = only == null ? List.of(Part.values()) : only;
-        course.runAfterLimits(parts.stream().map(this::measure).toList());
-        return 0;
+        return course.runAfterLimits(only, Part.values(), this::measure);
     }
 
     private Measure measure(Part part) {

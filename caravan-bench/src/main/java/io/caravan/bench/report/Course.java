@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -72,10 +73,16 @@ public final class Course {
         return arguments;
     }
 
-    /** Runs all parts as {@link #run} does, and measures the machine's limits at the beginning of each run. */
-    public void runAfterLimits(List<? extends Measure> measures) throws IOException, InterruptedException {
-        run(Stream.concat(Stream.of(new MachineLimits(quick)), measures.stream())
+    /**
+     * Runs the selected parts, or all, as {@link #run} does, and measures the machine's limits at the beginning of each
+     * run. Returns the exit status.
+     */
+    public <P> int runAfterLimits(@Nullable List<P> only, P[] all, Function<P, Measure> measure)
+            throws IOException, InterruptedException {
+        Stream<P> parts = only == null ? Stream.of(all) : only.stream();
+        run(Stream.concat(Stream.of(new MachineLimits(quick)), parts.map(measure))
                 .toList());
+        return 0;
     }
 
     /** Runs all parts as often as requested, and prints the results. */

@@ -26,28 +26,8 @@ import picocli.CommandLine.Option;
 public final class ServerCommand implements Callable<Integer> {
     /** The parts of this benchmark, in the order in which they run by default. */
     enum Part {
-        REDIS(RespRates::new),
-        HTTP(HttpRates::new);
-
-        private final Maker maker;
-
-        Part(Maker maker) {
-            this.maker = maker;
-        }
-
-        private interface Maker {
-            Measure make(boolean quick, boolean alone);
-        }
-
-        /**
-         * Creates the measurement for this part.
-         *
-         * @param quick whether the run only has to show that the part works
-         * @param alone whether Caravan is measured without its peers
-         */
-        Measure measure(boolean quick, boolean alone) {
-            return maker.make(quick, alone);
-        }
+        REDIS,
+        HTTP;
 
         /** Returns the name that selects this part on the command line. */
         @Override
@@ -78,9 +58,13 @@ public final class ServerCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        List<Part> parts = only == null ? List.of(Part.values()) : only;
-        course.runAfterLimits(
-                parts.stream().map(part -> part.measure(course.quick(), alone)).toList());
-        return 0;
+        return course.runAfterLimits(only, Part.values(), this::measure);
+    }
+
+    private Measure measure(Part part) {
+        return switch (part) {
+            case REDIS -> new RespRates(course.quick(), alone);
+            case HTTP -> new HttpRates(course.quick(), alone);
+        };
     }
 }

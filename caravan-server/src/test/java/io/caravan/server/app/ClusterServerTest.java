@@ -1,5 +1,6 @@
 package io.caravan.server.app;
 
+import static io.caravan.server.app.TestCluster.awaitFollows;
 import static io.caravan.server.app.TestCluster.get;
 import static io.caravan.server.app.TestCluster.send;
 import static io.caravan.server.app.TestCluster.status;
@@ -216,28 +217,21 @@ class ClusterServerTest {
     void drainedNodeDoesNotLeadUntilDrainEnds() throws Exception {
         ClusterNode first = cluster.awaitLeader();
         assertThat(cluster.call(first, "CARAVAN.CLUSTER", "DRAIN", "MAYBE")).startsWith("-ERR syntax error");
-        assertThat(cluster.call(first, "CARAVAN.CLUSTER", "DRAIN", "ON")).isEqualTo("+OK");
-        Eventually.await("another node leads", () -> !cluster.awaitLeader().id().equals(first.id()));
+        cluster.changeLeader(first, "DRAIN", "ON");
+        Eventually.await("another node leads", () -> !cluster.awaitLeader().equals(first));
+        awaitFollows(first);
         assertThat(cluster.call(first, "INFO", "cluster")).contains("cluster_drained:1");
 
         long term = cluster.view(first.id()).term();
-        requestLeadership(first);
+        cluster.changeLeader(cluster.awaitLeader(), "TRANSFER", first.id());
         Eventually.await(
                 "it was elected, and another after it",
                 () -> cluster.view(first.id()).term() > term + 1);
         assertThat(cluster.awaitLeader()).isNotEqualTo(first);
+        awaitFollows(first);
 
         assertThat(cluster.call(first, "CARAVAN.CLUSTER", "DRAIN", "OFF")).isEqualTo("+OK");
         cluster.lead(first);
-    }
-
-    /** Requests a transfer of leadership and ignores the reply, because the transfer may close the connection. */
-    private static void requestLeadership(ClusterNode node) {
-        try {
-            cluster.call(cluster.awaitLeader(), "CARAVAN.CLUSTER", "TRANSFER", node.id());
-        } catch (IOException ended) {
-            System.out.println("leadership changed in the meantime: " + ended);
-        }
     }
 
     @Test
@@ -260,11 +254,7 @@ class ClusterServerTest {
             while (!line.equals("data:2")) {
                 line = lines.readLine();
             }
-            ClusterNode other = cluster.nodes().stream()
-                    .filter(node -> !List.of(first, target).contains(node))
-                    .findFirst()
-                    .orElseThrow();
-            cluster.lead(other);
+            cluster.lead(other(first, target));
             while (line != null) {
                 line = readOrEnd(lines);
             }
@@ -294,70 +284,53 @@ class ClusterServerTest {
         assertThat(cluster.call(leader, "RPUSH", "across", "x")).startsWith("-MOVED");
     }
 
-    /**
-     * Waits until the node serves as a follower. A former leader closes connections and rejects requests until then.
-     */
-    private static void awaitFollows(ClusterNode node) {
-        HttpRequest relayed = TestCluster.request(node, "/v1/documents")
-                .header("Caravan-Relayed", "x")
-                .build();
-        Eventually.await("node " + node.id() + " follows", () -> {
-            try {
-                HttpResponse<String> response = TestCluster.HTTP.send(relayed, HttpResponse.BodyHandlers.ofString());
-                return response.headers().firstValue("Caravan-Relayed").isPresent();
-            } catch (IOException ended) {
-                return false;
-            } catch (InterruptedException stopped) {
-                throw new AssertionError(stopped);
-            }
-        });
-    }
-
     @Test
     @Tag("slow")
     void rejectsWritesUntilMajorityReturns() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
-        List<ClusterNode> others =
-                cluster.nodes().stream().filter(node -> !node.equals(leader)).toList();
-        ClusterNode left = others.get(1);
-        cluster.stop(leader.id());
-        cluster.stop(others.get(0).id());
-        Eventually.await(
-                "the remaining node knows no leader",
-                () -> cluster.view(left.id()).leader().isEmpty());
-        awaitFollows(left);
+        ClusterNode stopped = cluster.follower();
+        ClusterNode left = other(leader, stopped);
+        loseMajority(leader, stopped, left);
         assertThat(cluster.call(left, "RPUSH", "k", "v")).startsWith("-CLUSTERDOWN The cluster has no leader");
         assertThat(cluster.call(left, "CLUSTER", "INFO")).contains("cluster_state:fail");
         assertThat(get(left, "/readyz").statusCode()).isEqualTo(503);
         assertThat(get(left, "/v1/documents").body()).contains("no_leader");
-        cluster.restart(leader.id());
-        cluster.restart(others.get(0).id());
+        cluster.restartAll(List.of(leader, stopped));
         assertThat(cluster.call(cluster.awaitLeader(), "RPUSH", "k", "v")).isEqualTo(":1");
+    }
+
+    private static ClusterNode other(ClusterNode first, ClusterNode second) {
+        return cluster.nodes().stream()
+                .filter(node -> !List.of(first, second).contains(node))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static void loseMajority(ClusterNode leader, ClusterNode follower, ClusterNode left) throws IOException {
+        cluster.stop(leader.id());
+        cluster.stop(follower.id());
+        Eventually.await(
+                "the remaining node knows no leader",
+                () -> cluster.view(left.id()).leader().isEmpty());
+        awaitFollows(left);
     }
 
     @Test
     void requestWithoutLeaderWaitsForElection() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         assertThat(cluster.call(leader, "RPUSH", "held", "v")).isEqualTo(":1");
-        List<ClusterNode> others =
-                cluster.nodes().stream().filter(node -> !node.equals(leader)).toList();
-        ClusterNode left = others.get(1);
+        ClusterNode stopped = cluster.follower();
+        ClusterNode left = other(leader, stopped);
         // Prevents the election of this node, which would close the connections that it accepted as a follower.
         cluster.view(left.id()).drain(true);
-        try (TestCluster.StoppedClock stopped = cluster.stopClock()) {
+        try (TestCluster.StoppedClock clock = cluster.stopClock()) {
             // Records the current leader in the view of this node: in another test, its last record may have been that
             // no node leads.
             cluster.view(left.id()).group().since();
-            cluster.stop(leader.id());
-            cluster.stop(others.get(0).id());
-            Eventually.await(
-                    "the remaining node knows no leader",
-                    () -> cluster.view(left.id()).leader().isEmpty());
-            awaitFollows(left);
+            loseMajority(leader, stopped, left);
             CompletableFuture<HttpResponse<String>> response = TestCluster.HTTP.sendAsync(
                     TestCluster.request(left, "/v1/stream/held").build(), BodyHandlers.ofString());
-            cluster.restart(leader.id());
-            cluster.restart(others.get(0).id());
+            cluster.restartAll(List.of(leader, stopped));
             assertThat(response.get().body()).isEqualTo("v");
         }
         cluster.view(left.id()).drain(false);

@@ -260,24 +260,52 @@ public final class TestCluster implements AutoCloseable {
         return Objects.requireNonNull(leader.get());
     }
 
-    /** Transfers leadership to a node. Retries, because the transfer may time out on a busy machine. */
+    /**
+     * Transfers leadership to a node, and waits until the others follow. Retries, because the transfer may time out on
+     * a busy machine.
+     */
     void lead(ClusterNode next) {
         Eventually.await("node " + next.id() + " leads", () -> {
             ClusterNode leader = awaitLeader();
             if (!leader.equals(next)) {
-                requestTransfer(leader, next);
+                changeLeader(leader, "TRANSFER", next.id());
             }
             return awaitLeader().equals(next);
         });
+        withNewcomers().groups().get(0).nodes().stream()
+                .filter(node -> running.containsKey(node.id()) && !node.equals(next))
+                .forEach(TestCluster::awaitFollows);
     }
 
-    private void requestTransfer(ClusterNode leader, ClusterNode next) {
-        try (RespClient client = connect(leader)) {
-            System.out.println(
-                    "requested to transfer leadership: " + client.call("CARAVAN.CLUSTER", "TRANSFER", next.id()));
+    /** Sends a command that may end the leadership of the node, and with it the connection, before the reply. */
+    void changeLeader(ClusterNode node, String... words) {
+        String[] command =
+                Stream.concat(Stream.of("CARAVAN.CLUSTER"), Stream.of(words)).toArray(String[]::new);
+        try {
+            System.out.println("reply to the change of the leader: " + call(node, command));
         } catch (IOException ended) {
-            System.out.println("leadership changed in the meantime: " + ended);
+            System.out.println("leadership changed before the reply: " + ended);
         }
+    }
+
+    /**
+     * Waits until the node serves as a follower. A former leader closes connections and rejects requests until then.
+     */
+    static void awaitFollows(ClusterNode node) {
+        HttpRequest relayed =
+                request(node, "/v1/documents").header("Caravan-Relayed", "x").build();
+        Eventually.await("node " + node.id() + " follows", () -> {
+            try {
+                return HTTP.send(relayed, BodyHandlers.ofString())
+                        .headers()
+                        .firstValue("Caravan-Relayed")
+                        .isPresent();
+            } catch (IOException ended) {
+                return false;
+            } catch (InterruptedException stopped) {
+                throw new AssertionError(stopped);
+            }
+        });
     }
 
     private @Nullable ClusterNode agreed(List<ClusterNode> group) {

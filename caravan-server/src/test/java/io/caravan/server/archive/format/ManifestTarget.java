@@ -11,7 +11,7 @@ import java.util.List;
  * A fuzz target that reads arbitrary bytes as a manifest, both unchanged and with a corrected checksum. An accepted
  * manifest must survive encoding and decoding.
  */
-final class ManifestTarget implements FuzzTarget {
+public final class ManifestTarget implements FuzzTarget {
     /** The memory that the parser's buffers may use. */
     private static final long FIXED_BYTES = 1 << 20;
     /**

@@ -10,7 +10,7 @@ import java.util.Random;
  * A fuzz target that reads arbitrary bytes as a snapshot, both unchanged and with corrected checksums. An accepted
  * snapshot must survive writing and reading.
  */
-final class SnapshotTarget implements FuzzTarget {
+public final class SnapshotTarget implements FuzzTarget {
     /** The size of the buffers, including the initial buffer for a value that spans several blocks. */
     private static final long FIXED_BYTES = 4 << 20;
     /**

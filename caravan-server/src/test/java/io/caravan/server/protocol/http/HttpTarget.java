@@ -35,7 +35,7 @@ import java.util.Set;
  * <p>The decoder must produce the same requests in both cases and nothing after malformed bytes. It must report
  * malformed bytes as a client error.
  */
-final class HttpTarget implements FuzzTarget {
+public final class HttpTarget implements FuzzTarget {
     /** The prefix of the line that describes an error. No method starts with this prefix. */
     private static final String END = "(end) ";
 

@@ -17,7 +17,7 @@ import java.util.List;
  * <p>The decoder must produce the same requests in both cases, all of them within the limits, and nothing after
  * malformed bytes.
  */
-final class RequestTarget implements FuzzTarget {
+public final class RequestTarget implements FuzzTarget {
     private static final RespLimits LIMITS = new RespLimits(1000, 10_000);
     /** The memory of a channel and its pipeline. */
     private static final long FIXED_BYTES = 256 << 10;
