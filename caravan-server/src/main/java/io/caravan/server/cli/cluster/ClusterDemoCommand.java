@@ -44,8 +44,6 @@ final class ClusterDemoCommand extends CliCommand {
     private static final int MAX_GROUPS = 5;
 
     private static final String FILE = "cluster.properties";
-    /** The election timeout; short, because there is no network delay between nodes on one machine. */
-    private static final String ELECTION = "300ms";
     /** The JVM heap of each node. The default would be too large, because at least three nodes share the machine. */
     private static final String HEAP = "-Xmx512m";
 
@@ -162,7 +160,7 @@ final class ClusterDemoCommand extends CliCommand {
         command.add(HEAP);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.caravan.server.cli.Main"));
         command.addAll(List.of("serve", "--cluster-file", file.toString(), "--cluster-node", node.id()));
-        command.addAll(List.of("--data", data.toString(), "--cluster-election", ELECTION));
+        command.addAll(List.of("--data", data.toString()));
         if (isFirstStart(data)) {
             command.add("--cluster-create");
         }
