@@ -298,9 +298,7 @@ public interface ListStore extends AutoCloseable {
      * Returns the layout of the store on disk. Takes time proportional to the number of holes in the heap. The work is
      * done in small slices, between which other work continues. Do not call it for every request.
      */
-    default StoreLayout layout() {
-        return StoreLayout.EMPTY;
-    }
+    StoreLayout layout();
 
     /** A write group: all writes between the call to {@link #group()} and the close of the group. */
     interface WriteGroup extends AutoCloseable {
@@ -348,9 +346,7 @@ public interface ListStore extends AutoCloseable {
      * after this time, the store ignores an open group. A read or a {@link #flush()} of the group's writes does not
      * wait until the group is closed. Opening a group never waits.
      */
-    default WriteGroup group() {
-        return () -> {};
-    }
+    WriteGroup group();
 
     /**
      * Returns the stores that make up this store, in the order of their numbers. A store other than a {@link

@@ -3,15 +3,16 @@ package io.caravan;
 import io.caravan.engine.ChunkFiles;
 import io.caravan.io.FileStorage;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
  * Receives the files of another node's replica, as sent by {@link Replica#send}. Treats the chunks as untrusted input.
  * The files form a replica only after {@link #finish()}, which does not verify their contents. Not thread-safe; the
  * calling thread must not be interrupted.
+ *
+ * <p>Rejects a chunk with an {@link IOException} if the chunk does not follow the previous chunk, or cannot be written.
  */
-public interface SnapshotInstaller extends AutoCloseable {
+public interface SnapshotInstaller extends Replica.Chunks, AutoCloseable {
 
     /**
      * Begins to receive a replica's files in this directory.
@@ -32,13 +33,6 @@ public interface SnapshotInstaller extends AutoCloseable {
             throw rejected;
         }
     }
-
-    /**
-     * Receives the next chunk.
-     *
-     * @throws IOException if the chunk does not follow the previous chunk, or cannot be written
-     */
-    void receive(ByteBuffer chunk) throws IOException;
 
     /**
      * Completes the copy after the last chunk. All files and their names are durable when this returns.

@@ -12,9 +12,6 @@ import java.util.List;
  *     bytes is then higher
  */
 public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete) {
-    /** The layout of a store without files. */
-    public static final StoreLayout EMPTY = new StoreLayout(new Log(0, 0, 0, 0, 0, 0, 0), List.of(), true);
-
     public StoreLayout {
         heap = List.copyOf(heap);
     }

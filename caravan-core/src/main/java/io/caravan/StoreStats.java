@@ -77,9 +77,6 @@ public record StoreStats(
      * @param segmentBytes usable bytes of a segment, which is the maximum size of a hole
      */
     public record HeapUse(long totalBytes, long usedBytes, long freeBytes, long largestHoleBytes, long segmentBytes) {
-        /** Space usage of an empty heap. */
-        public static final HeapUse EMPTY = new HeapUse(0, 0, 0, 0, 0);
-
         /**
          * Returns 1 minus the ratio of the largest hole to the largest hole that the free bytes could form; 0 if there
          * are no free bytes.

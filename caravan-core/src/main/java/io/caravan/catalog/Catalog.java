@@ -113,7 +113,7 @@ public final class Catalog {
     public @Nullable DocumentState find(DocumentName name) {
         DocumentState state = peek(name);
         if (stripe(name).changesInFlight.get() > 0) {
-            logs[shardOf(name)].flush();
+            logs[shardOf(name)].store.flush();
         }
         return state;
     }
@@ -259,7 +259,7 @@ public final class Catalog {
         CatalogLog log = logs[shardOf(name)];
         WriteBatch batch = WriteBatch.create();
         DocumentEdit document = new DocumentEdit(name, stripe, log, batch);
-        return new Edit(log, new DocumentTable[] {stripe}, new DocumentEdit[] {document}, Map.of(), batch);
+        return new Edit(log, new DocumentEdit[] {document}, Map.of(), batch);
     }
 
     /**
@@ -268,38 +268,24 @@ public final class Catalog {
      * @throws IllegalArgumentException if the documents are not in one shard
      */
     public Edit edit(Collection<DocumentName> names) {
-        CatalogLog log = logOf(names);
-        DocumentTable[] locked = lockStripes(names);
+        if (!inOneShard(names)) {
+            throw new IllegalArgumentException("the documents are not in one shard");
+        }
+        CatalogLog log = logs[names.isEmpty() ? 0 : shardOf(names.iterator().next())];
+        // Locks a stripe once for each of its documents, as often as the edit unlocks it.
+        names.stream().distinct().mapToInt(Catalog::stripeOf).sorted().forEach(stripe -> stripes[stripe].lock.lock());
         WriteBatch batch = WriteBatch.create();
         Map<DocumentName, DocumentEdit> documents = new LinkedHashMap<>();
         for (DocumentName name : names) {
             documents.computeIfAbsent(name, n -> new DocumentEdit(n, stripe(n), log, batch));
         }
-        return new Edit(log, locked, documents.values().toArray(DocumentEdit[]::new), documents, batch);
-    }
-
-    private CatalogLog logOf(Collection<DocumentName> names) {
-        if (!inOneShard(names)) {
-            throw new IllegalArgumentException("the documents are not in one shard");
-        }
-        return names.isEmpty() ? logs[0] : logs[shardOf(names.iterator().next())];
+        return new Edit(log, documents.values().toArray(DocumentEdit[]::new), documents, batch);
     }
 
     /** Whether the documents with these names are all in one shard, so that one edit can change them. */
     public boolean inOneShard(Collection<DocumentName> names) {
         return logs.length == 1
                 || names.stream().mapToInt(this::shardOf).distinct().count() <= 1;
-    }
-
-    private DocumentTable[] lockStripes(Collection<DocumentName> names) {
-        int[] numbers =
-                names.stream().mapToInt(Catalog::stripeOf).sorted().distinct().toArray();
-        DocumentTable[] locked = new DocumentTable[numbers.length];
-        for (int i = 0; i < numbers.length; i++) {
-            locked[i] = stripes[numbers[i]];
-            locked[i].lock.lock();
-        }
-        return locked;
     }
 
     DocumentTable stripe(DocumentName name) {

@@ -43,7 +43,7 @@ final class CatalogLog {
      */
     static final int MOVES_PER_CHANGE = 2;
 
-    private final ListStore store;
+    final ListStore store;
     private final long listId;
     private final int shard;
     private final int shards;
@@ -61,12 +61,6 @@ final class CatalogLog {
     /** Sequence of the next entry. Guarded by the lock. */
     private long nextSequence;
 
-    /**
-     * Creates the log in the store of a shard.
-     *
-     * @param shard number of the shard, below {@code shards}
-     * @param shards number of shards
-     */
     CatalogLog(ListStore store, long listId, int shard, int shards) {
         this.store = store;
         this.listId = listId;
@@ -83,12 +77,6 @@ final class CatalogLog {
         return nextId.getAndAdd(shards);
     }
 
-    /** Waits until all writes accepted so far in the log's shard are durable. */
-    void flush() {
-        store.flush();
-    }
-
-    /** Returns the number of documents. Never waits. */
     long size() {
         return size;
     }

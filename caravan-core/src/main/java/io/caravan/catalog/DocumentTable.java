@@ -98,7 +98,10 @@ final class DocumentTable {
     /** Adds a document whose name is not in the table. */
     void add(CatalogDocument document) {
         if (size == buckets.length) {
-            grow();
+            List<CatalogDocument> documents = new ArrayList<>(size);
+            forEach(documents::add);
+            buckets = new @Nullable CatalogDocument[buckets.length * 2];
+            documents.forEach(this::link);
         }
         link(document);
         size++;
@@ -108,19 +111,6 @@ final class DocumentTable {
         int bucket = bucket(DocumentName.hash(document.name));
         document.nextInBucket = buckets[bucket];
         buckets[bucket] = document;
-    }
-
-    private void grow() {
-        @Nullable CatalogDocument[] old = buckets;
-        buckets = new @Nullable CatalogDocument[old.length * 2];
-        for (CatalogDocument head : old) {
-            CatalogDocument document = head;
-            while (document != null) {
-                CatalogDocument next = document.nextInBucket;
-                link(document);
-                document = next;
-            }
-        }
     }
 
     /** Removes a document that is in the table. */

@@ -22,7 +22,6 @@ import java.util.Map;
  */
 public final class Edit implements AutoCloseable {
     private final CatalogLog log;
-    private final DocumentTable[] locked;
     private final DocumentEdit[] documents;
     /** The documents by name; empty if the edit has only one document, as most edits do. */
     private final Map<DocumentName, DocumentEdit> byName;
@@ -30,14 +29,9 @@ public final class Edit implements AutoCloseable {
     private final WriteBatch batch;
     private boolean committed;
 
-    Edit(
-            CatalogLog log,
-            DocumentTable[] locked,
-            DocumentEdit[] documents,
-            Map<DocumentName, DocumentEdit> byName,
-            WriteBatch batch) {
+    /** Creates an edit that has locked the stripe of each document, and unlocks it once for each document. */
+    Edit(CatalogLog log, DocumentEdit[] documents, Map<DocumentName, DocumentEdit> byName, WriteBatch batch) {
         this.log = log;
-        this.locked = locked;
         this.documents = documents;
         this.byName = byName;
         this.batch = batch;
@@ -137,8 +131,8 @@ public final class Edit implements AutoCloseable {
     /** Unlocks the names. Discards operations that were not committed. */
     @Override
     public void close() {
-        for (DocumentTable stripe : locked) {
-            stripe.lock.unlock();
+        for (DocumentEdit document : documents) {
+            document.stripe.lock.unlock();
         }
     }
 }

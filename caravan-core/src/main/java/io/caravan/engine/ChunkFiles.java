@@ -1,6 +1,5 @@
 package io.caravan.engine;
 
-import io.caravan.Replica;
 import io.caravan.SnapshotInstaller;
 import io.caravan.format.FileNames;
 import io.caravan.io.Storage;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>End of file: eight bytes of zeros.
  * </ul>
  */
-public final class ChunkFiles implements SnapshotInstaller, Replica.Chunks {
+public final class ChunkFiles implements SnapshotInstaller {
     static final byte NEW_FILE = 1;
     static final byte CONTENT = 2;
     static final byte END_OF_FILE = 3;

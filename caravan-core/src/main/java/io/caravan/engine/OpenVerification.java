@@ -114,7 +114,7 @@ final class OpenVerification {
         return segment <= engine.provisioner.lastReadySegment();
     }
 
-    /** Reads a list. Resumes after each damaged entry. */
+    /** Reads a list. Resumes after a damaged entry, but not after damage that cannot be attributed to an entry. */
     private void readList(long id) {
         lists++;
         EntryStream counting = (sequence, value) -> {
@@ -131,6 +131,7 @@ final class OpenVerification {
                 done = true;
             } catch (CorruptStoreException problem) {
                 faults.add(problem);
+                done = problem.sequence() < from;
                 from = problem.sequence() + 1;
             } catch (TrimmedException trimmed) {
                 from = trimmed.firstSequence();

@@ -29,10 +29,7 @@ public final class InvalidRecordException extends RuntimeException {
 
     /** Converts this to an exception that reports damage to the file that contains the record. */
     public CorruptStoreException in(String path, long offset) {
-        String problem = "LSN " + lsn + ": " + getMessage();
-        return sequence == CorruptStoreException.NOT_APPLICABLE
-                ? new CorruptStoreException(path, offset, problem)
-                : new CorruptStoreException(path, offset, id, sequence, problem);
+        return new CorruptStoreException(path, offset, id, sequence, "LSN " + lsn + ": " + getMessage());
     }
 
     public long lsn() {

@@ -149,6 +149,29 @@ public final class ContentsReader {
      * @throws StoreIoException if the store changes faster than it can be read
      */
     public boolean readList(long id, StoreVisitor visitor) throws IOException {
-        return new ListReader(files, id, visitor).read();
+        FoundList found = FoundList.find(files, id, visitor);
+        SalvagedList list = found.list();
+        if (list == null) {
+            return false;
+        }
+        visitor.list(id, list.first(), list.next(), list.count(), list.bytes());
+        long end = list.next();
+        long creationLsn = list.creationLsn;
+        long from = list.first();
+        int attempts = 0;
+        while (from < end && list != null && list.creationLsn == creationLsn) {
+            long read = found.readValues(list, from, end, visitor);
+            attempts = read > from ? 0 : attempts + 1;
+            if (attempts == ATTEMPTS) {
+                throw tooFast(files.storage);
+            }
+            from = read;
+            if (from < end) {
+                visitor.moved(id, from);
+                found = FoundList.find(files, id, visitor);
+                list = found.list();
+            }
+        }
+        return true;
     }
 }

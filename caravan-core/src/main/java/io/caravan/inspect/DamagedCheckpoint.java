@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class DamagedCheckpoint implements CheckpointReader.Visitor {
     private final LongPredicate wanted;
-    private final @Nullable Partition[] partitions = new Partition[ListIndex.PARTITIONS];
+    /** The parts of the partitions that were found. */
+    final @Nullable Partition[] partitions = new Partition[ListIndex.PARTITIONS];
     /** The next sequence of each list, by list id. */
     private final Map<Long, Long> ends = new HashMap<>();
 
@@ -58,12 +59,6 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
         return firstDamage;
     }
 
-    /** Returns the part of a partition that was found, or null. */
-    @Nullable
-    Partition partition(int number) {
-        return partitions[number];
-    }
-
     boolean isWhole(int number) {
         return partitions[number] != null && !damaged.get(number);
     }
@@ -76,7 +71,7 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
         }
         partition = number;
         if (partitions[number] == null) {
-            partitions[number] = new Partition(captureLsn);
+            partitions[number] = new Partition(captureLsn, new HashMap<>());
         }
     }
 

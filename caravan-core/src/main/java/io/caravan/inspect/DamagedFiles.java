@@ -35,7 +35,8 @@ final class DamagedFiles implements AutoCloseable {
 
     private @Nullable StoreFile file;
     private String fileName = "";
-    private String place = "";
+    /** The reason why the value that was read last is unreadable, in parentheses, or an empty string. */
+    String unreadable = "";
 
     /** Reads the headers of all files. */
     DamagedFiles(Storage storage) throws IOException {
@@ -134,17 +135,16 @@ final class DamagedFiles implements AutoCloseable {
     }
 
     /**
-     * Returns the value of an entry, or null if its bytes are missing or differ from those that were written.
+     * Returns the value of the entry at a place, or null if its bytes are missing or differ from those that were
+     * written.
      *
      * @param creationLsn the creation LSN of the list, or {@link SalvagedList#UNKNOWN} for an entry of a frame whose
      *     checksum was correct
-     * @param nearLsn a position near the end of the log
      */
     @Nullable
-    ByteBuffer value(long region, long id, long creationLsn, long sequence, long nearLsn) throws IOException {
-        ValueLocation at = place(region, nearLsn);
+    ByteBuffer value(ValueLocation at, long id, long creationLsn, long sequence) throws IOException {
         int length = at.length();
-        place = storage.describe(at.file()) + " at offset " + at.offset();
+        unreadable = "";
         StoreFile source = at.offset() < 0 ? null : open(at.file());
         if (source == null || source.size() - at.offset() < EntryLayout.entryBytes(length)) {
             return null;
@@ -152,8 +152,8 @@ final class DamagedFiles implements AutoCloseable {
         ByteBuffer entry = ByteBuffer.allocate(EntryLayout.entryBytes(length)).order(ByteOrder.LITTLE_ENDIAN);
         try {
             source.read(entry, at.offset());
-        } catch (IOException unreadable) {
-            place += " (" + unreadable.getMessage() + ")";
+        } catch (IOException failed) {
+            unreadable = " (" + failed.getMessage() + ")";
             return null;
         }
         boolean valid = !entry.hasRemaining()
@@ -161,16 +161,6 @@ final class DamagedFiles implements AutoCloseable {
                         ? entry.getInt(EntryLayout.LENGTH) == length
                         : EntryLayout.valid(entry, 0, length, id, creationLsn, sequence));
         return valid ? entry.slice(EntryLayout.VALUE, length) : null;
-    }
-
-    /** Returns the file and offset of the value that was read last. */
-    String lastPlace() {
-        return place;
-    }
-
-    /** Returns the name of the file that was read last. */
-    String lastFile() {
-        return fileName;
     }
 
     @Override

@@ -13,7 +13,6 @@ import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
 import io.caravan.io.FileStorage;
-import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.wal.LogFrames;
 import io.caravan.wal.LogGeometry;
@@ -37,14 +36,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 public final class LogReader implements AutoCloseable {
-    private static final long NONE = -1;
-
-    private final Storage storage;
     private final DamagedFiles files;
     private final LogGeometry geometry;
     private final long from;
     private final LogFrames frames;
-    private long visitedSegment = NONE;
+    private long visitedSegment = -1;
     /** The position of the next frame, if the frame fits there. */
     private long position;
     /** The link to the frame before {@code position}, as it was read; null if unknown. */
@@ -53,13 +49,12 @@ public final class LogReader implements AutoCloseable {
     private boolean searched;
 
     LogReader(DamagedFiles files, long from) throws IOException {
-        this.storage = files.storage;
         this.files = files;
         this.geometry = files.log;
         this.frames = new LogFrames(geometry, files.storeId, files::segment, LogFrames.NO_READ_AHEAD);
         TreeSet<Long> segments = segments();
         if (segments.isEmpty()) {
-            throw new StoreDirectoryException(storage.describe("") + " has no segment of the log");
+            throw new StoreDirectoryException(files.storage.describe("") + " has no segment of the log");
         }
         long wanted = geometry.segmentOf(from);
         Long there = segments.floor(wanted);
@@ -76,8 +71,8 @@ public final class LogReader implements AutoCloseable {
      * backup has zeros in place of the earlier frames.
      */
     private void skipToCheckpoint() throws IOException {
-        for (long number : FileNames.CHECKPOINT.numbers(storage.list())) {
-            try (CheckpointReader checkpoint = new CheckpointReader(storage, number)) {
+        for (long number : FileNames.CHECKPOINT.numbers(files.storage.list())) {
+            try (CheckpointReader checkpoint = new CheckpointReader(files.storage, number)) {
                 long start = checkpoint.header().startLsn();
                 long segment = geometry.segmentOf(position);
                 long valid = frames.firstValid(segment, position, 0, passed -> {});
@@ -270,7 +265,7 @@ public final class LogReader implements AutoCloseable {
     }
 
     private TreeSet<Long> segments() throws IOException {
-        return FileNames.LOG.numbers(storage.list());
+        return FileNames.LOG.numbers(files.storage.list());
     }
 
     @Override

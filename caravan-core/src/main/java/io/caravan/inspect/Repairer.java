@@ -65,9 +65,7 @@ public final class Repairer {
         }
     }
 
-    /**
-     * Reports the effects of a repair without changing anything; see {@link io.caravan.DurableListStore#planRepair}.
-     */
+    /** Plans the repair of the closed store in a directory; see {@link io.caravan.DurableListStore#planRepair}. */
     public static RepairReport plan(Path directory, VerifyReport.Progress progress) throws IOException {
         try (Storage storage = FileStorage.openToRead(directory)) {
             return new Repairer(storage, null, progress).repair();

@@ -22,23 +22,13 @@ class SalvagedIndex implements RecordLayout.Visitor {
     private final Consumer<Loss> losses;
 
     /** The known lists of a partition of the index, and the LSN up to which they reflect the log. */
-    record Partition(long captureLsn, Map<Long, SalvagedList> lists) {
-        Partition(long captureLsn) {
-            this(captureLsn, new HashMap<>());
-        }
-    }
+    record Partition(long captureLsn, Map<Long, SalvagedList> lists) {}
 
     /** Creates an empty index, which ignores the records of lists whose ids do not match the predicate. */
     SalvagedIndex(LongPredicate wanted, Consumer<Loss> losses) {
         this.wanted = wanted;
         this.losses = losses;
-        Arrays.setAll(partitions, any -> new Partition(0));
-    }
-
-    long listCount() {
-        return Arrays.stream(partitions)
-                .mapToLong(partition -> partition.lists().size())
-                .sum();
+        Arrays.setAll(partitions, any -> new Partition(0, new HashMap<>()));
     }
 
     private Map<Long, SalvagedList> listsWith(long id) {
@@ -56,7 +46,7 @@ class SalvagedIndex implements RecordLayout.Visitor {
         long region = Region.inLog(entryLsn, length);
         if (contained(lsn, id)) {
             // An entry that has moved to a damaged place in the heap may still be in the log.
-            if (list != null && lsn >= list.creationLsn() && sequence >= list.first() && sequence < list.next()) {
+            if (list != null && lsn >= list.creationLsn && sequence >= list.first() && sequence < list.next()) {
                 list.replace(sequence, region);
             }
             return;

@@ -15,10 +15,12 @@ final class SalvagedList {
 
     private static final int FIRST_CAPACITY = 4;
 
-    private final long creationLsn;
+    final long creationLsn;
+    /** The known entries, in the order of their sequences. */
+    final List<Run> runs = new ArrayList<>();
+
     private long first;
     private long next;
-    private final List<Run> runs = new ArrayList<>();
 
     /** Known entries with consecutive sequences. */
     static final class Run {
@@ -67,21 +69,12 @@ final class SalvagedList {
         this.next = first;
     }
 
-    long creationLsn() {
-        return creationLsn;
-    }
-
     long first() {
         return first;
     }
 
     long next() {
         return next;
-    }
-
-    /** Returns the known entries, in the order of their sequences. */
-    List<Run> runs() {
-        return runs;
     }
 
     /** Returns the number of known entries. */

@@ -13,8 +13,8 @@ import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
 import io.caravan.index.ListIndex;
-import io.caravan.inspect.SalvagedIndex.Partition;
 import io.caravan.io.FileStorage;
+import io.caravan.io.MappedFile;
 import io.caravan.io.NewDirectory;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
@@ -25,8 +25,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -119,7 +122,7 @@ public final class Salvager {
         List<DamagedCheckpoint> checkpoints = new ArrayList<>();
         for (long number : numbers) {
             listener.at("checkpoints", checkpoints.size(), numbers.size());
-            StoreFile file = new SalvageFile(from.open(FileNames.CHECKPOINT.of(number)), this::lost);
+            StoreFile file = new SalvageFile(FileNames.CHECKPOINT.of(number));
             try (CheckpointReader reader = new CheckpointReader(file, number)) {
                 DamagedCheckpoint found = new DamagedCheckpoint(reader, any -> true);
                 checkpoints.add(found);
@@ -138,19 +141,18 @@ public final class Salvager {
         DamagedCheckpoint best = null;
         for (DamagedCheckpoint checkpoint : checkpoints) {
             boolean better = best == null || !best.isWhole(number) && checkpoint.isWhole(number);
-            best = checkpoint.partition(number) != null && better ? checkpoint : best;
+            best = checkpoint.partitions[number] != null && better ? checkpoint : best;
         }
-        Partition partition = best == null ? null : best.partition(number);
-        long captured = partition == null ? 0 : partition.captureLsn();
+        if (best == null) {
+            lost("no checkpoint has partition " + number + " of the index: what was in it and not in the log is lost");
+        } else {
+            index.partitions[number] = Objects.requireNonNull(best.partitions[number]);
+        }
+        long captured = index.partitions[number].captureLsn();
+        endLsn = Math.max(endLsn, captured);
         if (captured < captureLsn) {
             captureLsn = captured;
             startLsn = best == null ? 0 : best.startLsn;
-        }
-        if (partition == null) {
-            lost("no checkpoint has partition " + number + " of the index: what was in it and not in the log is lost");
-        } else {
-            index.partitions[number] = partition;
-            endLsn = Math.max(endLsn, captured);
         }
     }
 
@@ -209,7 +211,7 @@ public final class Salvager {
 
     /** Replays those valid frames of a segment that lie after the last frame. Skips other bytes block by block. */
     private void readSegment(Segment segment) throws IOException {
-        try (StoreFile file = new SalvageFile(from.open(segment.name()), this::lost)) {
+        try (StoreFile file = new SalvageFile(segment.name())) {
             LogFrames frames = new LogFrames(files.log, files.storeId, any -> file, LogFrames.READ_AHEAD_BYTES);
             LogFrames.PassedBlocks blocks = lsn -> {
                 boolean isOurs = frames.fieldsRight(lsn, lastFrame.lsn()) >= FIELDS_OF_OURS;
@@ -245,7 +247,9 @@ public final class Salvager {
     }
 
     private void copyLists(NewStore store) throws IOException {
-        long total = index.listCount();
+        long total = Arrays.stream(index.partitions)
+                .mapToLong(partition -> partition.lists().size())
+                .sum();
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
             store.startPartition(partition);
             for (Map.Entry<Long, SalvagedList> list :
@@ -267,12 +271,13 @@ public final class Salvager {
         long[] places = new long[list.count()];
         int from = places.length;
         long moved = 0;
-        for (int i = list.runs().size() - 1; i >= 0; i--) {
-            SalvagedList.Run run = list.runs().get(i);
+        for (int i = list.runs.size() - 1; i >= 0; i--) {
+            SalvagedList.Run run = list.runs.get(i);
             for (long sequence = run.end() - 1; sequence >= run.first(); sequence--) {
-                ByteBuffer value = files.value(run.region(sequence), id, list.creationLsn(), sequence, endLsn);
+                ValueLocation at = files.place(run.region(sequence), endLsn);
+                ByteBuffer value = files.value(at, id, list.creationLsn, sequence);
                 if (value == null) {
-                    lostEntry(id, sequence);
+                    lostEntry(id, sequence, at);
                     continue;
                 }
                 from--;
@@ -294,7 +299,7 @@ public final class Salvager {
 
     private void reportGaps(long id, SalvagedList list) {
         long expected = list.first();
-        for (SalvagedList.Run run : list.runs()) {
+        for (SalvagedList.Run run : list.runs) {
             reportGap(id, expected, run.first());
             expected = run.end();
         }
@@ -309,25 +314,97 @@ public final class Salvager {
     }
 
     /** Records a lost entry. Consecutive lost entries of one file are reported together. */
-    private void lostEntry(long id, long sequence) {
+    private void lostEntry(long id, long sequence, ValueLocation at) {
         lostEntries++;
         Loss before = pending;
-        boolean follows = before != null && before.first() == sequence + 1 && pendingFile.equals(files.lastFile());
+        boolean follows = before != null && before.first() == sequence + 1 && pendingFile.equals(at.file());
         if (before != null && !follows) {
             reportLostEntries();
         }
-        pendingFile = files.lastFile();
+        pendingFile = at.file();
         pending = new Loss(
                 id,
                 sequence,
                 before != null && follows ? before.last() : sequence,
-                files.lastPlace() + " are not the bytes that were written");
+                from.describe(at.file()) + " at offset " + at.offset() + files.unreadable
+                        + " are not the bytes that were written");
     }
 
     private void reportLostEntries() {
         if (pending != null) {
             lost(pending);
             pending = null;
+        }
+    }
+
+    /** A file of the damaged store. A block that the disk cannot read is reported once, and read as zeros. */
+    private final class SalvageFile implements StoreFile {
+        private final StoreFile file;
+        private final Set<Long> reported = new HashSet<>();
+
+        SalvageFile(String name) throws IOException {
+            file = from.open(name);
+        }
+
+        @Override
+        public int read(ByteBuffer target, long position) throws IOException {
+            int start = target.position();
+            try {
+                return file.read(target, position);
+            } catch (IOException unreadable) {
+                target.position(start);
+            }
+            int count = (int) Math.max(0, Math.min(target.remaining(), file.size() - position));
+            int done = 0;
+            while (done < count) {
+                long at = position + done;
+                int bytes = (int) Math.min(Blocks.BLOCK_BYTES - at % Blocks.BLOCK_BYTES, count - done);
+                readBlock(target.slice(start + done, bytes), at);
+                done += bytes;
+            }
+            target.position(start + count);
+            return count;
+        }
+
+        private void readBlock(ByteBuffer target, long position) {
+            try {
+                file.read(target, position);
+            } catch (IOException unreadable) {
+                target.clear().put(new byte[target.capacity()]);
+                if (reported.add(position / Blocks.BLOCK_BYTES)) {
+                    lost(path() + " at offset " + position + ": cannot be read: " + unreadable.getMessage());
+                }
+            }
+        }
+
+        @Override
+        public String path() {
+            return file.path();
+        }
+
+        @Override
+        public long size() throws IOException {
+            return file.size();
+        }
+
+        @Override
+        public void write(ByteBuffer source, long position) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void force() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public MappedFile map() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void close() throws IOException {
+            file.close();
         }
     }
 }

@@ -21,7 +21,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -46,7 +45,9 @@ public final class Verifier {
      */
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
+    private final Storage storage;
     private final VerifyReport.Progress progress;
+    private final Recovery recovery;
     private final List<CaravanException> faults = new ArrayList<>();
     private int checkpoints;
     private long frames;
@@ -54,8 +55,14 @@ public final class Verifier {
     private long entries;
     private long bytes;
 
-    private Verifier(VerifyReport.Progress progress) {
+    private Verifier(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn, boolean beingWritten)
+            throws IOException {
+        this.storage = storage;
         this.progress = new PacedProgress(progress);
+        this.recovery = new Recovery(storage, this.progress, forcedLsn, beingWritten);
+        if (recovery.nothingToOpen()) {
+            throw new StoreDirectoryException(storage.describe("") + " holds no store");
+        }
     }
 
     /**
@@ -66,7 +73,7 @@ public final class Verifier {
     public static VerifyReport verifyClosed(Path directory, OptionalLong fsyncedLsn, VerifyReport.Progress progress)
             throws IOException {
         try (Storage storage = FileStorage.openToRead(directory)) {
-            return verify(storage, progress, fsyncedLsn, false);
+            return new Verifier(storage, progress, fsyncedLsn, false).verify();
         }
     }
 
@@ -79,78 +86,61 @@ public final class Verifier {
      * @throws StoreIoException if the store changed so fast that no pass was complete
      */
     public static VerifyReport verifyWhileOpen(Storage storage, VerifyReport.Progress progress) throws IOException {
-        List<VerifyReport> passes = new ArrayList<>();
-        List<VerifyReport> complete = new ArrayList<>();
+        VerifyReport lasting = null;
+        int passes = 0;
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             if (attempt > 0) {
                 LockSupport.parkNanos(FIRST_PAUSE_NANOS << attempt - 1);
             }
             try {
-                VerifyReport found = verify(storage, progress, OptionalLong.empty(), true);
-                (found.checkpoints() > 0 ? complete : passes).add(found);
-                if (!complete.isEmpty() && withLastingFaults(complete).clean()) {
-                    return withLastingFaults(complete);
+                VerifyReport found = new Verifier(storage, progress, OptionalLong.empty(), true).verify();
+                boolean recovered = found.checkpoints() > 0;
+                if (lasting == null || recovered && lasting.checkpoints() == 0) {
+                    lasting = found;
+                    passes = 1;
+                } else if (recovered || lasting.checkpoints() == 0) {
+                    lasting = withRepeatedFaults(found, lasting);
+                    passes++;
+                }
+                if (lasting.checkpoints() > 0 && lasting.clean()) {
+                    return lasting;
                 }
             } catch (NoSuchFileException recycled) {
                 // The next pass begins with a newer checkpoint.
             }
         }
-        List<VerifyReport> counted = complete.isEmpty() ? passes : complete;
-        if (counted.size() < 2 || withLastingFaults(counted).clean()) {
+        if (lasting == null || passes < 2 || lasting.clean()) {
             throw ContentsReader.tooFast(storage);
         }
-        return withLastingFaults(counted);
+        return lasting;
     }
 
-    /** Returns the last report, with only the faults that all reports contain. */
-    private static VerifyReport withLastingFaults(List<VerifyReport> reports) {
-        VerifyReport last = reports.get(reports.size() - 1);
-        Set<String> lasting = messages(last);
-        reports.forEach(report -> lasting.retainAll(messages(report)));
-        return last.withFaults(last.faults().stream()
-                .filter(fault -> lasting.contains(String.valueOf(fault.getMessage())))
-                .toList());
-    }
-
-    private static Set<String> messages(VerifyReport report) {
-        return report.faults().stream()
+    /** Returns the report of a pass, with only the faults that the report of the earlier passes also contains. */
+    private static VerifyReport withRepeatedFaults(VerifyReport found, VerifyReport earlier) {
+        Set<String> messages = earlier.faults().stream()
                 .map(fault -> String.valueOf(fault.getMessage()))
-                .collect(Collectors.toCollection(HashSet::new));
+                .collect(Collectors.toSet());
+        return found.withFaults(found.faults().stream()
+                .filter(fault -> messages.contains(String.valueOf(fault.getMessage())))
+                .toList());
     }
 
     /** Verifies the closed store in a {@link Storage}. */
     public static VerifyReport verify(Storage storage, VerifyReport.Progress progress) throws IOException {
-        return verify(storage, progress, OptionalLong.empty(), false);
+        return new Verifier(storage, progress, OptionalLong.empty(), false).verify();
     }
 
-    private static VerifyReport verify(
-            Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn, boolean beingWritten)
-            throws IOException {
-        Verifier verifier = new Verifier(progress);
-        Recovery recovery = new Recovery(storage, verifier.progress, forcedLsn, beingWritten);
-        if (recovery.nothingToOpen()) {
-            throw new StoreDirectoryException(storage.describe("") + " holds no store");
-        }
-        verifier.readAll(storage, recovery);
-        return new VerifyReport(
-                verifier.checkpoints,
-                verifier.frames,
-                verifier.lists,
-                verifier.entries,
-                verifier.bytes,
-                verifier.faults);
-    }
-
-    private void readAll(Storage storage, Recovery recovery) throws IOException {
+    private VerifyReport verify() throws IOException {
         Recovered newest = null;
         try {
             for (long number : recovery.checkpointNumbers()) {
-                Recovered found = recoverFrom(storage, recovery, number, newest);
+                Recovered found = recoverFrom(number, newest);
                 if (newest == null) {
                     newest = found;
                 } else if (found != null) {
-                    compare(storage, newest, found);
-                    found.close();
+                    try (found) {
+                        compare(newest, found);
+                    }
                 }
             }
             if (newest != null) {
@@ -161,14 +151,14 @@ public final class Verifier {
                 newest.close();
             }
         }
+        return new VerifyReport(checkpoints, frames, lists, entries, bytes, faults);
     }
 
     /**
      * Recovers the store from one checkpoint. The log was fsynced up to the newest checkpoint's end before that
      * checkpoint was published, so every recovery must reach that end.
      */
-    private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number, @Nullable Recovered newest)
-            throws IOException {
+    private @Nullable Recovered recoverFrom(long number, @Nullable Recovered newest) throws IOException {
         progress.at("checkpoints", checkpoints, recovery.checkpointNumbers().size());
         try (CheckpointReader reader = new CheckpointReader(storage, number)) {
             long neededEndLsn = (newest == null ? reader.header() : newest.newest()).endLsn();
@@ -182,7 +172,7 @@ public final class Verifier {
         }
     }
 
-    private void compare(Storage storage, Recovered newest, Recovered older) {
+    private void compare(Recovered newest, Recovered older) {
         Long difference = firstDifference(newest.index(), older.index());
         if (difference != null) {
             faults.add(new CorruptStoreException(
