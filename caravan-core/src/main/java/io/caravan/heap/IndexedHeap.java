@@ -18,9 +18,6 @@ import io.caravan.format.Blocks;
  *
  * <p>A hole is stored in a slot of three longs: its start, its size, and its neighbors in the list of its bin. Sizes
  * are stored in units of 8 bytes.
- *
- * <p>One hole is in no index: the frontier, which is the large hole that was split last. Allocations use the front of
- * the frontier if no smaller hole fits. Such an allocation changes two numbers instead of three indexes.
  */
 public final class IndexedHeap {
     /** The result of {@link #allocate} if no hole is large enough. */
@@ -49,9 +46,6 @@ public final class IndexedHeap {
     /** The default limit on the number of holes, which leaves slots for all holes that are kept beyond the limit. */
     private static final int MAX_HOLES = RecordPages.maxRecords(SLOT_LONGS) - (1 << 21);
 
-    /** The minimum size of a hole that becomes the frontier when it is split: 4 KiB. */
-    private static final long FRONTIER_UNITS = 512;
-
     /** Number of holes to try in the bin of the requested size before a hole from a larger bin is split. */
     private static final int FIT_TRIES = 16;
 
@@ -66,9 +60,6 @@ public final class IndexedHeap {
     private final int maxHoles;
     private long totalUnits;
     private long freeUnits;
-    private long frontierStart;
-    /** Size of the frontier in units of 8 bytes; 0 if no frontier exists. */
-    private long frontierUnits;
 
     public IndexedHeap() {
         this(MAX_HOLES);
@@ -87,15 +78,8 @@ public final class IndexedHeap {
     public long allocate(int bytes) {
         long units = units(bytes);
         int slot = findFit(units);
-        if (frontierUnits >= units && (slot == NIL || frontierUnits <= holeUnits(slot))) {
-            return takeFromFrontier(units);
-        }
         if (slot == NIL) {
             return NONE;
-        }
-        if (holeUnits(slot) >= FRONTIER_UNITS) {
-            makeFrontier(slot);
-            return takeFromFrontier(units);
         }
         long start = start(slot);
         if (holeUnits(slot) == units) {
@@ -104,34 +88,6 @@ public final class IndexedHeap {
             takeFront(slot, units);
         }
         return start << UNIT_SHIFT;
-    }
-
-    private long takeFromFrontier(long units) {
-        long start = frontierStart;
-        frontierStart += units;
-        frontierUnits -= units;
-        freeUnits -= units;
-        return start << UNIT_SHIFT;
-    }
-
-    private void makeFrontier(int slot) {
-        long start = start(slot);
-        long units = holeUnits(slot);
-        removeHole(slot);
-        settleFrontier();
-        frontierStart = start;
-        frontierUnits = units;
-        freeUnits += units;
-    }
-
-    /** Adds the frontier to the indexes as an ordinary hole. */
-    private void settleFrontier() {
-        if (frontierUnits > 0) {
-            long units = frontierUnits;
-            frontierUnits = 0;
-            freeUnits -= units;
-            addHole(frontierStart, units);
-        }
     }
 
     /** Shortens a hole at its start. The hole's end, and therefore its place in the index by end, does not change. */
@@ -178,26 +134,13 @@ public final class IndexedHeap {
             units += holeUnits(after);
             removeHole(after);
         }
-        if (!joinFrontier(start, units)) {
-            addIfRoom(start, units);
-        }
+        addIfRoom(start, units);
     }
 
     private void addIfRoom(long start, long units) {
         if (slots.count() < maxHoles || units >= ALWAYS_KEPT_UNITS) {
             addHole(start, units);
         }
-    }
-
-    private boolean joinFrontier(long start, long units) {
-        boolean before = start + units == frontierStart;
-        if (frontierUnits == 0 || !before && start != frontierStart + frontierUnits) {
-            return false;
-        }
-        frontierStart = before ? start : frontierStart;
-        frontierUnits += units;
-        freeUnits += units;
-        return true;
     }
 
     /** Adds address space, and merges it with a hole directly before it. */
@@ -208,7 +151,6 @@ public final class IndexedHeap {
 
     /** Removes the complete blocks at the end of a hole that ends here. Returns the number of bytes removed. */
     public long removeFreeEnd(long end) {
-        settleFrontier();
         int slot = byEnd.find(end >>> UNIT_SHIFT);
         if (slot == NIL) {
             return 0;
@@ -229,11 +171,7 @@ public final class IndexedHeap {
 
     /** Whether this range of the address space is exactly one hole. */
     public boolean isFree(long address, long bytes) {
-        long start = address >>> UNIT_SHIFT;
-        if (frontierUnits > 0 && frontierStart == start) {
-            return frontierUnits == units(bytes);
-        }
-        int slot = byStart.find(start);
+        int slot = byStart.find(address >>> UNIT_SHIFT);
         return slot != NIL && holeUnits(slot) == units(bytes);
     }
 
@@ -264,7 +202,7 @@ public final class IndexedHeap {
             largest = Math.max(largest, holeUnits(slot));
             slot = next(slot);
         }
-        return Math.max(largest, frontierUnits) << UNIT_SHIFT;
+        return largest << UNIT_SHIFT;
     }
 
     /**
@@ -274,9 +212,6 @@ public final class IndexedHeap {
      * @return the position of the next step
      */
     public long visitHoles(long position, HoleVisitor visitor) {
-        if (position == 0 && frontierUnits > 0) {
-            visitor.hole(frontierStart << UNIT_SHIFT, frontierUnits << UNIT_SHIFT);
-        }
         return byStart.visit(position, slot -> visitor.hole(start(slot) << UNIT_SHIFT, holeUnits(slot) << UNIT_SHIFT));
     }
 
