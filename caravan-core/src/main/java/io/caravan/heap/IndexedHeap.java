@@ -3,6 +3,8 @@ package io.caravan.heap;
 import io.caravan.collections.RecordPages;
 import io.caravan.collections.SlotTable;
 import io.caravan.format.Blocks;
+import java.util.Arrays;
+import java.util.BitSet;
 
 /**
  * Manages the free space of a linear address space that is divided into regions. Pure arithmetic without I/O. Not
@@ -46,6 +48,13 @@ public final class IndexedHeap {
     /** The default limit on the number of holes, which leaves slots for all holes that are kept beyond the limit. */
     private static final int MAX_HOLES = RecordPages.maxRecords(SLOT_LONGS) - (1 << 21);
 
+    /** The size, in units of 8 bytes, below which each size has its own bin: 4 KiB. */
+    private static final int EXACT_UNITS = 512;
+
+    private static final int EXACT_LOG2 = Integer.numberOfTrailingZeros(EXACT_UNITS);
+    private static final int SPLIT_LOG2 = 4;
+    private static final int BINS = EXACT_UNITS + (Long.SIZE - EXACT_LOG2 << SPLIT_LOG2);
+
     /** Number of holes to try in the bin of the requested size before a hole from a larger bin is split. */
     private static final int FIT_TRIES = 16;
 
@@ -55,7 +64,10 @@ public final class IndexedHeap {
     private final RecordPages slots = new RecordPages(SLOT_LONGS);
     private final SlotTable byStart = new SlotTable(PARTITIONS, this::start);
     private final SlotTable byEnd = new SlotTable(PARTITIONS, this::end);
-    private final SizeBins bins = new SizeBins();
+    /** The first hole of each bin, or {@link #NIL}. */
+    private final int[] bins = new int[BINS];
+    /** The bins that have a hole. */
+    private final BitSet filledBins = new BitSet(BINS);
 
     private final int maxHoles;
     private long totalUnits;
@@ -72,6 +84,7 @@ public final class IndexedHeap {
      */
     public IndexedHeap(int maxHoles) {
         this.maxHoles = maxHoles;
+        Arrays.fill(bins, NIL);
     }
 
     /** Allocates a region of this many bytes. Returns its address, or {@link #NONE}. */
@@ -93,7 +106,7 @@ public final class IndexedHeap {
     /** Shortens a hole at its start. The hole's end, and therefore its place in the index by end, does not change. */
     private void takeFront(int slot, long units) {
         long left = holeUnits(slot) - units;
-        boolean sameBin = SizeBins.binOf(left) == SizeBins.binOf(holeUnits(slot));
+        boolean sameBin = binOf(left) == binOf(holeUnits(slot));
         byStart.remove(slot);
         if (!sameBin) {
             unlinkFromBin(slot);
@@ -108,16 +121,16 @@ public final class IndexedHeap {
     }
 
     private int findFit(long units) {
-        int bin = SizeBins.binOf(units);
-        int slot = bins.first(bin);
+        int bin = binOf(units);
+        int slot = bins[bin];
         for (int tries = 0; slot != NIL && tries < FIT_TRIES; tries++) {
             if (holeUnits(slot) >= units) {
                 return slot;
             }
             slot = next(slot);
         }
-        int larger = bins.firstFilledFrom(bin + 1);
-        return larger == NIL ? NIL : bins.first(larger);
+        int larger = filledBins.nextSetBit(bin + 1);
+        return larger == NIL ? NIL : bins[larger];
     }
 
     public void free(long address, int bytes) {
@@ -195,9 +208,8 @@ public final class IndexedHeap {
 
     /** Returns the approximate size of the largest hole. The actual size may be up to a sixteenth larger. */
     public long largestHoleBytes() {
-        int bin = bins.lastFilled();
         long largest = 0;
-        int slot = bin == NIL ? NIL : bins.first(bin);
+        int slot = filledBins.isEmpty() ? NIL : bins[filledBins.length() - 1];
         for (int checked = 0; slot != NIL && checked < LARGEST_CHECKS; checked++) {
             largest = Math.max(largest, holeUnits(slot));
             slot = next(slot);
@@ -237,21 +249,36 @@ public final class IndexedHeap {
         slots.free(slot);
     }
 
+    /** Returns the bin for holes of this size. All sizes in a bin are smaller than those in the next bin. */
+    static int binOf(long units) {
+        if (units < EXACT_UNITS) {
+            return (int) units;
+        }
+        int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(units);
+        int split = (int) (units >>> log2 - SPLIT_LOG2) & (1 << SPLIT_LOG2) - 1;
+        return EXACT_UNITS + (log2 - EXACT_LOG2 << SPLIT_LOG2) + split;
+    }
+
+    private void setFirst(int bin, int slot) {
+        bins[bin] = slot;
+        filledBins.set(bin, slot != NIL);
+    }
+
     private void linkIntoBin(int slot) {
-        int bin = SizeBins.binOf(holeUnits(slot));
-        int head = bins.first(bin);
+        int bin = binOf(holeUnits(slot));
+        int head = bins[bin];
         link(slot, NIL, head);
         if (head != NIL) {
             link(head, slot, next(head));
         }
-        bins.setFirst(bin, slot);
+        setFirst(bin, slot);
     }
 
     private void unlinkFromBin(int slot) {
         int previous = previous(slot);
         int next = next(slot);
         if (previous == NIL) {
-            bins.setFirst(SizeBins.binOf(holeUnits(slot)), next);
+            setFirst(binOf(holeUnits(slot)), next);
         } else {
             link(previous, previous(previous), next);
         }
