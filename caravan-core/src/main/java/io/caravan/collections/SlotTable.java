@@ -208,16 +208,6 @@ public final class SlotTable {
         return joined;
     }
 
-    /** Returns the position at which a walk through a partition starts. */
-    public long startOf(int partition) {
-        return (long) partition << rootShift;
-    }
-
-    /** Whether a walk through a partition, once it has reached this position, has more slots to visit. */
-    public boolean isWithin(int partition, long position) {
-        return position >>> rootShift == partition;
-    }
-
     /** Whether a walk that has reached this position has yet to visit the slot of a key in the table. */
     private static boolean isAhead(long key, long position) {
         return Long.compareUnsigned(hash(key), position) >= 0;
@@ -260,10 +250,10 @@ public final class SlotTable {
 
     /** Calls the action with every slot of a partition. The table must not change during the call. */
     public void forEach(int partition, IntConsumer action) {
-        long position = startOf(partition);
+        long position = (long) partition << rootShift;
         do {
             position = visit(position, action);
-        } while (isWithin(partition, position));
+        } while (position >>> rootShift == partition);
     }
 
     public long memoryBytes() {

@@ -135,7 +135,7 @@ final class Commit {
                     callbacks[next].failure(problem);
                 }
             } catch (Throwable thrown) {
-                CallbackRunner.log("A write's callback", thrown);
+                WorkerThread.logUserCode("A write's callback", thrown);
             }
         }
     }

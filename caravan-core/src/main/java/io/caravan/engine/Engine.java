@@ -114,8 +114,7 @@ public final class Engine implements DurableListStore, Replica {
             OptionalLong fsyncedLsn)
             throws IOException {
         try {
-            Recovered recovered =
-                    new StoreOpening(storage, config).recoverOrCreate(replicaOf, fsyncedLsn, scheduler::newStoreId);
+            Recovered recovered = Recovery.open(storage, config, replicaOf, fsyncedLsn, scheduler::newStoreId);
             try {
                 Engine engine = new Engine(config, storage, recovered, clock, scheduler);
                 engine.start(replicaOf.isPresent());
@@ -198,7 +197,7 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public void append(long id, byte[] value, WriteCallback callback) {
-        writes.append(id, value, Objects.requireNonNull(callback, "callback"));
+        writes.append(id, value, Commit.USUAL_TERMS, Objects.requireNonNull(callback, "callback"), true);
     }
 
     @Override
@@ -208,7 +207,7 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public void write(WriteBatch batch, WriteCallback callback) {
-        writes.write(batch, Objects.requireNonNull(callback, "callback"));
+        writes.write(batch, Objects.requireNonNull(callback, "callback"), true);
     }
 
     @Override
@@ -218,18 +217,19 @@ public final class Engine implements DurableListStore, Replica {
 
     @Override
     public void get(long id, EntryStream stream) {
-        reads.get(id, ReadPath.FROM_FIRST, Objects.requireNonNull(stream, "stream"));
+        reads.get(id, ReadPath.FROM_FIRST, Long.MAX_VALUE, false, Objects.requireNonNull(stream, "stream"));
     }
 
     @Override
     public void get(long id, long fromSequence, EntryStream stream) {
-        reads.get(id, notNegative(fromSequence, "fromSequence"), Objects.requireNonNull(stream, "stream"));
+        long from = notNegative(fromSequence, "fromSequence");
+        reads.get(id, from, Long.MAX_VALUE, false, Objects.requireNonNull(stream, "stream"));
     }
 
     @Override
     public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
-        reads.getNewestFirst(
-                id, notNegative(beforeSequence, "beforeSequence"), Objects.requireNonNull(stream, "stream"));
+        long before = notNegative(beforeSequence, "beforeSequence");
+        reads.get(id, ReadPath.FROM_FIRST, before, true, Objects.requireNonNull(stream, "stream"));
     }
 
     @Override
@@ -460,7 +460,7 @@ public final class Engine implements DurableListStore, Replica {
         } finally {
             releaseEverything();
             // An action must not have to wait for the end of this close.
-            state.scheduler.doInstead(writes::runActionsOfClosed);
+            state.scheduler.doInstead(() -> writes.runActions(true));
             state.endClose();
             futureThread.close();
         }

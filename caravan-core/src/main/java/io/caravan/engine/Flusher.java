@@ -71,12 +71,12 @@ final class Flusher {
     /** Performs one flush, or reclaims one slice of entries; see {@link Worker.Step}. */
     long step() {
         if (!state.locked(queue::hasWork)) {
-            writes.runActions();
+            writes.runActions(false);
             return reclaimAndCheckPressure() ? 0 : state.locked(queue::restNanos);
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
-            writes.runActions();
+            writes.runActions(false);
             if (reclaimAndCheckPressure()) {
                 return 0;
             }
@@ -99,9 +99,9 @@ final class Flusher {
     private void flush(Commit commit) {
         try {
             // The new active commit is still empty, so the store may be writable.
-            writes.runActions();
+            writes.runActions(false);
             finish(commit);
-            writes.runActions();
+            writes.runActions(false);
             if (state.failure() == null) {
                 if (state.slice(space::reclaimSlice)) {
                     // The flusher reclaims the remaining entries.

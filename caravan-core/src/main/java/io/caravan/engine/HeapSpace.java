@@ -351,7 +351,7 @@ final class HeapSpace {
         while (budget > 0 && !reclaims.isEmpty() && state.forced.position() > reclaims.first(2)) {
             int list = (int) reclaims.first(0);
             long before = state.index.firstStored(list);
-            boolean more = state.index.reclaim(list, reclaims.first(1), budget, this::free);
+            boolean more = state.index.reclaim(list, reclaims.first(1), budget, freed::add);
             budget -= (int) (state.index.firstStored(list) - before) + 1;
             if (!more) {
                 reclaims.remove(3);
@@ -362,12 +362,6 @@ final class HeapSpace {
             state.signalChange();
         }
         return budget < SLICE;
-    }
-
-    private void free(long region) {
-        if (!Region.isInLog(region)) {
-            freed.add(region);
-        }
     }
 
     private void reuse(long region) {

@@ -89,7 +89,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         if (!contained(lsn, id)) {
             int list = existing(lsn, id);
             index.trimTo(list, firstSequence, lsn);
-            index.reclaim(list, firstSequence, RECLAIM_ALL, this::free);
+            index.reclaim(list, firstSequence, RECLAIM_ALL, freed::add);
         }
     }
 
@@ -99,14 +99,8 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
             int list = existing(lsn, id);
             index.remove(list, lsn);
             index.queued(list);
-            index.reclaim(list, index.next(list), RECLAIM_ALL, this::free);
+            index.reclaim(list, index.next(list), RECLAIM_ALL, freed::add);
             index.unqueued(list);
-        }
-    }
-
-    private void free(long region) {
-        if (!Region.isInLog(region)) {
-            freed.add(region);
         }
     }
 

@@ -133,7 +133,7 @@ final class LayoutSurvey {
         ListCursor cursor = new ListCursor();
         for (long next = from; next < end; next += SLICE) {
             int count = (int) Math.min(SLICE, end - next);
-            state.copyRegions(pin.list(), next, cursor, regions, 0, count);
+            state.copyRegions(pin.list(), next, cursor, regions, count);
             for (int i = 0; i < count; i++) {
                 countPinned(regions[i]);
             }

@@ -26,8 +26,11 @@ public final class PendingFrees {
         return bytes;
     }
 
-    /** Adds a place to which the index no longer refers. */
+    /** Adds a place to which the index no longer refers. Ignores an entry in the log. */
     void add(long region) {
+        if (Region.isInLog(region)) {
+            return;
+        }
         bytes += Region.entryBytes(region);
         if (places.added() > Math.max(unnamed, places.removed()) && isBehind(places.last(), region)) {
             places.replaceLast(joined(places.last(), region));

@@ -52,7 +52,7 @@ final class PressureWatch {
                 : isReached(used, usedThreshold) || isReached(fragmentation, fragmentationThreshold);
         if (crossed) {
             high = !high;
-            CallbackRunner.run("A heap-pressure listener", () -> notified.pressure(high, used, fragmentation));
+            WorkerThread.runUserCode("A heap-pressure listener", () -> notified.pressure(high, used, fragmentation));
         }
     }
 

@@ -14,7 +14,6 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +39,6 @@ final class ReadPath {
     private final HeapSpace space;
     private final WritePath writes;
     private final HeapFile heapFile;
-    private final ValueReader values;
     private final LsnWatermark committed;
 
     ReadPath(StoreState state, CommitQueue queue, HeapSpace space, WritePath writes) {
@@ -50,7 +48,6 @@ final class ReadPath {
         this.writes = writes;
         this.heapFile = state.heapFile;
         this.committed = state.committed;
-        this.values = new ValueReader(heapFile, state.log, committed::position);
     }
 
     private record Pinned(
@@ -63,39 +60,23 @@ final class ReadPath {
             long firstStored,
             long storedBytes) {}
 
-    /** Streams a list's entries from {@code fromSequence} on, or all retained entries for {@link #FROM_FIRST}. */
-    void get(long id, long fromSequence, EntryStream stream) {
-        read(id, fromSequence, stream, pinned -> {
+    /**
+     * Streams a list's entries from {@code fromSequence} on, or from the first retained entry for {@link #FROM_FIRST},
+     * up to but not including {@code beforeSequence}.
+     */
+    void get(long id, long fromSequence, long beforeSequence, boolean newestFirst, EntryStream stream) {
+        StoreState.checkMayWait("a read");
+        Boolean all = whilePinned(pin(id, fromSequence), pinned -> {
+            committed.awaitPassed(pinned.lastLsn());
             long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
             if (from < pinned.first()) {
                 throw new TrimmedException(id, from, pinned.first());
             }
-            return stream(pinned, from, pinned.next(), false, stream);
-        });
-    }
-
-    /**
-     * Pins the list from a sequence on while {@code entries} runs. {@code entries} streams the entries, and returns
-     * whether the stream accepted all of them.
-     */
-    private void read(long id, long fromSequence, EntryStream stream, Predicate<Pinned> entries) {
-        StoreState.checkMayWait("a read");
-        Boolean all = whilePinned(pin(id, fromSequence), pinned -> {
-            committed.awaitPassed(pinned.lastLsn());
-            return entries.test(pinned);
+            return stream(pinned, from, Math.min(beforeSequence, pinned.next()), newestFirst, stream);
         });
         if (all == null || all) {
             stream.finished();
         }
-    }
-
-    /** Streams a list's retained entries before {@code beforeSequence}, newest first. */
-    void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
-        read(
-                id,
-                FROM_FIRST,
-                stream,
-                pinned -> stream(pinned, pinned.first(), Math.min(beforeSequence, pinned.next()), true, stream));
     }
 
     /** Streams the entries in this range. Returns whether the stream accepted all of them. */
@@ -119,11 +100,11 @@ final class ReadPath {
 
     private ByteBuffer read(Pinned pinned, long region, long sequence) {
         try {
-            ByteBuffer value = values.read(region, pinned.id(), pinned.creationLsn(), sequence);
+            ByteBuffer value = value(pinned, region, sequence);
             if (value == null) {
                 long[] moved = new long[1];
-                state.copyRegions(pinned.pin().list(), sequence, new ListCursor(), moved, 0, 1);
-                value = values.read(moved[0], pinned.id(), pinned.creationLsn(), sequence);
+                state.copyRegions(pinned.pin().list(), sequence, new ListCursor(), moved, 1);
+                value = value(pinned, moved[0], sequence);
             }
             if (value == null) {
                 // A region in a log segment that is no longer open means that the store has been closed.
@@ -138,9 +119,16 @@ final class ReadPath {
         }
     }
 
+    /** Returns the value of a pinned entry, or null if the entry was in the log and has moved to the heap. */
+    private @Nullable ByteBuffer value(Pinned pinned, long region, long sequence) {
+        return Region.isInLog(region)
+                ? state.log.read(region, committed.position(), pinned.id(), pinned.creationLsn(), sequence)
+                : heapFile.read(region, pinned.id(), pinned.creationLsn(), sequence);
+    }
+
     private void copyRegions(Pinned pinned, long from, ListCursor cursor, long[] regions, int count) {
         state.checkOpen();
-        state.copyRegions(pinned.pin().list(), from, cursor, regions, 0, count);
+        state.copyRegions(pinned.pin().list(), from, cursor, regions, count);
     }
 
     @Nullable

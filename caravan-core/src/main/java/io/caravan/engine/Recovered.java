@@ -1,13 +1,16 @@
 package io.caravan.engine;
 
 import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListIndex;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -37,6 +40,13 @@ public record Recovered(
     /** Returns the checkpoint from which the state was built. */
     public CheckpointHeader newest() {
         return checkpoints.get(checkpoints.size() - 1);
+    }
+
+    /** Returns the checked value of an entry. It is valid until the files are closed. */
+    public ByteBuffer read(long region, long id, long creationLsn, long sequence) {
+        return Region.isInLog(region)
+                ? Objects.requireNonNull(log.read(region, end.position(), id, creationLsn, sequence))
+                : heapFile.read(region, id, creationLsn, sequence);
     }
 
     @Override

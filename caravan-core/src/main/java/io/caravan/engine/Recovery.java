@@ -1,12 +1,14 @@
 package io.caravan.engine;
 
 import io.caravan.CorruptStoreException;
+import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.Blocks;
 import io.caravan.format.CheckpointLayout;
+import io.caravan.format.EntryLayout;
 import io.caravan.format.FileNames;
 import io.caravan.format.RecordLayout;
 import io.caravan.heap.FreeSpace;
@@ -29,11 +31,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a store's files and determines the state of the store, according to the table in {@link RecoveryCase}. It
- * writes nothing. {@code StoreOpening} then removes the files that are not needed.
+ * Reads a store's files and determines the state of the store, according to the table in {@link RecoveryCase}. Only
+ * {@link #open} writes anything: once the state is determined, it makes all changes to files that an open requires.
  */
 public final class Recovery {
     /**
@@ -56,11 +59,11 @@ public final class Recovery {
     private OptionalLong reached = OptionalLong.empty();
 
     /** The numbers of the log segments, heap segments, and checkpoints, and the names of unfinished files. */
-    final TreeSet<Long> logs;
+    private final TreeSet<Long> logs;
 
-    final TreeSet<Long> heaps;
+    private final TreeSet<Long> heaps;
     private final TreeSet<Long> checkpoints;
-    final List<String> temporaries;
+    private final List<String> temporaries;
     private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
 
     public Recovery(Storage storage) throws IOException {
@@ -127,13 +130,6 @@ public final class Recovery {
         }
         cases.add(RecoveryCase.CREATION_CUT_OFF);
         return true;
-    }
-
-    /** Returns a recovery of the store that was just created because none existed. */
-    Recovery ofCreated() throws IOException {
-        Recovery recovery = new Recovery(storage, progress, forcedLsn, beingWritten);
-        recovery.cases.addAll(cases);
-        return recovery;
     }
 
     /**
@@ -378,7 +374,7 @@ public final class Recovery {
         }
     }
 
-    static boolean finished(LogSegments log, long segment) throws IOException {
+    private static boolean finished(LogSegments log, long segment) throws IOException {
         try {
             log.checkHeader(segment);
             return true;
@@ -392,18 +388,114 @@ public final class Recovery {
         // A store must open in a JVM heap as large as the one in which it ran. This pass takes at most one byte for
         // each entry in addition to the index.
         long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
+        Consumer<LongConsumer> used = action -> {
+            index.forEachInHeap(action);
+            freed.forEach(action);
+        };
+        new FreeSpace(heapFile.geometry(), heapFile.segmentCount(), used, heapFile::path).rebuild(heap, atOnce);
+        return heap;
+    }
+
+    /**
+     * Opens the store in {@code storage}, after creating it if it does not exist.
+     *
+     * @param replicaOf the id of the store of which this store is a replica, if it is one
+     * @param fsyncedLsn the position up to which a replica's log was fsynced
+     * @param newId returns the id of a store that is created and is not a replica
+     */
+    static Recovered open(
+            Storage storage, StoreConfig config, OptionalLong replicaOf, OptionalLong fsyncedLsn, LongSupplier newId)
+            throws IOException {
+        Recovery recovery = new Recovery(storage, VerifyReport.Progress.NONE, fsyncedLsn, false);
+        if (recovery.nothingToOpen()) {
+            recovery.removeRemains();
+            NewStore.createEmpty(storage, config, replicaOf.orElseGet(newId));
+            Set<RecoveryCase> before = recovery.cases;
+            recovery = new Recovery(storage, VerifyReport.Progress.NONE, fsyncedLsn, false);
+            recovery.cases.addAll(before);
+        }
+        Recovered recovered = recovery.recover();
         try {
-            Consumer<LongConsumer> used = action -> {
-                index.forEachInHeap(action);
-                freed.forEach(action);
-            };
-            FreeSpace.rebuild(heap, heapFile.geometry(), heapFile.segmentCount(), used, atOnce);
-            return heap;
-        } catch (FreeSpace.OverlapException overlap) {
-            throw new CorruptStoreException(
-                    heapFile.path(overlap.address()),
-                    heapFile.geometry().offsetOf(overlap.address()),
-                    "the index is wrong: " + overlap.getMessage());
+            long found = recovered.newest().storeId();
+            if (replicaOf.orElse(found) != found) {
+                throw new StoreDirectoryException("the store in " + config.directory() + " is "
+                        + Long.toHexString(found) + ", not a replica of " + Long.toHexString(replicaOf.getAsLong())
+                        + "; give the replica a directory of its own");
+            }
+            checkFits(recovered.newest(), config);
+            recovery.cleanUp(recovered);
+            return recovered;
+        } catch (IOException | RuntimeException | Error failed) {
+            recovered.close();
+            throw failed;
+        }
+    }
+
+    /** Checks that the configured values fit in the segments, whose sizes were fixed when the store was created. */
+    private static void checkFits(CheckpointHeader header, StoreConfig config) {
+        int logBytes = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
+        int heapBytes = EntryLayout.entryBytes(config.maxValueBytes());
+        if (logBytes > header.logSegmentBytes() - StoreConfig.BLOCK_BYTES
+                || heapBytes > new HeapGeometry(header.heapSegmentBytes()).usableBytes()) {
+            throw new StoreDirectoryException(
+                    "the store in " + config.directory() + " was created with log segments of "
+                            + header.logSegmentBytes() + " and heap segments of " + header.heapSegmentBytes()
+                            + " bytes, too small for values of " + config.maxValueBytes()
+                            + " bytes; lower maxValueBytes, or copy the lists into a new store");
+        }
+    }
+
+    /** Removes files that an interrupted creation of the store has left behind. */
+    private void removeRemains() throws IOException {
+        deleteTemporaries();
+        delete(FileNames.LOG, logs);
+        delete(FileNames.HEAP, heaps);
+        storage.forceDirectory();
+    }
+
+    private void deleteTemporaries() throws IOException {
+        for (String name : temporaries) {
+            storage.delete(name);
+        }
+    }
+
+    private void delete(FileNames kind, Iterable<Long> numbers) throws IOException {
+        for (long number : numbers) {
+            storage.delete(kind.of(number));
+        }
+    }
+
+    /**
+     * Removes files that are not needed: temporary files, an unfinished log segment, unused heap segments, and bad
+     * checkpoints. Makes the remaining files durable before any reader sees their contents.
+     */
+    private void cleanUp(Recovered recovered) throws IOException {
+        deleteTemporaries();
+        LogSegments log = recovered.log();
+        if (!finished(log, log.last())) {
+            log.discard(log.last());
+        }
+        delete(FileNames.HEAP, heaps.tailSet((long) recovered.heapFile().segmentCount()));
+        delete(FileNames.CHECKPOINT, recovered.badCheckpoints());
+        // Names are made durable first, so that no frame is written to segments whose checkpoint a power failure could
+        // still remove.
+        storage.forceDirectory();
+        finishLastSegment(recovered);
+        log.settle(recovered.newest().startLsn(), recovered.end());
+    }
+
+    /**
+     * Rewrites the header of the last segment, because the header may be only in the page cache. This happens if the
+     * process was killed before the fsync of the header, or if this fsync failed. The creation of the next segment
+     * relies on the last segment being finished. (A segment that contains a frame or a checkpoint's start had its
+     * header fsynced before.)
+     */
+    private static void finishLastSegment(Recovered recovered) throws IOException {
+        LogSegments log = recovered.log();
+        long lastUse =
+                Math.max(recovered.newest().startLsn(), recovered.end().last().lsn());
+        if (log.last() > log.geometry().segmentOf(lastUse)) {
+            log.rewriteHeader(log.last());
         }
     }
 }

@@ -186,10 +186,10 @@ final class StoreState {
      * @param from sequence of the first region
      * @param count at most a few hundred
      */
-    void copyRegions(int list, long from, ListCursor cursor, long[] target, int at, int count) {
+    void copyRegions(int list, long from, ListCursor cursor, long[] target, int count) {
         locked(() -> {
             seek(list, from, cursor);
-            index.copyRegions(cursor, target, at, count);
+            index.copyRegions(cursor, target, 0, count);
         });
     }
 

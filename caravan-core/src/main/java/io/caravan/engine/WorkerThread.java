@@ -3,9 +3,12 @@ package io.caravan.engine;
 import io.caravan.UninterruptibleThread;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A {@link Worker} with its own thread, which parks between its steps. */
 final class WorkerThread implements Worker {
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerThread.class);
 
     /** A thread that must never wait for the store, because the store may be waiting for it. */
     static final class StoreThread extends UninterruptibleThread {
@@ -43,6 +46,23 @@ final class WorkerThread implements Worker {
         } finally {
             LENT.remove();
         }
+    }
+
+    /**
+     * Runs a user's action; {@code what} names the action in log messages. Anything that it throws is logged and has no
+     * other effect, even an {@link Error}: a stack overflow in a callback, for example, does not affect the engine.
+     */
+    static void runUserCode(String what, Runnable action) {
+        try {
+            action.run();
+        } catch (Throwable thrown) {
+            logUserCode(what, thrown);
+        }
+    }
+
+    /** Logs an exception that user code has thrown. A caller that may not use a lambda catches the exception itself. */
+    static void logUserCode(String what, Throwable thrown) {
+        LOG.error("{} threw an exception; the store continues", what, thrown);
     }
 
     @Override

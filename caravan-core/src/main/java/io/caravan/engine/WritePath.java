@@ -60,11 +60,7 @@ final class WritePath {
         append(id, value, length, crc, BUFFER, Commit.USUAL_TERMS, callback, true);
     }
 
-    void append(long id, byte[] value, WriteCallback callback) {
-        append(id, value, Commit.USUAL_TERMS, callback, true);
-    }
-
-    private void append(long id, byte[] value, WriteBatch terms, WriteCallback callback, boolean mayWait) {
+    void append(long id, byte[] value, WriteBatch terms, WriteCallback callback, boolean mayWait) {
         int length = checkLength(value.length);
         append(id, value, length, Checksums.crc32c(value), ARRAY, terms, callback, mayWait);
     }
@@ -137,10 +133,6 @@ final class WritePath {
         admit(() -> enter(queue.makeRoom(bytes, true, true), put, Commit.USUAL_TERMS, callback));
     }
 
-    void write(WriteBatch batch, WriteCallback callback) {
-        write(batch, callback, true);
-    }
-
     /** Writes the batch if the write need not wait for space. Returns whether the batch was written. */
     boolean tryWrite(WriteBatch batch, WriteCallback callback) {
         try {
@@ -151,7 +143,7 @@ final class WritePath {
         }
     }
 
-    private void write(WriteBatch batch, WriteCallback callback, boolean mayWait) {
+    void write(WriteBatch batch, WriteCallback callback, boolean mayWait) {
         List<WriteBatch.Operation> operations = batch.operations();
         if (operations.size() == 1
                 && operations.get(0) instanceof WriteBatch.Append append
@@ -412,17 +404,11 @@ final class WritePath {
         }
     }
 
-    /** Runs the waiting actions if the store is writable. */
-    void runActions() {
-        run(false);
-    }
-
-    /** Runs the waiting actions of a closed store, so that the code that registered them is notified. */
-    void runActionsOfClosed() {
-        run(true);
-    }
-
-    private void run(boolean closed) {
+    /**
+     * Runs the waiting actions if the store is writable, or if it is closed, so that the code that registered them is
+     * notified.
+     */
+    void runActions(boolean closed) {
         List<Runnable> taken = state.locked(() -> {
             if (actions.isEmpty()) {
                 return List.of();
@@ -435,6 +421,6 @@ final class WritePath {
             actions = new ArrayList<>();
             return all;
         });
-        taken.forEach(action -> CallbackRunner.run("An action that waited for writability", action));
+        taken.forEach(action -> WorkerThread.runUserCode("An action that waited for writability", action));
     }
 }

@@ -1,37 +1,25 @@
 package io.caravan.heap;
 
+import io.caravan.CorruptStoreException;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
 
-/** Rebuilds a heap's free space from its live regions. */
-public final class FreeSpace {
+/**
+ * Rebuilds a heap's free space from its live regions.
+ *
+ * @param regions calls its argument with every packed region, in any order, each time that it is called
+ * @param path returns the path of the file that contains a heap address
+ */
+public record FreeSpace(
+        HeapGeometry geometry, int segments, Consumer<LongConsumer> regions, LongFunction<String> path) {
 
     /** The binary logarithm of the number of bytes for which one bit states whether they are used. */
     private static final int UNIT_SHIFT = 3;
-
-    private FreeSpace() {}
-
-    /** Thrown if two live regions overlap, or if a region lies outside the heap's segments; the index is then wrong. */
-    public static final class OverlapException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
-        private final long address;
-
-        OverlapException(long region, String problem) {
-            super("region of " + Region.entryBytes(region) + " bytes at heap address " + Region.address(region) + " "
-                    + problem);
-            this.address = Region.address(region);
-        }
-
-        /** Returns the heap address of the misplaced region. */
-        public long address() {
-            return address;
-        }
-    }
 
     /**
      * Adds segments to an empty heap, in which exactly these regions are then used.
@@ -41,12 +29,11 @@ public final class FreeSpace {
      * if that is higher. Within a segment, one bit for each 8 bytes marks used space; these bits fit in a processor
      * cache regardless of the size of the heap.
      *
-     * @param regions calls its argument with every packed region, in any order, each time that it is called
+     * @throws CorruptStoreException if two regions overlap, or if a region lies outside the heap's segments; the index
+     *     is then wrong
      */
-    public static void rebuild(
-            IndexedHeap heap, HeapGeometry geometry, int segments, Consumer<LongConsumer> regions, long regionsAtOnce)
-            throws OverlapException {
-        int[] counts = countBySegment(geometry, segments, regions);
+    public void rebuild(IndexedHeap heap, long regionsAtOnce) {
+        int[] counts = countBySegment();
         BitSet used = new BitSet(geometry.usableBytes() >>> UNIT_SHIFT);
         int end = 0;
         while (end < segments) {
@@ -55,35 +42,32 @@ public final class FreeSpace {
             while (end < segments && gathered + counts[end] <= regionsAtOnce) {
                 gathered += counts[end++];
             }
-            long[][] bySegment = gather(geometry, first, Arrays.copyOfRange(counts, first, end), regions);
+            long[][] bySegment = gather(first, Arrays.copyOfRange(counts, first, end));
             for (int segment = first; segment < end; segment++) {
-                rebuild(heap, geometry, segment, bySegment[segment - first], used);
+                rebuild(heap, segment, bySegment[segment - first], used);
             }
         }
     }
 
-    private static int[] countBySegment(HeapGeometry geometry, int segments, Consumer<LongConsumer> regions) {
+    private int[] countBySegment() {
         int[] counts = new int[segments];
         int most = geometry.usableBytes() / EntryLayout.entryBytes(0);
         regions.accept(region -> {
             int segment = geometry.segmentOf(Region.address(region));
             if (segment >= segments) {
-                throw new OverlapException(region, "is after the heap's last segment");
+                throw misplaced(region, "is after the heap's last segment");
             }
             if (++counts[segment] > most) {
-                throw new OverlapException(region, "is one more than its segment can hold");
+                throw misplaced(region, "is one more than its segment can hold");
             }
         });
         return counts;
     }
 
     /** Collects the regions of consecutive segments into an array for each segment. */
-    private static long[][] gather(
-            HeapGeometry geometry, int firstSegment, int[] counts, Consumer<LongConsumer> regions) {
+    private long[][] gather(int firstSegment, int[] counts) {
         long[][] gathered = new long[counts.length][];
-        for (int i = 0; i < counts.length; i++) {
-            gathered[i] = new long[counts[i]];
-        }
+        Arrays.setAll(gathered, i -> new long[counts[i]]);
         int[] filled = new int[counts.length];
         long low = (long) firstSegment * geometry.segmentBytes();
         long high = low + (long) counts.length * geometry.segmentBytes();
@@ -97,19 +81,19 @@ public final class FreeSpace {
         return gathered;
     }
 
-    private static void rebuild(IndexedHeap heap, HeapGeometry geometry, int segment, long[] regions, BitSet used) {
+    private void rebuild(IndexedHeap heap, int segment, long[] found, BitSet used) {
         long first = geometry.firstAddress(segment);
         long units = 0;
         used.clear();
-        for (long region : regions) {
+        for (long region : found) {
             if (!geometry.contains(Region.address(region), Region.entryBytes(region))) {
-                throw new OverlapException(region, "leaves its segment");
+                throw misplaced(region, "leaves its segment");
             }
             used.set(unit(region, first), endUnit(region, first));
             units += endUnit(region, first) - unit(region, first);
         }
         if (used.cardinality() < units) {
-            rejectOverlap(regions, first, used);
+            throw overlapping(found, first);
         }
         heap.addUsedSpace(geometry.usableBytes());
         int end = geometry.usableBytes() >>> UNIT_SHIFT;
@@ -130,14 +114,23 @@ public final class FreeSpace {
         return unit(region, first) + (Region.entryBytes(region) >>> UNIT_SHIFT);
     }
 
-    /** Throws the exception that names the first region that overlaps an earlier one. */
-    private static void rejectOverlap(long[] regions, long first, BitSet used) {
-        used.clear();
-        for (long region : regions) {
-            if (!used.get(unit(region, first), endUnit(region, first)).isEmpty()) {
-                throw new OverlapException(region, "overlaps its neighbor");
-            }
-            used.set(unit(region, first), endUnit(region, first));
+    /** Returns the exception that names the first region that overlaps an earlier one. */
+    private CorruptStoreException overlapping(long[] found, long first) {
+        BitSet used = new BitSet();
+        int at = 0;
+        while (used.get(unit(found[at], first), endUnit(found[at], first)).isEmpty()) {
+            used.set(unit(found[at], first), endUnit(found[at], first));
+            at++;
         }
+        return misplaced(found[at], "overlaps its neighbor");
+    }
+
+    private CorruptStoreException misplaced(long region, String problem) {
+        long address = Region.address(region);
+        return new CorruptStoreException(
+                path.apply(address),
+                geometry.offsetOf(address),
+                "the index is wrong: region of " + Region.entryBytes(region) + " bytes at heap address " + address + " "
+                        + problem);
     }
 }

@@ -3,6 +3,8 @@ package io.caravan.heap;
 import io.caravan.collections.RecordPages;
 import io.caravan.collections.SlotTable;
 import io.caravan.format.Blocks;
+import java.util.Arrays;
+import java.util.BitSet;
 
 /**
  * Manages the free space of a linear address space that is divided into regions. Pure arithmetic without I/O. Not
@@ -18,9 +20,6 @@ import io.caravan.format.Blocks;
  *
  * <p>A hole is stored in a slot of three longs: its start, its size, and its neighbors in the list of its bin. Sizes
  * are stored in units of 8 bytes.
- *
- * <p>One hole is in no index: the frontier, which is the large hole that was split last. Allocations use the front of
- * the frontier if no smaller hole fits. Such an allocation changes two numbers instead of three indexes.
  */
 public final class IndexedHeap {
     /** The result of {@link #allocate} if no hole is large enough. */
@@ -49,8 +48,12 @@ public final class IndexedHeap {
     /** The default limit on the number of holes, which leaves slots for all holes that are kept beyond the limit. */
     private static final int MAX_HOLES = RecordPages.maxRecords(SLOT_LONGS) - (1 << 21);
 
-    /** The minimum size of a hole that becomes the frontier when it is split: 4 KiB. */
-    private static final long FRONTIER_UNITS = 512;
+    /** The size, in units of 8 bytes, below which each size has its own bin: 4 KiB. */
+    private static final int EXACT_UNITS = 512;
+
+    private static final int EXACT_LOG2 = Integer.numberOfTrailingZeros(EXACT_UNITS);
+    private static final int SPLIT_LOG2 = 4;
+    private static final int BINS = EXACT_UNITS + (Long.SIZE - EXACT_LOG2 << SPLIT_LOG2);
 
     /** Number of holes to try in the bin of the requested size before a hole from a larger bin is split. */
     private static final int FIT_TRIES = 16;
@@ -61,14 +64,14 @@ public final class IndexedHeap {
     private final RecordPages slots = new RecordPages(SLOT_LONGS);
     private final SlotTable byStart = new SlotTable(PARTITIONS, this::start);
     private final SlotTable byEnd = new SlotTable(PARTITIONS, this::end);
-    private final SizeBins bins = new SizeBins();
+    /** The first hole of each bin, or {@link #NIL}. */
+    private final int[] bins = new int[BINS];
+    /** The bins that have a hole. */
+    private final BitSet filledBins = new BitSet(BINS);
 
     private final int maxHoles;
     private long totalUnits;
     private long freeUnits;
-    private long frontierStart;
-    /** Size of the frontier in units of 8 bytes; 0 if no frontier exists. */
-    private long frontierUnits;
 
     public IndexedHeap() {
         this(MAX_HOLES);
@@ -81,21 +84,15 @@ public final class IndexedHeap {
      */
     public IndexedHeap(int maxHoles) {
         this.maxHoles = maxHoles;
+        Arrays.fill(bins, NIL);
     }
 
     /** Allocates a region of this many bytes. Returns its address, or {@link #NONE}. */
     public long allocate(int bytes) {
         long units = units(bytes);
         int slot = findFit(units);
-        if (frontierUnits >= units && (slot == NIL || frontierUnits <= holeUnits(slot))) {
-            return takeFromFrontier(units);
-        }
         if (slot == NIL) {
             return NONE;
-        }
-        if (holeUnits(slot) >= FRONTIER_UNITS) {
-            makeFrontier(slot);
-            return takeFromFrontier(units);
         }
         long start = start(slot);
         if (holeUnits(slot) == units) {
@@ -106,38 +103,10 @@ public final class IndexedHeap {
         return start << UNIT_SHIFT;
     }
 
-    private long takeFromFrontier(long units) {
-        long start = frontierStart;
-        frontierStart += units;
-        frontierUnits -= units;
-        freeUnits -= units;
-        return start << UNIT_SHIFT;
-    }
-
-    private void makeFrontier(int slot) {
-        long start = start(slot);
-        long units = holeUnits(slot);
-        removeHole(slot);
-        settleFrontier();
-        frontierStart = start;
-        frontierUnits = units;
-        freeUnits += units;
-    }
-
-    /** Adds the frontier to the indexes as an ordinary hole. */
-    private void settleFrontier() {
-        if (frontierUnits > 0) {
-            long units = frontierUnits;
-            frontierUnits = 0;
-            freeUnits -= units;
-            addHole(frontierStart, units);
-        }
-    }
-
     /** Shortens a hole at its start. The hole's end, and therefore its place in the index by end, does not change. */
     private void takeFront(int slot, long units) {
         long left = holeUnits(slot) - units;
-        boolean sameBin = SizeBins.binOf(left) == SizeBins.binOf(holeUnits(slot));
+        boolean sameBin = binOf(left) == binOf(holeUnits(slot));
         byStart.remove(slot);
         if (!sameBin) {
             unlinkFromBin(slot);
@@ -152,16 +121,16 @@ public final class IndexedHeap {
     }
 
     private int findFit(long units) {
-        int bin = SizeBins.binOf(units);
-        int slot = bins.first(bin);
+        int bin = binOf(units);
+        int slot = bins[bin];
         for (int tries = 0; slot != NIL && tries < FIT_TRIES; tries++) {
             if (holeUnits(slot) >= units) {
                 return slot;
             }
             slot = next(slot);
         }
-        int larger = bins.firstFilledFrom(bin + 1);
-        return larger == NIL ? NIL : bins.first(larger);
+        int larger = filledBins.nextSetBit(bin + 1);
+        return larger == NIL ? NIL : bins[larger];
     }
 
     public void free(long address, int bytes) {
@@ -178,26 +147,13 @@ public final class IndexedHeap {
             units += holeUnits(after);
             removeHole(after);
         }
-        if (!joinFrontier(start, units)) {
-            addIfRoom(start, units);
-        }
+        addIfRoom(start, units);
     }
 
     private void addIfRoom(long start, long units) {
         if (slots.count() < maxHoles || units >= ALWAYS_KEPT_UNITS) {
             addHole(start, units);
         }
-    }
-
-    private boolean joinFrontier(long start, long units) {
-        boolean before = start + units == frontierStart;
-        if (frontierUnits == 0 || !before && start != frontierStart + frontierUnits) {
-            return false;
-        }
-        frontierStart = before ? start : frontierStart;
-        frontierUnits += units;
-        freeUnits += units;
-        return true;
     }
 
     /** Adds address space, and merges it with a hole directly before it. */
@@ -208,7 +164,6 @@ public final class IndexedHeap {
 
     /** Removes the complete blocks at the end of a hole that ends here. Returns the number of bytes removed. */
     public long removeFreeEnd(long end) {
-        settleFrontier();
         int slot = byEnd.find(end >>> UNIT_SHIFT);
         if (slot == NIL) {
             return 0;
@@ -229,11 +184,7 @@ public final class IndexedHeap {
 
     /** Whether this range of the address space is exactly one hole. */
     public boolean isFree(long address, long bytes) {
-        long start = address >>> UNIT_SHIFT;
-        if (frontierUnits > 0 && frontierStart == start) {
-            return frontierUnits == units(bytes);
-        }
-        int slot = byStart.find(start);
+        int slot = byStart.find(address >>> UNIT_SHIFT);
         return slot != NIL && holeUnits(slot) == units(bytes);
     }
 
@@ -257,14 +208,13 @@ public final class IndexedHeap {
 
     /** Returns the approximate size of the largest hole. The actual size may be up to a sixteenth larger. */
     public long largestHoleBytes() {
-        int bin = bins.lastFilled();
         long largest = 0;
-        int slot = bin == NIL ? NIL : bins.first(bin);
+        int slot = filledBins.isEmpty() ? NIL : bins[filledBins.length() - 1];
         for (int checked = 0; slot != NIL && checked < LARGEST_CHECKS; checked++) {
             largest = Math.max(largest, holeUnits(slot));
             slot = next(slot);
         }
-        return Math.max(largest, frontierUnits) << UNIT_SHIFT;
+        return largest << UNIT_SHIFT;
     }
 
     /**
@@ -274,9 +224,6 @@ public final class IndexedHeap {
      * @return the position of the next step
      */
     public long visitHoles(long position, HoleVisitor visitor) {
-        if (position == 0 && frontierUnits > 0) {
-            visitor.hole(frontierStart << UNIT_SHIFT, frontierUnits << UNIT_SHIFT);
-        }
         return byStart.visit(position, slot -> visitor.hole(start(slot) << UNIT_SHIFT, holeUnits(slot) << UNIT_SHIFT));
     }
 
@@ -302,21 +249,36 @@ public final class IndexedHeap {
         slots.free(slot);
     }
 
+    /** Returns the bin for holes of this size. All sizes in a bin are smaller than those in the next bin. */
+    static int binOf(long units) {
+        if (units < EXACT_UNITS) {
+            return (int) units;
+        }
+        int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(units);
+        int split = (int) (units >>> log2 - SPLIT_LOG2) & (1 << SPLIT_LOG2) - 1;
+        return EXACT_UNITS + (log2 - EXACT_LOG2 << SPLIT_LOG2) + split;
+    }
+
+    private void setFirst(int bin, int slot) {
+        bins[bin] = slot;
+        filledBins.set(bin, slot != NIL);
+    }
+
     private void linkIntoBin(int slot) {
-        int bin = SizeBins.binOf(holeUnits(slot));
-        int head = bins.first(bin);
+        int bin = binOf(holeUnits(slot));
+        int head = bins[bin];
         link(slot, NIL, head);
         if (head != NIL) {
             link(head, slot, next(head));
         }
-        bins.setFirst(bin, slot);
+        setFirst(bin, slot);
     }
 
     private void unlinkFromBin(int slot) {
         int previous = previous(slot);
         int next = next(slot);
         if (previous == NIL) {
-            bins.setFirst(SizeBins.binOf(holeUnits(slot)), next);
+            setFirst(binOf(holeUnits(slot)), next);
         } else {
             link(previous, previous(previous), next);
         }

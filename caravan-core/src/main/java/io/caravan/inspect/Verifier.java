@@ -9,7 +9,6 @@ import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.PacedProgress;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
-import io.caravan.engine.ValueReader;
 import io.caravan.format.FileNames;
 import io.caravan.format.Region;
 import io.caravan.index.ListCursor;
@@ -17,12 +16,10 @@ import io.caravan.index.ListIndex;
 import io.caravan.io.FileStorage;
 import io.caravan.io.Storage;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -185,25 +182,23 @@ public final class Verifier {
 
     private void readEntries(Recovered state) {
         ListIndex index = state.index();
-        ValueReader values =
-                new ValueReader(state.heapFile(), state.log(), () -> state.end().position());
         lists = index.listCount();
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
-            index.forEachList(partition, list -> readEntries(index, values, list));
+            index.forEachList(partition, list -> readEntries(state, list));
         }
     }
 
-    private void readEntries(ListIndex index, ValueReader values, int list) {
+    private void readEntries(Recovered state, int list) {
+        ListIndex index = state.index();
         ListCursor cursor = new ListCursor();
         long[] region = new long[1];
         index.seek(list, index.first(list), cursor);
         for (long sequence = index.first(list); sequence < index.next(list); sequence++) {
             index.copyRegions(cursor, region, 0, 1);
             try {
-                ByteBuffer value = Objects.requireNonNull(
-                        values.read(region[0], index.id(list), index.creationLsn(list), sequence));
+                bytes += state.read(region[0], index.id(list), index.creationLsn(list), sequence)
+                        .remaining();
                 entries++;
-                bytes += value.remaining();
             } catch (CorruptStoreException problem) {
                 faults.add(problem);
             }

@@ -2,11 +2,13 @@ package io.caravan.wal;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.format.Blocks;
+import io.caravan.format.EntryLayout;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.FsyncedLsnLayout;
+import io.caravan.format.Region;
 import io.caravan.io.MappedFile;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
@@ -117,6 +119,40 @@ public final class LogSegments implements AutoCloseable {
         }
         lastRead = found;
         return true;
+    }
+
+    /**
+     * Returns a read-only copy of the checked value of an entry, or null if the log no longer has the entry.
+     *
+     * @param near a position near all entries of the log; see {@link Region#entryLsn}
+     * @throws CorruptStoreException if the bytes are not those of this entry
+     */
+    public @Nullable ByteBuffer read(long region, long near, long id, long creationLsn, long sequence) {
+        long lsn = Region.entryLsn(region, near);
+        int bytes = Region.entryBytes(region);
+        if (lsn < 0 || bytes > geometry.remaining(lsn)) {
+            throw corrupt(lsn, id, sequence, "the index has the entry here, where none can be");
+        }
+        ByteBuffer entry = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            if (!copy(lsn, entry, bytes)) {
+                return null;
+            }
+        } catch (InternalError unreadable) {
+            // The JVM throws this if the disk cannot read a mapped page.
+            throw corrupt(lsn, id, sequence, "cannot be read: " + unreadable);
+        }
+        if (!EntryLayout.valid(entry, 0, Region.length(region), id, creationLsn, sequence)) {
+            throw corrupt(lsn, id, sequence, "the entry's bytes are not those that were written");
+        }
+        return entry.slice(EntryLayout.VALUE, Region.length(region)).asReadOnlyBuffer();
+    }
+
+    /** Returns the exception for a damaged entry. */
+    public CorruptStoreException corrupt(long lsn, long id, long sequence, String problem) {
+        long position = Math.max(0, lsn);
+        return new CorruptStoreException(
+                describe(geometry.segmentOf(position)), geometry.offsetOf(position), id, sequence, problem);
     }
 
     /** Returns the path of a segment's file, whether it exists or not. */

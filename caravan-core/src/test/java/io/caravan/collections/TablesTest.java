@@ -204,7 +204,7 @@ class TablesTest {
             Set<Integer> throughout = new HashSet<>(there);
             Map<Integer, Integer> visits = new HashMap<>();
             for (int part = 0; part < 4; part++) {
-                long position = table.startOf(part);
+                long position = (long) part << Long.SIZE - 2;
                 do {
                     int[] visited = {0};
                     position = table.visit(position, slot -> {
@@ -223,7 +223,7 @@ class TablesTest {
                             there.add(slot);
                         }
                     }
-                } while (table.isWithin(part, position));
+                } while (position >>> Long.SIZE - 2 == part);
             }
             throughout.forEach(slot -> assertThat(visits).containsEntry(slot, 1));
         });

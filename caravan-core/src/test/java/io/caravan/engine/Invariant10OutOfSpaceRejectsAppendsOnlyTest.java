@@ -331,7 +331,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     }
 
     private static OutOfSpaceException rejection(Engine engine, WriteBatch batch) {
-        return catchThrowableOfType(OutOfSpaceException.class, () -> engine.writes.write(batch, NO_CALLBACK));
+        return catchThrowableOfType(OutOfSpaceException.class, () -> engine.writes.write(batch, NO_CALLBACK, true));
     }
 
     /** Checks that a full list table rejects only new lists, and accepts one after a deleted list is freed. */
@@ -341,8 +341,8 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         MemoryStorage disk = new MemoryStorage();
         Engine engine = withIndex(new ListIndex(2, LongPages.MAX_PAGES), config, disk);
         engine.start(false);
-        engine.writes.append(1, bytes("a"), NO_CALLBACK);
-        engine.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NO_CALLBACK);
+        engine.append(1, bytes("a"), NO_CALLBACK);
+        engine.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NO_CALLBACK, true);
         long used = engine.heapUse().usedBytes();
         WriteBatch newList = WriteBatch.create().append(3, bytes("new"));
         assertThat(rejection(engine, newList)).hasMessageContaining("has 2 lists and space for 0 more");
@@ -352,8 +352,8 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
                 .isNotNull();
         assertThat(engine.heapUse().usedBytes()).isEqualTo(used);
 
-        engine.writes.append(1, bytes("d"), NO_CALLBACK);
-        engine.writes.write(WriteBatch.create().append(1, bytes("e")).append(2, bytes("f")), NO_CALLBACK);
+        engine.append(1, bytes("d"), NO_CALLBACK);
+        engine.writes.write(WriteBatch.create().append(1, bytes("e")).append(2, bytes("f")), NO_CALLBACK, true);
         engine.writes.delete(2, NO_CALLBACK);
         Eventually.await("the deleted list is freed", () -> rejection(engine, newList) == null);
         assertThat(engine.state.failure()).isNull();

@@ -345,7 +345,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
         assertThat(waysOut).isGreaterThan(1);
         long[] found = new long[1];
-        state.copyRegions(list, target, new ListCursor(), found, 0, 1);
+        state.copyRegions(list, target, new ListCursor(), found, 1);
         assertThat(found).containsExactly(Region.pack(8L * target, 8));
         assertThat(state.locked(() -> state.lock.heldNanos()).count()).isEqualTo(waysOut);
     }

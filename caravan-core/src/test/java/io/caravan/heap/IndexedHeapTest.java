@@ -3,6 +3,7 @@ package io.caravan.heap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.caravan.CorruptStoreException;
 import io.caravan.format.Blocks;
 import io.caravan.format.Region;
 import io.caravan.testing.Seeds;
@@ -15,6 +16,8 @@ import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -157,8 +160,8 @@ class IndexedHeapTest {
         if (address == IndexedHeap.NONE) {
             // The request's own bin may have a large enough hole after the few that were checked, but no larger bin has
             // a hole.
-            int ownBin = SizeBins.binOf(bytes / 8);
-            assertThat(model.holes.values()).allMatch(size -> SizeBins.binOf(size / 8) <= ownBin);
+            int ownBin = IndexedHeap.binOf(bytes / 8);
+            assertThat(model.holes.values()).allMatch(size -> IndexedHeap.binOf(size / 8) <= ownBin);
             assertThat(bytes < 4096 ? model.smallestFit(bytes) : 0).isZero();
             return;
         }
@@ -170,9 +173,9 @@ class IndexedHeapTest {
     /** Checks that the hole is the smallest that fits. From 4 KiB on, the hole may be about a sixteenth larger. */
     private static void assertFitsBest(Model model, int bytes, long taken) {
         long best = model.smallestFit(bytes);
-        int bin = SizeBins.binOf(taken / 8);
-        int bestBin = SizeBins.binOf(best / 8);
-        boolean skippedItsOwnBin = bestBin == SizeBins.binOf(bytes / 8) && best >= 4096;
+        int bin = IndexedHeap.binOf(taken / 8);
+        int bestBin = IndexedHeap.binOf(best / 8);
+        boolean skippedItsOwnBin = bestBin == IndexedHeap.binOf(bytes / 8) && best >= 4096;
         assertThat(bin == bestBin || skippedItsOwnBin)
                 .as("requested " + bytes + ", took from " + taken + ", could from " + best)
                 .isTrue();
@@ -218,13 +221,13 @@ class IndexedHeapTest {
     void binNumbersIncreaseWithSize() {
         int last = -1;
         for (long units = 1; units < 1 << 20; units++) {
-            int bin = SizeBins.binOf(units);
+            int bin = IndexedHeap.binOf(units);
             assertThat(bin == last || bin == last + 1 || units == 1)
                     .as("bin of " + units)
                     .isTrue();
             last = bin;
         }
-        assertThat(SizeBins.binOf(1L << 38)).isGreaterThan(last);
+        assertThat(IndexedHeap.binOf(1L << 38)).isGreaterThan(last);
     }
 
     // FreeSpace
@@ -264,8 +267,8 @@ class IndexedHeapTest {
 
     private static IndexedHeap rebuilt(
             IndexedHeap heap, HeapGeometry geometry, int segments, int regionsAtOnce, long... regions) {
-        FreeSpace.rebuild(
-                heap, geometry, segments, action -> Arrays.stream(regions).forEach(action), regionsAtOnce);
+        Consumer<LongConsumer> all = action -> Arrays.stream(regions).forEach(action);
+        new FreeSpace(geometry, segments, all, Long::toString).rebuild(heap, regionsAtOnce);
         return heap;
     }
 
@@ -279,15 +282,11 @@ class IndexedHeapTest {
         }
         AtomicInteger passes = new AtomicInteger();
         IndexedHeap heap = new IndexedHeap();
-        FreeSpace.rebuild(
-                heap,
-                GEOMETRY,
-                segments,
-                action -> {
-                    passes.incrementAndGet();
-                    Arrays.stream(regions).forEach(action);
-                },
-                399);
+        Consumer<LongConsumer> counted = action -> {
+            passes.incrementAndGet();
+            Arrays.stream(regions).forEach(action);
+        };
+        new FreeSpace(GEOMETRY, segments, counted, Long::toString).rebuild(heap, 399);
         assertThat(passes).as("three segments at a time").hasValue(1 + segments / 3);
         assertThat(heap.usedBytes()).isEqualTo(regions.length * 16L);
     }
@@ -352,11 +351,12 @@ class IndexedHeapTest {
     }
 
     private static void assertMisplaced(long address, long... regions) {
-        assertThatExceptionOfType(FreeSpace.OverlapException.class)
+        assertThatExceptionOfType(CorruptStoreException.class)
                 .isThrownBy(() -> rebuilt(2, 1, regions))
                 .as(Arrays.toString(regions))
-                .satisfies(problem -> assertThat(problem.address()).isEqualTo(address))
-                .withMessageContaining(Long.toString(address));
+                .satisfies(problem -> assertThat(problem.file()).isEqualTo(Long.toString(address)))
+                .satisfies(problem -> assertThat(problem.offset()).isEqualTo(GEOMETRY.offsetOf(address)))
+                .withMessageContaining("at heap address " + address + " ");
     }
 
     @Test

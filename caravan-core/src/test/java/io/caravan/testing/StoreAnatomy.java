@@ -5,7 +5,6 @@ import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
-import io.caravan.engine.ValueReader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.Region;
@@ -107,8 +106,6 @@ public record StoreAnatomy(
     /** Reads and checks every entry. Returns the contents that a store in this state would report. */
     public static StoreContents contentsOf(Recovered recovered) {
         SortedMap<Long, StoreContents.ListContents> lists = new TreeMap<>();
-        ValueReader stored = new ValueReader(
-                recovered.heapFile(), recovered.log(), () -> recovered.end().position());
         ListIndex index = recovered.index();
         forEachList(index, list -> {
             long id = index.id(list);
@@ -117,7 +114,7 @@ public record StoreAnatomy(
             List<Value> values = new ArrayList<>();
             long bytes = 0;
             for (int i = 0; i < regions.length; i++) {
-                var value = stored.read(regions[i], id, index.creationLsn(list), first + i);
+                var value = recovered.read(regions[i], id, index.creationLsn(list), first + i);
                 bytes += value.remaining();
                 values.add(new Value(first + i, value));
             }

@@ -28,10 +28,8 @@ enum Sabotage {
                     "(isOld(segment, at) || previous.term() == 0 || segment.getInt(at + PREVIOUS_CRC) == previous.crc())",
                     "true")),
     REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE(
-            edit("engine/HeapSpace", "&& state.forced.position() > reclaims.first(2)", ""),
-            edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
-    REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES(
-            edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
+            edit("engine/HeapSpace", "&& state.forced.position() > reclaims.first(2)", ""), reuseFreedPlace()),
+    REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES(reuseFreedPlace()),
     TENURE_AN_ENTRY_WHOSE_FRAME_IS_NOT_FORCED(
             edit("engine/LogEvacuation", " && Region.entryLsn(region, untilLsn) < untilLsn;", ";")),
     NAME_HEAP_BYTES_THAT_ARE_NOT_FORCED(edit(
@@ -86,7 +84,7 @@ enum Sabotage {
             "            for (long segment = firstUnforcedSegment;",
             "            segments.forcedUpTo(position);\n            for (long segment = firstUnforcedSegment;")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
-            edit("engine/StoreOpening", "            log.rewriteHeader(log.last());\n", "")),
+            edit("engine/Recovery", "            log.rewriteHeader(log.last());\n", "")),
     FLUSH_WHILE_ANOTHER_FLUSHES(edit("engine/CommitQueue", "        spare = null;\n", "        spare = sealed;\n")),
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("wal/LogSegments", "            file(segment).force();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(
@@ -109,6 +107,11 @@ enum Sabotage {
 
     private static SourceEdit edit(String file, String from, String to) {
         return new SourceEdit(file, from, to);
+    }
+
+    private static SourceEdit reuseFreedPlace() {
+        String reuse = "region -> {\n if (!Region.isInLog(region)) {\n reuse(region);\n }\n }";
+        return edit("engine/HeapSpace", "freed::add", reuse);
     }
 
     List<SourceEdit> edits() {
