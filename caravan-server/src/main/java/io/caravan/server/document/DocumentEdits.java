@@ -5,7 +5,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
 import io.caravan.server.document.space.Space;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,8 +19,11 @@ public final class DocumentEdits {
     final DocumentWrites writes;
     /** The prefetched data of the write, or null if the write prefetches none. */
     final @Nullable Prefetch preparation;
-    /** The documents that the write has used so far; usually one. */
-    final Map<DocumentName, EditedDocument> documents = new LinkedHashMap<>(2);
+    /**
+     * The documents that the write has used so far. Most writes use only one document; any further documents are also
+     * in {@code others}.
+     */
+    final List<EditedDocument> documents = new ArrayList<>(1);
     /** The deletions of documents that may have copies in the archive. */
     final List<DeletionRecord> deletions = new ArrayList<>(0);
     /** Whether the write is a step in the migration of a document between servers. */
@@ -28,6 +31,7 @@ public final class DocumentEdits {
 
     private final Edit edit;
     private final Set<DocumentName> names;
+    private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
 
     /** Creates a write to the documents with these names, which are locked for the edit. */
     DocumentEdits(DocumentWrites writes, Edit edit, Set<DocumentName> names, @Nullable Prefetch preparation) {
@@ -39,7 +43,8 @@ public final class DocumentEdits {
 
     /** Returns one of the locked documents. */
     public EditedDocument document(DocumentName name) {
-        EditedDocument document = documents.get(name);
+        EditedDocument first = documents.isEmpty() ? null : documents.get(0);
+        EditedDocument document = first != null && first.name().equals(name) ? first : others.get(name);
         if (document == null) {
             if (!names.contains(name)) {
                 throw new MissingNameException(name);
@@ -48,7 +53,10 @@ public final class DocumentEdits {
             Space space = writes.spaces.find(name);
             SizeDelta size = space == null ? null : new SizeDelta(writes.store, name, edited, space);
             document = new EditedDocument(this, name, edited, size);
-            documents.put(name, document);
+            documents.add(document);
+            if (first != null) {
+                others.put(name, document);
+            }
             document.removeIfExpired();
         }
         return document;

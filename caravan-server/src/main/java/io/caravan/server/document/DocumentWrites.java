@@ -359,11 +359,11 @@ abstract class DocumentWrites extends DocumentReads {
             try (Edit edit = edit(locked)) {
                 DocumentEdits edits = new DocumentEdits(this, edit, locked, write.preparation());
                 T result = write.apply(edits);
-                edits.documents.values().forEach(EditedDocument::requireUnfenced);
+                edits.documents.forEach(EditedDocument::requireUnfenced);
                 if (!edits.migrates) {
                     setTerms(edit, locked);
                 }
-                try (SpaceRules.Reservation reserved = rules.reserve(edits.documents.values(), fromClient)) {
+                try (SpaceRules.Reservation reserved = rules.reserve(edits.documents, fromClient)) {
                     WriteCallback completion = completion(
                             locked,
                             write.outcome(),
@@ -384,7 +384,7 @@ abstract class DocumentWrites extends DocumentReads {
                     recordDeletions = false;
                     continue;
                 }
-                edits.documents.values().forEach(EditedDocument::accepted);
+                edits.documents.forEach(EditedDocument::accepted);
                 return;
             } catch (DocumentEdits.MissingNameException missing) {
                 locked = new LinkedHashSet<>(locked);

@@ -8,7 +8,6 @@ import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -77,7 +76,7 @@ final class SpaceRules {
      * @return the reservations, which last until the write is accepted or rejected
      * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}; nothing is then reserved
      */
-    Reservation reserve(Collection<EditedDocument> documents, boolean limited) {
+    Reservation reserve(List<EditedDocument> documents, boolean limited) {
         Reservation reserved = Reservation.NONE;
         try {
             for (EditedDocument document : documents) {
