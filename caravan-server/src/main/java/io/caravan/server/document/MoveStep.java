@@ -26,7 +26,7 @@ public record MoveStep(
         FENCE,
         /** Deletes a document that this run has fenced, and leaves a redirect in its place. */
         REDIRECT,
-        /** Removes the fence of this run or, without a holder, of any run, so that the document accepts writes again. */
+        /** Removes the fence of this run or, without a holder, of any run: the document accepts writes again. */
         ABANDON,
         /** Removes a redirect, and thereby frees the name. */
         FORGET
@@ -49,7 +49,7 @@ public record MoveStep(
      * @return for {@code FENCE}, a {@link Fenced}; for {@code REDIRECT}, the target as text; otherwise, whether a fence
      *     or a redirect was removed
      * @throws DocumentException {@code NOT_FOUND}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code HAS_FORKS};
-     *     {@code MOVING} when it is being moved to another target; {@code CHANGED} when this run does not hold the fence
+     *     {@code MOVING} when it is being moved to another target; {@code CHANGED} when this run holds no fence
      */
     public Object applyTo(EditedDocument document) {
         return switch (kind) {

@@ -27,8 +27,8 @@ final class RateLimit {
     }
 
     /**
-     * Returns the limit with this rate: the existing one, or a new one if the rate has changed. Otherwise, writers would
-     * have to wait for the old debt to be repaid at the old rate, perhaps for days.
+     * Returns the limit with this rate: the existing one, or a new one if the rate has changed. Otherwise, writers
+     * would have to wait for the old debt to be repaid at the old rate, perhaps for days.
      */
     static RateLimit of(long perSecond, long nowNanos, @Nullable RateLimit existing) {
         return existing != null && existing.perSecond == perSecond ? existing : new RateLimit(perSecond, nowNanos);

@@ -46,13 +46,13 @@ public final class Spaces {
 
     /**
      * The spaces, in the order of their prefixes. If a name starts with a prefix, every string that sorts between the
-     * two also starts with that prefix. Therefore, the last prefix that does not sort after a name is either a prefix of
-     * the name or lies within the space that contains the name.
+     * two also starts with that prefix. Therefore, the last prefix that does not sort after a name is either a prefix
+     * of the name or lies within the space that contains the name.
      */
     private volatile List<Space> spaces = List.of();
     /**
-     * The number of stripes whose documents are counted in {@link #spaces}, updated under the lock of the stripe that was
-     * counted last. The reference is guarded by {@link #changing}.
+     * The number of stripes whose documents are counted in {@link #spaces}, updated under the lock of the stripe that
+     * was counted last. The reference is guarded by {@link #changing}.
      */
     private AtomicInteger countedStripes = new AtomicInteger();
 
