@@ -35,14 +35,9 @@ public record AppendRequest(
         @Nullable String streamSeq,
         @Nullable Producer producer,
         OptionalLong sequence) {
-    /** Maximum length of a writer's sequence, in characters. */
     public static final int MAX_STREAM_SEQ_CHARS = 256;
 
-    /**
-     * Checks the length of the writer's sequence, which is stored with the document.
-     *
-     * @throws IllegalArgumentException when the sequence is too long
-     */
+    /** Checks the length of the writer's sequence, which is stored with the document. */
     public AppendRequest {
         if (streamSeq != null && streamSeq.length() > MAX_STREAM_SEQ_CHARS) {
             throw new IllegalArgumentException("a writer's sequence must have at most " + MAX_STREAM_SEQ_CHARS
@@ -50,24 +45,22 @@ public record AppendRequest(
         }
     }
 
-    /** Whether this request changed the document. */
-    public enum Result {
-        /** This request appended the values, or closed the document. */
-        DONE,
-        /** This request repeats an earlier one, and changed nothing. */
-        REPEATED
-    }
-
     /**
      * The state of a document after an append.
      *
-     * @param result whether this request changed the document
+     * @param repeated whether this request repeats an earlier one, and changed nothing
      * @param producer the producer's last known append, or null if the request had no producer
      */
     public record Added(
-            DocumentInfo info, Result result, @Nullable Producer producer) {}
+            DocumentInfo info, boolean repeated, @Nullable Producer producer) {}
 
-    /** Applies the append within a write; throws {@link DocumentException} when the append is rejected. */
+    /**
+     * Applies the append within a write.
+     *
+     * @throws DocumentException {@code NOT_FOUND}, {@code GONE}, {@code CLOSED}, {@code CONTENT_TYPE_MISMATCH}, {@code
+     *     NOT_JSON}, {@code STREAM_SEQ_REGRESSION}, {@code SEQUENCE_CONFLICT}, {@code PRODUCER_FENCED}, {@code
+     *     PRODUCER_GAP}, {@code PRODUCER_EPOCH_START}
+     */
     public Added applyTo(EditedDocument document) {
         DocumentName name = document.name();
         DocumentInfo info = DocumentReads.required(name, document.info());
@@ -84,7 +77,7 @@ public record AppendRequest(
         if (producer != null) {
             Producer known = attributes.producers().find(producer.id());
             if (repeats(name, producer, known)) {
-                return new Added(info, Result.REPEATED, known);
+                return new Added(info, true, known);
             }
         }
         checkStreamSeq(name, attributes.get(STREAM_SEQ));
@@ -100,7 +93,7 @@ public record AppendRequest(
         if (!repeated) {
             throw EditedDocument.closed(name, info);
         }
-        return new Added(info, Result.REPEATED, producer);
+        return new Added(info, true, producer);
     }
 
     /**
@@ -177,7 +170,7 @@ public record AppendRequest(
     }
 
     private Added append(EditedDocument document, DocumentInfo before) {
-        document.append(values, contentType != null);
+        document.append(values, contentType != null, true);
         DocumentAttributes after = before.attributes();
         if (producer != null) {
             after = after.with(PRODUCERS, after.producers().with(producer));
@@ -193,6 +186,6 @@ public record AppendRequest(
         }
         DocumentInfo info =
                 new DocumentInfo(before.id(), before.firstSequence(), before.nextSequence() + values.size(), after);
-        return new Added(info, Result.DONE, producer);
+        return new Added(info, false, producer);
     }
 }

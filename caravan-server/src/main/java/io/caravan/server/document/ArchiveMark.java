@@ -21,7 +21,6 @@ public record ArchiveMark(
         long nextSequence,
         long takenAtMillis,
         int attributesHash) {
-    /** Returns the mark of a document that is about to be archived for the first time. */
     public static ArchiveMark first(long incarnation) {
         return new ArchiveMark(incarnation, 0, 0, 0, 0, 0);
     }
@@ -34,13 +33,5 @@ public record ArchiveMark(
     static ArchiveMark decode(ByteBuffer bytes) {
         return new ArchiveMark(
                 bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getInt());
-    }
-
-    /** Whether the document is unchanged since it was archived. */
-    boolean matches(DocumentInfo info) {
-        return generation > 0
-                && nextSequence == info.nextSequence()
-                && firstSequence == info.firstSequence()
-                && attributesHash == info.attributes().portableHash();
     }
 }

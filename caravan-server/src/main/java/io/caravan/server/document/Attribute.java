@@ -31,19 +31,16 @@ record Attribute<T>(String key, Function<T, byte[]> encoding, Function<ByteBuffe
         return encoded.position(numbers.length * Long.BYTES).put(end).array();
     }
 
-    /** Decodes the remaining bytes as numbers. */
     static long[] numbers(ByteBuffer encoded) {
         long[] numbers = new long[encoded.remaining() / Long.BYTES];
         encoded.asLongBuffer().get(numbers);
         return numbers;
     }
 
-    /** Decodes the remaining bytes as a string. */
     static String text(ByteBuffer encoded) {
         return UTF_8.decode(encoded).toString();
     }
 
-    /** Returns a copy of the remaining bytes. */
     static byte[] bytes(ByteBuffer encoded) {
         byte[] bytes = new byte[encoded.remaining()];
         encoded.get(bytes);

@@ -26,10 +26,12 @@ import org.jspecify.annotations.Nullable;
 public final class ChangeWait {
     private final ScheduledExecutorService loop;
     private final int most;
-    private final BiFunction<DocumentName, Runnable, ChangeSubscription> observe;
+    private final BiFunction<DocumentName, Runnable, Runnable> observe;
     private final Consumer<List<DocumentName>> check;
     private final Runnable release;
-    private final Map<DocumentName, ChangeSubscription> subscriptions = new HashMap<>();
+    /** The actions that cancel the subscriptions, by document. */
+    private final Map<DocumentName, Runnable> subscriptions = new HashMap<>();
+
     private final Set<DocumentName> changed = new LinkedHashSet<>();
     private Stage stage = Stage.WAITING;
     private boolean checking = true;
@@ -55,7 +57,7 @@ public final class ChangeWait {
     public ChangeWait(
             ScheduledExecutorService loop,
             int most,
-            BiFunction<DocumentName, Runnable, ChangeSubscription> observe,
+            BiFunction<DocumentName, Runnable, Runnable> observe,
             Consumer<List<DocumentName>> check,
             Runnable release) {
         this.loop = loop;
@@ -93,12 +95,11 @@ public final class ChangeWait {
         changed(again);
     }
 
-    /** Stops waiting for changes to this document. */
     public void forget(DocumentName name) {
         changed.remove(name);
-        ChangeSubscription tail = subscriptions.remove(name);
-        if (tail != null) {
-            tail.close();
+        Runnable cancel = subscriptions.remove(name);
+        if (cancel != null) {
+            cancel.run();
         }
     }
 
@@ -124,7 +125,7 @@ public final class ChangeWait {
         if (timer != null) {
             timer.cancel(false);
         }
-        subscriptions.values().forEach(ChangeSubscription::close);
+        subscriptions.values().forEach(Runnable::run);
         subscriptions.clear();
         changed.clear();
         release.run();

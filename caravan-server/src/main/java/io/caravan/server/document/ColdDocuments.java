@@ -33,7 +33,7 @@ public interface ColdDocuments {
      * many reading threads are waiting, so that some threads remain for reads of documents in the store.
      */
     default void await(DocumentName name) {
-        BlockingOutcome.<DocumentName>to(known -> fetch(name, known));
+        Outcome.<DocumentName>await(known -> fetch(name, known));
     }
 
     /** The cold documents of a server without an archive: none. */

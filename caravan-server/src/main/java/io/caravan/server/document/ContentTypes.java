@@ -8,7 +8,6 @@ public final class ContentTypes {
 
     private ContentTypes() {}
 
-    /** Returns the type and subtype of a content type, in lower case. */
     public static String mediaType(String contentType) {
         int parameters = contentType.indexOf(';');
         String type = parameters < 0 ? contentType : contentType.substring(0, parameters);

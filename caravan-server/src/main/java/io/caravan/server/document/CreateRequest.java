@@ -32,14 +32,10 @@ public record CreateRequest(
         @Nullable ForkPoint fork) {
     /** Maximum length of a chain of forks; limited because a read follows the entire chain. */
     static final int MAX_FORK_DEPTH = 64;
-    /** Maximum length of a content type, in characters. */
+
     public static final int MAX_CONTENT_TYPE_CHARS = 256;
 
-    /**
-     * Checks the length of the content type, which is stored with the document.
-     *
-     * @throws IllegalArgumentException when the content type is too long
-     */
+    /** Checks the length of the content type, which is stored with the document. */
     public CreateRequest {
         if (contentType != null && contentType.length() > MAX_CONTENT_TYPE_CHARS) {
             throw new IllegalArgumentException("a content type must have at most " + MAX_CONTENT_TYPE_CHARS
@@ -58,18 +54,12 @@ public record CreateRequest(
      */
     public record ForkPoint(DocumentName source, OptionalLong sequence, long part) {}
 
-    /** Whether this request created the document. */
-    public enum Result {
-        CREATED,
-        EXISTED
-    }
-
     /**
      * The state of a document after its creation.
      *
-     * @param result whether this request created the document
+     * @param created whether this request created the document
      */
-    public record Created(DocumentInfo info, Result result) {}
+    public record Created(DocumentInfo info, boolean created) {}
 
     /**
      * A value that was read from the document to fork.
@@ -96,7 +86,7 @@ public record CreateRequest(
         }
         if (existing != null) {
             checkSame(name, existing);
-            return new Created(existing, Result.EXISTED);
+            return new Created(existing, false);
         }
         if (fork == null) {
             document.attributes(attributes());
@@ -106,13 +96,13 @@ public record CreateRequest(
         if (!values.isEmpty()) {
             // Values of a request without a content type have not been checked, but a fork of a JSON document accepts
             // only JSON.
-            document.append(values, contentType != null);
+            document.append(values, contentType != null, true);
         }
         DocumentInfo made = DocumentReads.required(name, document.info());
         if (closed) {
             document.attributes(made.attributes().with(CLOSED, PRESENT));
         }
-        return new Created(DocumentReads.required(name, document.info()), Result.CREATED);
+        return new Created(DocumentReads.required(name, document.info()), true);
     }
 
     private DocumentAttributes attributes() {

@@ -26,7 +26,6 @@ import org.slf4j.LoggerFactory;
  * memory. It is never held during a wait, because store threads also acquire it.
  */
 final class DeletionJournal {
-    /** The id of the list that contains the journal. */
     static final long LIST_ID = -1;
 
     private static final Logger LOG = LoggerFactory.getLogger(DeletionJournal.class);
@@ -136,7 +135,6 @@ final class DeletionJournal {
         }
     }
 
-    /** Returns the durable deletions, oldest first. */
     synchronized List<DeletionRecord> pending() {
         return new ArrayList<>(pending.keySet());
     }

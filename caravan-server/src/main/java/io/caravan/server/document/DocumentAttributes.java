@@ -36,7 +36,6 @@ public final class DocumentAttributes {
 
     static final Attribute<Producers> PRODUCERS = new Attribute<>("producers", Producers::encode, Producers::decode);
 
-    /** The point at which the document was forked from another one. */
     static final Attribute<Fork> FORK = new Attribute<>(
             "fork",
             fork -> encode(fork.source().toBytes(), fork.sequence(), fork.part(), fork.firstSequence()),
@@ -58,11 +57,9 @@ public final class DocumentAttributes {
     static final Attribute<ArchiveMark> ARCHIVED =
             new Attribute<>("archived", ArchiveMark::encode, ArchiveMark::decode);
 
-    /** The arrival times of the values, for retention by age. */
     static final Attribute<Ages> AGES =
             new Attribute<>("ages", Ages::encode, bytes -> new Ages(Attribute.numbers(bytes)));
 
-    /** The ranges of values that are stored with their arrival times. */
     static final Attribute<Timestamps> TIMESTAMPS =
             new Attribute<>("timestamps", Timestamps::encode, bytes -> new Timestamps(Attribute.numbers(bytes)));
 
@@ -144,7 +141,6 @@ public final class DocumentAttributes {
         return number(TTL);
     }
 
-    /** Returns a copy with a sliding expiry, which replaces any other expiry. */
     public DocumentAttributes withTtlSeconds(long seconds) {
         return withoutExpiry().with(TTL, seconds);
     }
@@ -154,12 +150,10 @@ public final class DocumentAttributes {
         return number(EXPIRES);
     }
 
-    /** Returns a copy with a fixed expiry time, which replaces any other expiry. */
     public DocumentAttributes withExpiresAtMillis(long millis) {
         return withoutExpiry().with(EXPIRES, millis);
     }
 
-    /** Whether the document has a sliding expiry or a fixed expiry time. */
     public boolean expires() {
         return has(TTL) || has(EXPIRES);
     }
@@ -168,7 +162,6 @@ public final class DocumentAttributes {
         return with(TTL, null).with(EXPIRES, null);
     }
 
-    /** Whether the document is closed, so that no values can be appended. */
     public boolean closed() {
         return has(CLOSED);
     }
@@ -182,12 +175,10 @@ public final class DocumentAttributes {
         return has(FORK);
     }
 
-    /** Returns the number of existing forks of this document. */
     public long forks() {
         return number(FORKS).orElse(0);
     }
 
-    /** Whether the document is deleted, but kept for its forks. */
     boolean deleted() {
         return has(DELETED);
     }
@@ -206,7 +197,6 @@ public final class DocumentAttributes {
         return with(START, sequence == 0 ? null : sequence);
     }
 
-    /** Whether the document is still being restored, and is therefore invisible. */
     boolean restoring() {
         return has(RESTORING);
     }

@@ -33,11 +33,7 @@ public final class DocumentEdits {
     private final Set<DocumentName> names;
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
 
-    /**
-     * Creates a write that has not changed any document yet.
-     *
-     * @param names the names of the documents that are locked for {@code edit}
-     */
+    /** Creates a write to the documents with these names, which are locked for the edit. */
     DocumentEdits(DocumentWrites writes, Edit edit, Set<DocumentName> names, @Nullable Prefetch preparation) {
         this.writes = writes;
         this.edit = edit;

@@ -24,14 +24,16 @@ public record DocumentInfo(long id, long firstSequence, long nextSequence, Docum
         return new DocumentInfo(id, first, base + ownNext, attributes);
     }
 
-    /** Returns the number of retained values. */
     public long count() {
         return nextSequence - firstSequence;
     }
 
-    /** Whether the document is archived in its current state. */
     public boolean archived() {
         ArchiveMark mark = attributes.archived();
-        return mark != null && mark.matches(this);
+        return mark != null
+                && mark.generation() > 0
+                && mark.nextSequence() == nextSequence
+                && mark.firstSequence() == firstSequence
+                && mark.attributesHash() == attributes.portableHash();
     }
 }

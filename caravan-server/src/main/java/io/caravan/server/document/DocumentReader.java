@@ -5,7 +5,16 @@ import java.nio.ByteBuffer;
 /** Receives the values of one document, oldest first, on the reading thread. */
 public interface DocumentReader {
 
-    /** Called once, before the first value, with the number of values that follow. */
+    /**
+     * Called once, before the first value, with the state of the document.
+     *
+     * @return false to receive no values
+     */
+    default boolean begin(DocumentInfo info) {
+        return true;
+    }
+
+    /** Called once, before the first value, with the number of values that follow; 0 if the document does not exist. */
     default void begin(long count) {}
 
     /**

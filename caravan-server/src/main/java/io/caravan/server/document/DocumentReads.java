@@ -31,7 +31,6 @@ abstract class DocumentReads {
     /** The archive in which to find documents that the store lacks. */
     volatile ColdDocuments cold = ColdDocuments.NONE;
 
-    /** Whether the archive may contain documents that the store lacks. */
     volatile boolean incomplete;
 
     private final LongAdder reads = new LongAdder();
@@ -152,16 +151,6 @@ abstract class DocumentReads {
         }
     }
 
-    /** Returns one value of a document, or null if it has no value at this sequence. */
-    @Nullable
-    SourceValue value(DocumentName name, long sequence) {
-        return sourceValue(
-                name,
-                info -> info.firstSequence() <= sequence && sequence < info.nextSequence()
-                        ? new SequenceRange(sequence, sequence + 1)
-                        : SequenceRange.EMPTY);
-    }
-
     /**
      * Returns the first value of the range that {@code choice} chooses, or null if the range is empty. Otherwise works
      * like {@link #read}.
@@ -171,7 +160,8 @@ abstract class DocumentReads {
         return found == null ? null : found.value();
     }
 
-    private @Nullable SourceValue sourceValue(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
+    @Nullable
+    SourceValue sourceValue(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
         AtomicLong documentId = new AtomicLong();
         AtomicReference<@Nullable SourceValue> found = new AtomicReference<>();
         read(
@@ -220,7 +210,6 @@ abstract class DocumentReads {
         return found(catalog.list(stripe, raw -> DocumentAttributes.of(raw).visible()));
     }
 
-    /** Returns those documents that are visible and have not expired. */
     private List<ScanPage.Found> found(List<NamedDocument> documents) {
         return documents.stream()
                 .map(document -> new ScanPage.Found(document.name(), DocumentInfo.of(document.state())))
@@ -239,7 +228,7 @@ abstract class DocumentReads {
      * @return false if the document does not exist; the receiver has then not been called
      * @throws DocumentException {@code CHANGED} when a fork was trimmed or deleted during the read
      */
-    public boolean snapshot(DocumentName name, DocumentSnapshotVisitor receiver) {
+    public boolean snapshot(DocumentName name, DocumentReader receiver) {
         while (true) {
             // These sequences and attributes are consistent, but may not be durable yet; the read below waits until
             // they are.
@@ -255,33 +244,9 @@ abstract class DocumentReads {
                 return true;
             }
             SequenceRange all = new SequenceRange(info.firstSequence(), info.nextSequence());
-            if (read(name, info, all, new Snapshot(info, receiver))) {
+            if (read(name, info, all, receiver)) {
                 return true;
             }
-        }
-    }
-
-    private static final class Snapshot implements DocumentReader {
-        private final DocumentInfo info;
-        private final DocumentSnapshotVisitor receiver;
-        private boolean wanted;
-
-        Snapshot(DocumentInfo info, DocumentSnapshotVisitor receiver) {
-            this.info = info;
-            this.receiver = receiver;
-        }
-
-        @Override
-        public void begin(long count) {
-            wanted = receiver.begin(info);
-        }
-
-        @Override
-        public boolean next(long sequence, ByteBuffer value) {
-            if (wanted) {
-                receiver.next(sequence, value);
-            }
-            return wanted;
         }
     }
 
@@ -313,14 +278,13 @@ abstract class DocumentReads {
         return list.bytes() - timed * Timestamps.BYTES;
     }
 
-    /** Returns the time at which the document expires unless it is used earlier, in milliseconds since 1970. */
     public OptionalLong deadlineMillis(DocumentInfo info) {
         return expiry.deadlineMillis(info.id(), info.attributes());
     }
 
     /** Reads a range of values. Returns false if it was trimmed, or the document was deleted, before the read began. */
     private boolean read(DocumentName name, DocumentInfo info, SequenceRange range, DocumentReader reader) {
-        RangeStream stream = new RangeStream(range, reader);
+        RangeStream stream = new RangeStream(info, range, reader);
         boolean there = true;
         for (Part part : parts(name, info, range)) {
             there = there && stream.read(part);
@@ -378,13 +342,15 @@ abstract class DocumentReads {
      * the range is present, all values of the range are.
      */
     private final class RangeStream {
+        private final DocumentInfo info;
         private final SequenceRange range;
         private final DocumentReader reader;
         private boolean begun;
         private boolean stopped;
         private long next;
 
-        RangeStream(SequenceRange range, DocumentReader reader) {
+        RangeStream(DocumentInfo info, SequenceRange range, DocumentReader reader) {
+            this.info = info;
             this.range = range;
             this.reader = reader;
             this.next = range.from();
@@ -411,6 +377,10 @@ abstract class DocumentReads {
         private boolean pass(Part part, long sequence, ByteBuffer value) {
             if (!begun) {
                 begun = true;
+                if (!reader.begin(info)) {
+                    stopped = true;
+                    return false;
+                }
                 reader.begin(range.count());
             }
             next = sequence + 1;

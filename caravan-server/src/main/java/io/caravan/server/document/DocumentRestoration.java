@@ -16,11 +16,16 @@ public final class DocumentRestoration {
     private final DocumentName name;
     private final long id;
 
-    /** Continues the restoration that created the document with this id. */
-    DocumentRestoration(DocumentService documents, DocumentName name, long id) {
+    /**
+     * Creates the invisible document.
+     *
+     * @param firstSequence sequence of the first value
+     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
+     */
+    public DocumentRestoration(DocumentService documents, DocumentName name, long firstSequence) {
         this.documents = documents;
         this.name = name;
-        this.id = id;
+        this.id = change(document -> document.beginRestoring(firstSequence));
     }
 
     /** Appends values, which must fit in one write. */
@@ -38,12 +43,11 @@ public final class DocumentRestoration {
         change(document -> document.restored(id, attributes, mark));
     }
 
-    /** Deletes the unfinished document. */
     public void abort() {
         change(document -> document.abortRestoring(id));
     }
 
-    private <T> void change(Function<EditedDocument, T> change) {
-        BlockingOutcome.<T>to(outcome -> documents.writeLocal(name, change, outcome));
+    private <T> T change(Function<EditedDocument, T> change) {
+        return Outcome.<T>await(outcome -> documents.writeLocal(name, change, outcome));
     }
 }

@@ -2,13 +2,10 @@ package io.caravan.server.document;
 
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
-import io.caravan.StoreLayout;
-import io.caravan.StoreStats;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.NamedDocument;
 import io.caravan.server.cluster.Slots;
-import io.caravan.server.document.AppendRequest.Added;
 import io.caravan.server.document.CreateRequest.Created;
 import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.CreateRequest.SourceValue;
@@ -27,7 +24,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,10 +45,8 @@ import org.slf4j.LoggerFactory;
  * moved to another server also count as nonexistent; a {@link MovedException} redirects requests for them.
  */
 public final class DocumentService extends DocumentWrites implements AutoCloseable {
-    /** The id of the list that contains the catalog. */
     public static final long CATALOG_LIST_ID = 0;
 
-    /** The number of stripes into which document names are divided. */
     public static final int STRIPES = Catalog.STRIPES;
 
     private static final Logger LOG = LoggerFactory.getLogger(DocumentService.class);
@@ -79,22 +73,6 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1), durability);
     }
 
-    /** Creates a service in which this clock alone determines when documents expire. */
-    public DocumentService(ListStore store, Catalog catalog, InstantSource clock, Duration sweepCycle) {
-        this(store, catalog, clock, () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()), sweepCycle);
-    }
-
-    /**
-     * Creates a service in which these clocks determine when documents expire.
-     *
-     * @param nanoTime a clock like {@link System#nanoTime()}, for sliding expiries, which must not depend on the wall
-     *     clock
-     * @param sweepCycle approximate maximum time from the expiry of a document until its space is free again
-     */
-    DocumentService(ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
-        this(store, catalog, clock, nanoTime, sweepCycle, DocumentDurability.SYNC);
-    }
-
     /**
      * Creates a service for a store that no server is using. No document expires, and no value exceeds a maximum age.
      * The service's clock stands still, so its times must not be stored.
@@ -104,7 +82,16 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
                 store, catalogOf(store), InstantSource.fixed(Instant.EPOCH), () -> 0, null, DocumentDurability.SYNC);
     }
 
-    private DocumentService(
+    /**
+     * Creates a service in which these clocks determine when documents expire.
+     *
+     * @param nanoTime a clock like {@link System#nanoTime()}, for sliding expiries, which must not depend on the wall
+     *     clock
+     * @param sweepCycle approximate maximum time from the expiry of a document until its space is free again; null to
+     *     free no space
+     * @param durability the durability of writes to documents that are in no space
+     */
+    public DocumentService(
             ListStore store,
             Catalog catalog,
             InstantSource clock,
@@ -129,7 +116,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     /** Deletes a document whose restoration or import a previous run of the server did not finish. */
     private void deleteUnfinished(NamedDocument document) {
         try {
-            new DocumentRestoration(this, document.name(), document.state().id()).abort();
+            long id = document.state().id();
+            Outcome.<Boolean>await(outcome -> writeLocal(document.name(), each -> each.abortRestoring(id), outcome));
             LOG.info("document '{}' was being restored when the server ended: restore it again", document.name());
         } catch (CaravanException rejected) {
             LOG.warn(
@@ -185,7 +173,12 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         SourceValue boundary = null;
         try {
             if (point != null && point.part() > 0 && point.sequence().isPresent()) {
-                boundary = value(point.source(), point.sequence().getAsLong());
+                long at = point.sequence().getAsLong();
+                boundary = sourceValue(
+                        point.source(),
+                        info -> info.firstSequence() <= at && at < info.nextSequence()
+                                ? new SequenceRange(at, at + 1)
+                                : SequenceRange.EMPTY);
             }
         } catch (DocumentException forbidden) {
             // If the source cannot be read, it cannot be forked either: the write finds the same problem, unless
@@ -200,45 +193,14 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     }
 
     /**
-     * Appends to an existing document.
-     *
-     * <p>Rejections are {@link DocumentException}s: {@code NOT_FOUND}, {@code GONE}, {@code CLOSED}, {@code
-     * CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code STREAM_SEQ_REGRESSION}, {@code SEQUENCE_CONFLICT}, {@code
-     * PRODUCER_FENCED}, {@code PRODUCER_GAP}, {@code PRODUCER_EPOCH_START}.
-     */
-    public void append(DocumentName name, AppendRequest addition, Outcome<Added> outcome) {
-        write(name, addition::applyTo, outcome);
-    }
-
-    /**
      * Runs the action once, when the next write of any kind to the document has become durable or has failed. To miss
      * no write, call this method first, and then read.
      *
      * @param action runs on a store thread: it must be quick, must not block, and must not read
+     * @return cancels the registration; has no effect if the write has already occurred
      */
-    public ChangeSubscription onChange(DocumentName name, Runnable action) {
+    public Runnable onChange(DocumentName name, Runnable action) {
         return listeners.add(name, action);
-    }
-
-    /**
-     * Stores the archive mark of a document. The outcome receives true if the document with this id still exists;
-     * otherwise, it receives false, and nothing has changed.
-     */
-    public void mark(DocumentName name, long id, ArchiveMark mark, Outcome<Boolean> outcome) {
-        writeLocal(name, document -> document.mark(id, mark), outcome);
-    }
-
-    /**
-     * Begins the restoration of a document that is too large for one write. The invisible document is durable on
-     * return.
-     *
-     * @param firstSequence sequence of the first value
-     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
-     */
-    public DocumentRestoration restoration(DocumentName name, long firstSequence) {
-        long id = BlockingOutcome.<Long>to(
-                outcome -> writeLocal(name, document -> document.beginRestoring(firstSequence), outcome));
-        return new DocumentRestoration(this, name, id);
     }
 
     /**
@@ -302,38 +264,12 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return store.writable();
     }
 
-    /** Runs an action when the store is writable; see {@link ListStore#onWritable(Runnable)}. */
-    public void onWritable(Runnable action) {
-        store.onWritable(action);
+    public ListStore store() {
+        return store;
     }
 
-    /** Waits until all accepted writes are durable; see {@link ListStore#flush()}. */
-    public void flush() {
-        store.flush();
-    }
-
-    /** Publishes a checkpoint; see {@link ListStore#checkpoint()}. */
-    public void checkpoint() {
-        store.checkpoint();
-    }
-
-    /** Returns the statistics of the store; see {@link ListStore#stats()}. */
-    public StoreStats stats() {
-        return store.stats();
-    }
-
-    /** Returns the number of shards of the store. */
     public int shards() {
         return catalog.shards();
-    }
-
-    /**
-     * Returns the layout of a shard on disk; see {@link ListStore#layout()}.
-     *
-     * @param group the number of the shard, from 0, below {@link #shards()}
-     */
-    public StoreLayout layout(int group) {
-        return store.shards().get(group).layout();
     }
 
     /** Stops deleting expired documents. The store stays open. */

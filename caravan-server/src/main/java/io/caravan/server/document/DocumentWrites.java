@@ -16,6 +16,7 @@ import io.caravan.catalog.DocumentState;
 import io.caravan.catalog.Edit;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.Prefetch.UnpreparedException;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
@@ -27,6 +28,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -48,6 +50,7 @@ abstract class DocumentWrites extends DocumentReads {
      */
     private static final int TRIES = 3;
 
+    /** The pause before a write is tried again that needs more space than makes the store writable. */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     final Spaces spaces;
@@ -139,7 +142,7 @@ abstract class DocumentWrites extends DocumentReads {
      * @return false when the write is waiting for documents from the archive, or for another write that has reserved
      *     some of the names: later writes may then precede this write
      * @throws NotWritableException if the store has no space now, and the current thread is that of an event loop or a
-     *     {@link ReaderThread}: wait with {@link DocumentService#onWritable}, and repeat the write
+     *     {@link ReaderThread}: wait with {@link #onWritable}, and repeat the write
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
         return write(new Write<>(names, change, null, outcome));
@@ -234,7 +237,7 @@ abstract class DocumentWrites extends DocumentReads {
      * write, until no data is missing. After a few tries, other writes to the same documents wait for this one.
      *
      * @throws NotWritableException if the store has no space now, and the current thread is a {@link ReaderThread}: wait
-     *     with {@link DocumentService#onWritable}, and continue again
+     *     with {@link #onWritable}, and continue again
      */
     public <T> void writeWaiting(
             Collection<DocumentName> names,
@@ -325,11 +328,26 @@ abstract class DocumentWrites extends DocumentReads {
         }
     }
 
+    /**
+     * Runs an action on an event loop when the store is writable.
+     *
+     * @param afterTry whether the action repeats a write that the store has rejected although it was writable; the
+     *     action then runs after a short pause
+     */
+    public void onWritable(ScheduledExecutorService loop, boolean afterTry, Runnable action) {
+        store.onWritable(() -> {
+            if (afterTry) {
+                loop.schedule(action, RETRY_NANOS, TimeUnit.NANOSECONDS);
+            } else {
+                loop.execute(action);
+            }
+        });
+    }
+
     private void awaitSpace() {
         CompletableFuture<Void> writable = new CompletableFuture<>();
         store.onWritable(() -> writable.complete(null));
         writable.join();
-        // A large write may need more space than makes the store writable.
         LockSupport.parkNanos(RETRY_NANOS);
     }
 
@@ -390,27 +408,22 @@ abstract class DocumentWrites extends DocumentReads {
             return;
         }
         Durability strongest = Durability.MEMORY;
-        for (DocumentName name : names) {
-            strongest = strongest.orStronger(spaces.durability(name).durability());
-        }
-        edit.durability(strongest);
-        Duration delay = flushDelay(names);
-        if (delay != null) {
-            edit.flushDelay(delay);
-        }
-    }
-
-    private @Nullable Duration flushDelay(Set<DocumentName> names) {
         Duration shortest = null;
+        boolean delayed = true;
         for (DocumentName name : names) {
             Space space = spaces.find(name);
+            DocumentDurability durability = space == null ? spaces.server() : space.durability();
+            strongest = strongest.orStronger(durability.durability());
             Duration delay = space == null ? null : space.flushDelay();
-            if (delay == null) {
-                return null;
+            delayed &= delay != null;
+            if (delay != null && (shortest == null || delay.compareTo(shortest) < 0)) {
+                shortest = delay;
             }
-            shortest = shortest == null || delay.compareTo(shortest) < 0 ? delay : shortest;
         }
-        return shortest;
+        edit.durability(strongest);
+        if (delayed && shortest != null) {
+            edit.flushDelay(shortest);
+        }
     }
 
     private Edit edit(Set<DocumentName> names) {
@@ -480,7 +493,6 @@ abstract class DocumentWrites extends DocumentReads {
         }
     }
 
-    /** Returns the shard of the first name. All names of one write are in the same shard. */
     int groupOf(Collection<DocumentName> names) {
         return catalog.shards() == 1 || names.isEmpty()
                 ? 0
@@ -574,7 +586,6 @@ abstract class DocumentWrites extends DocumentReads {
         private volatile @Nullable CaravanException outOfSpace;
         private volatile long outOfSpaceNanos;
 
-        /** Records that a write is durable. */
         void wrote() {
             // Reading a field that threads share costs less than writing it.
             if (outOfSpace != null) {
@@ -582,7 +593,6 @@ abstract class DocumentWrites extends DocumentReads {
             }
         }
 
-        /** Records that a write was rejected, for any reason. */
         void rejected(CaravanException problem) {
             if (problem instanceof OutOfSpaceException) {
                 outOfSpaceNanos = System.nanoTime();

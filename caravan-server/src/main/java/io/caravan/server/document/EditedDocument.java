@@ -61,13 +61,12 @@ public final class EditedDocument {
         return name;
     }
 
-    /** Returns the effect of the edits so far on the document's size; null if the document belongs to no space. */
     @Nullable
     SizeDelta size() {
         return size;
     }
 
-    /** Returns the document's own list after the edits so far; null if the document does not exist. */
+    /** Returns the document's own list after the edits so far. */
     @Nullable
     DocumentState list() {
         return edit.state();
@@ -131,7 +130,6 @@ public final class EditedDocument {
         return info == null ? null : visible(name, info);
     }
 
-    /** Returns the state of the document if it is visible; throws otherwise. */
     static DocumentInfo visible(DocumentName name, DocumentInfo info) {
         if (info.attributes().deleted()) {
             throw new DocumentException(Reason.GONE, name, "is deleted; its forks still need its values");
@@ -168,7 +166,7 @@ public final class EditedDocument {
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#CLOSED}, {@link Reason#NOT_JSON}
      */
     public long append(List<byte[]> values) {
-        return append(values, false);
+        return append(values, false, true);
     }
 
     /** Appends values from an archive, without arrival times. Otherwise works like {@link #append(List)}. */
@@ -177,15 +175,12 @@ public final class EditedDocument {
     }
 
     /**
-     * Appends values as {@link #append(List)} does, but skips the validation if {@code valid} is true.
+     * Appends values as {@link #append(List)} does.
      *
      * @param valid whether the values are known to be JSON, if the document requires JSON
+     * @param arriving whether the values arrive with this write, and not earlier
      */
-    long append(List<byte[]> values, boolean valid) {
-        return append(values, valid, true);
-    }
-
-    private long append(List<byte[]> values, boolean valid, boolean arriving) {
+    long append(List<byte[]> values, boolean valid, boolean arriving) {
         DocumentInfo before = info();
         if (before != null && before.attributes().closed()) {
             throw closed(name, before);
@@ -264,12 +259,7 @@ public final class EditedDocument {
         }
     }
 
-    /**
-     * Checks that no fork needs the values of this document.
-     *
-     * @param done the operation that requires this, as a past participle for the message
-     * @param instead the operation that a user must first apply to the forks, as a verb for the message
-     */
+    /** Checks that no fork needs the values of this document; the verbs are for the message. */
     void requireNoForks(DocumentAttributes attributes, String done, String instead) {
         if (attributes.forks() > 0) {
             throw new DocumentException(
@@ -394,8 +384,12 @@ public final class EditedDocument {
         set(attributes);
     }
 
-    /** Stores the archive mark if the document still has this id; does not extend a sliding expiry. */
-    boolean mark(long id, ArchiveMark mark) {
+    /**
+     * Stores the archive mark if the document still has this id; does not extend a sliding expiry.
+     *
+     * @return whether the document still exists
+     */
+    public boolean mark(long id, ArchiveMark mark) {
         DocumentInfo info = evenDeleted();
         if (info == null || info.id() != id || info.attributes().deleted()) {
             return false;
@@ -432,18 +426,16 @@ public final class EditedDocument {
         return Objects.requireNonNull(edit.state()).id();
     }
 
-    /** Creates an invisible document for {@link #restoreMore} and {@link #restored}; returns its id. */
+    /** Creates an invisible document for {@link DocumentRestoration}; returns its id. */
     long beginRestoring(long firstSequence) {
         requireMissing();
         return arrive(DocumentAttributes.NONE.withStart(firstSequence).with(RESTORING, PRESENT), List.of());
     }
 
-    /** Appends values to a document that is being restored; returns its id. */
     long restoreMore(long id, List<byte[]> values) {
         return arrive(restoring(id).attributes(), values);
     }
 
-    /** Makes a restored document visible; returns its id. */
     long restored(long id, Attributes attributes, @Nullable ArchiveMark mark) {
         return arrive(restored(attributes, mark, restoring(id).attributes().base()), List.of());
     }

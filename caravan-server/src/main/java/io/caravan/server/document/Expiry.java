@@ -29,7 +29,6 @@ final class Expiry {
         return clock.millis();
     }
 
-    /** Returns the time at which the document expires unless it is used earlier, in milliseconds since 1970. */
     OptionalLong deadlineMillis(long id, DocumentAttributes attributes) {
         OptionalLong ttl = attributes.ttlSeconds();
         return ttl.isEmpty()
@@ -59,14 +58,12 @@ final class Expiry {
         return deadline.isPresent() && clock.millis() >= deadline.getAsLong();
     }
 
-    /** Records that the document is being read or written. */
     void use(long id, DocumentAttributes attributes) {
         if (attributes.ttlSeconds().isPresent()) {
             lastUse.put(id, nanoTime.getAsLong());
         }
     }
 
-    /** Discards the recorded time of a deleted document's last use. */
     void forget(long id) {
         lastUse.remove(id);
     }

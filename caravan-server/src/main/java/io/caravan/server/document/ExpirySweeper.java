@@ -24,11 +24,7 @@ final class ExpirySweeper implements AutoCloseable {
     private final ScheduledExecutorService thread;
     private int stripe;
 
-    /**
-     * Creates a sweeper that has not started.
-     *
-     * @param cycle duration of one pass over all documents
-     */
+    /** Creates a sweeper that has not started; {@code cycle} is the duration of one pass over all documents. */
     ExpirySweeper(DocumentService documents, Duration cycle) {
         this.documents = documents;
         this.stepNanos = cycle.toNanos() / Catalog.STRIPES;

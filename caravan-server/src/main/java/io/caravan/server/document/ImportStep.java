@@ -4,7 +4,6 @@ import static io.caravan.server.document.DocumentAttributes.BY_A_CLIENT;
 import static io.caravan.server.document.DocumentAttributes.ORIGIN;
 import static io.caravan.server.document.DocumentAttributes.RESTORING;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +40,6 @@ public record ImportStep(
         ANYTHING
     }
 
-    /** The kinds of import steps. */
     public enum Kind {
         /** Imports a complete document in one step. */
         WHOLE(NEXT, true, true, FIRST),
@@ -51,7 +49,10 @@ public record ImportStep(
         ADD(NEXT, false, true, ID, SEQUENCE),
         /** Ends an import by making the document visible. */
         END(NEXT, false, false, ID, SEQUENCE),
-        /** Updates an imported document after its source has changed. */
+        /**
+         * Updates an imported document after its source has changed, and trims the values before its new first
+         * sequence. Uses only the portable attributes of the source and its origin.
+         */
         CONTINUE(NEXT, true, true, ID, SEQUENCE, FIRST),
         /** Deletes a document whose import has begun. */
         ABORT("aborted", false, false, ID),
@@ -70,7 +71,6 @@ public record ImportStep(
             this.numbers = List.of(numbers);
         }
 
-        /** Returns the name of the step's result in an HTTP response. */
         public String result() {
             return result;
         }
@@ -88,7 +88,6 @@ public record ImportStep(
             return this == WHOLE || this == BEGIN;
         }
 
-        /** Returns the names of the step's numeric arguments. */
         public List<String> numbers() {
             return numbers;
         }
@@ -99,55 +98,45 @@ public record ImportStep(
         values = List.copyOf(values);
     }
 
+    private long number(String name) {
+        return numbers.get(kind.numbers.indexOf(name));
+    }
+
     /**
      * Performs the step as part of a write.
      *
-     * @return a sequence or an id, or whether a document was deleted
+     * @return for {@code BEGIN}, the id of the document; for {@code ABORT} and {@code DELETE}, whether a document was
+     *     deleted; otherwise, the sequence after the last value
+     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code NOT_JSON},
+     *     {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code HAS_FORKS}
+     * @throws IllegalArgumentException when the first sequence is out of range
      */
     public Object applyTo(EditedDocument document) {
-        long first = numbers.get(0);
         return switch (kind) {
-            case WHOLE -> whole(document, attributes, first, values, replaced);
-            case BEGIN -> begin(document, attributes, first, replaced);
-            case ADD -> add(document, first, numbers.get(1), values);
-            case END -> end(document, first, numbers.get(1));
-            case CONTINUE -> continueImport(document, first, numbers.get(1), numbers.get(2), attributes, values);
-            case ABORT -> abort(document, first);
-            case DELETE -> delete(document, first);
+            case WHOLE -> whole(document, number(FIRST));
+            case BEGIN -> begin(document, number(FIRST));
+            case ADD -> add(document, number(SEQUENCE));
+            case END -> end(document, number(SEQUENCE));
+            case CONTINUE -> continueImport(document, number(ID), number(SEQUENCE));
+            case ABORT -> abort(document, number(ID));
+            case DELETE -> delete(document, number(ID));
         };
     }
 
-    /**
-     * Imports a complete document in one write.
-     *
-     * @param attributes the portable attributes
-     * @param firstSequence sequence of the first value
-     * @param replaced the existing document that the new one may replace
-     * @return the sequence after the last value
-     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code NOT_JSON}
-     * @throws IllegalArgumentException when the sequence is out of range
-     */
-    static long whole(
-            EditedDocument document,
-            DocumentAttributes attributes,
-            long firstSequence,
-            List<byte[]> values,
-            Replaced replaced) {
-        freeName(document, firstSequence, replaced);
-        document.importPart(attributes.withStart(firstSequence).withCopied(firstSequence + values.size()), values);
-        return firstSequence + values.size();
+    private long whole(EditedDocument document, long firstSequence) {
+        freeName(document, firstSequence);
+        long next = firstSequence + values.size();
+        document.importPart(attributes.withStart(firstSequence).withCopied(next), values);
+        return next;
     }
 
     /**
-     * Creates an invisible document, and deletes any unfinished import with the same name. Until {@link #end}, a
+     * Creates an invisible document, and deletes any unfinished import with the same name. Until the last step, a
      * redirect stays in effect, and a document to be replaced stays visible and accepts writes.
-     *
-     * @return the document's id, which identifies the import to the other methods
-     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code MOVED}
-     * @throws IllegalArgumentException when the sequence is out of range
      */
-    static long begin(EditedDocument document, DocumentAttributes attributes, long firstSequence, Replaced replaced) {
+    private long begin(EditedDocument document, long firstSequence) {
         requireFirst(firstSequence);
+        DocumentAttributes importing = attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT);
         if (replaced == Replaced.ANYTHING && isVisible(document)) {
             document.requireNoFence();
             EditedDocument staging = document.replacement();
@@ -155,11 +144,10 @@ public record ImportStep(
             if (unfinished != null) {
                 staging.abortRestoring(unfinished.id());
             }
-            return staging.importPart(attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT), List.of());
+            return staging.importPart(importing, List.of());
         }
-        RedirectTarget redirect = freeName(document, firstSequence, replaced);
-        return document.importPart(
-                attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT).withMovedTo(redirect), List.of());
+        RedirectTarget redirect = freeName(document, firstSequence);
+        return document.importPart(importing.withMovedTo(redirect), List.of());
     }
 
     private static void requireFirst(long sequence) {
@@ -175,7 +163,7 @@ public record ImportStep(
     }
 
     /** Frees the name, and returns the target of the redirect that occupied it, or null if there was no redirect. */
-    private static @Nullable RedirectTarget freeName(EditedDocument document, long firstSequence, Replaced replaced) {
+    private @Nullable RedirectTarget freeName(EditedDocument document, long firstSequence) {
         requireFirst(firstSequence);
         DocumentInfo unfinished = document.evenDeleted();
         if (unfinished != null && unfinished.attributes().importing()) {
@@ -195,32 +183,19 @@ public record ImportStep(
         return null;
     }
 
-    /**
-     * Appends values to a document whose import has begun.
-     *
-     * @param sequence the sequence of the first value
-     * @return the sequence after the last value
-     * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}
-     */
-    static long add(EditedDocument document, long id, long sequence, List<byte[]> values) {
-        EditedDocument imported = imported(document, id);
-        DocumentInfo info = requireImporting(document, imported, id, sequence);
-        imported.importPart(info.attributes(), values);
+    private long add(EditedDocument document, long sequence) {
+        EditedDocument imported = imported(document);
+        imported.importPart(requireImporting(document, imported).attributes(), values);
         return sequence + values.size();
     }
 
-    /**
-     * Ends the import of a document, and makes the document visible.
-     *
-     * @param nextSequence the sequence after the last value
-     * @return this sequence
-     * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}
-     */
-    static long end(EditedDocument document, long id, long nextSequence) {
-        EditedDocument imported = imported(document, id);
-        DocumentInfo info = requireImporting(document, imported, id, nextSequence);
-        DocumentAttributes made =
-                info.attributes().with(RESTORING, null).withMovedTo(null).withCopied(nextSequence);
+    private long end(EditedDocument document, long nextSequence) {
+        EditedDocument imported = imported(document);
+        DocumentAttributes made = requireImporting(document, imported)
+                .attributes()
+                .with(RESTORING, null)
+                .withMovedTo(null)
+                .withCopied(nextSequence);
         if (imported == document) {
             document.importPart(made, List.of());
         } else {
@@ -229,83 +204,56 @@ public record ImportStep(
         return nextSequence;
     }
 
-    /**
-     * Updates an imported document after its source has changed: values were appended or trimmed, or attributes were
-     * modified.
-     *
-     * @param sequence the sequence of the first value
-     * @param firstSequence the first sequence to retain; earlier values are trimmed
-     * @param portable the source's attributes, of which only the portable ones and the origin are used
-     * @return the sequence after the last value
-     * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code
-     *     HAS_FORKS}
-     */
-    static long continueImport(
-            EditedDocument document,
-            long id,
-            long sequence,
-            long firstSequence,
-            DocumentAttributes portable,
-            List<byte[]> values) {
+    /** Applies the changes of the source: values that were appended or trimmed, and its present attributes. */
+    private long continueImport(EditedDocument document, long id, long sequence) {
         DocumentInfo info = document.info();
         if (info == null || info.id() != id) {
             throw new DocumentException(
                     Reason.CHANGED, document.name(), "was deleted or replaced since it was imported");
         }
-        requireNext(document, info, sequence, "continues");
+        requireNext(document, info, "continues");
         long next = sequence + values.size();
-        DocumentAttributes attributes =
-                info.attributes().with(ORIGIN, portable.origin()).withCopied(next);
-        document.importPart(attributes.withPortable(portable.raw()), values);
-        document.trimTo(firstSequence);
+        DocumentAttributes continued =
+                info.attributes().with(ORIGIN, attributes.origin()).withCopied(next);
+        document.importPart(continued.withPortable(attributes.raw()), values);
+        document.trimTo(number(FIRST));
         return next;
     }
 
-    /**
-     * Deletes an imported document, if it still has this id.
-     *
-     * @return whether it was deleted
-     */
-    static boolean delete(EditedDocument document, long id) {
+    private static boolean delete(EditedDocument document, long id) {
         DocumentInfo info = document.info();
         return info != null && info.id() == id && document.delete();
     }
 
-    /**
-     * Deletes a document whose import has begun but not ended.
-     *
-     * @return whether it existed
-     */
-    static boolean abort(EditedDocument document, long id) {
-        EditedDocument imported = imported(document, id);
+    private boolean abort(EditedDocument document, long id) {
+        EditedDocument imported = imported(document);
         DocumentInfo info = imported.evenDeleted();
         return info != null && info.attributes().importing() && imported.abortRestoring(id);
     }
 
     /** Returns the document being imported: either this document or its replacement. */
-    private static EditedDocument imported(EditedDocument document, long id) {
+    private EditedDocument imported(EditedDocument document) {
         DocumentInfo info = document.evenDeleted();
-        return info != null && info.id() == id ? document : document.replacement();
+        return info != null && info.id() == number(ID) ? document : document.replacement();
     }
 
-    private static DocumentInfo requireImporting(
-            EditedDocument document, EditedDocument imported, long id, long nextSequence) {
-        DocumentName name = document.name();
+    private DocumentInfo requireImporting(EditedDocument document, EditedDocument imported) {
         @Nullable DocumentInfo info = imported.evenDeleted();
-        if (info == null || info.id() != id || !info.attributes().importing()) {
-            throw new DocumentException(Reason.CHANGED, name, "is no longer being imported");
+        if (info == null || info.id() != number(ID) || !info.attributes().importing()) {
+            throw new DocumentException(Reason.CHANGED, document.name(), "is no longer being imported");
         }
-        requireNext(document, info, nextSequence, "is being imported, and continues");
+        requireNext(document, info, "is being imported, and continues");
         return info;
     }
 
-    private static void requireNext(EditedDocument document, DocumentInfo info, long nextSequence, String what) {
-        if (info.nextSequence() != nextSequence) {
+    private void requireNext(EditedDocument document, DocumentInfo info, String what) {
+        long sequence = number(SEQUENCE);
+        if (info.nextSequence() != sequence) {
             throw new DocumentException(
                     Reason.SEQUENCE_CONFLICT,
                     document.name(),
-                    what + " with sequence " + info.nextSequence() + " instead of " + nextSequence,
-                    nextSequence,
+                    what + " with sequence " + info.nextSequence() + " instead of " + sequence,
+                    sequence,
                     info.nextSequence());
         }
     }

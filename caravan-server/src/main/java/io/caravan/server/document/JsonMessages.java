@@ -46,7 +46,6 @@ public final class JsonMessages {
         private final AtomicLong bytes = new AtomicLong();
     }
 
-    /** Returns the factory for the next parser. */
     static JsonFactory factory() {
         return current.json;
     }
@@ -69,19 +68,27 @@ public final class JsonMessages {
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
     public static void forEach(DocumentName name, byte[] body, Consumer<byte[]> action) {
+        parse(name, body, action);
+    }
+
+    /** Parses a single value or, if there is an action, the messages of a body. */
+    private static void parse(DocumentName name, byte[] body, @Nullable Consumer<byte[]> action) {
         try (JsonParser parser = parser(body)) {
-            if (parser.nextToken() == JsonToken.START_ARRAY) {
+            if (parser.nextToken() == JsonToken.START_ARRAY && action != null) {
                 while (parser.nextToken() != JsonToken.END_ARRAY) {
                     action.accept(message(parser, body));
                 }
                 checkEnd(name, parser);
-            } else {
-                finishValue(parser);
-                checkEnd(name, parser);
+                return;
+            }
+            finishValue(parser);
+            checkEnd(name, parser);
+            if (action != null) {
                 action.accept(stripped(body));
             }
         } catch (StreamConstraintsException tooDeep) {
-            throw tooDeep(name);
+            throw new DocumentException(
+                    Reason.NOT_JSON, name, "accepts only JSON that is nested at most " + MAX_DEPTH + " deep");
         } catch (IOException | IllegalArgumentException problem) {
             throw notJson(name, problem.getMessage());
         }
@@ -94,7 +101,6 @@ public final class JsonMessages {
         return Arrays.copyOfRange(body, from, (int) parser.currentLocation().getByteOffset());
     }
 
-    /** Returns the body without surrounding white space. */
     private static byte[] stripped(byte[] body) {
         int from = 0;
         int to = body.length;
@@ -126,30 +132,13 @@ public final class JsonMessages {
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
     public static void validate(DocumentName name, List<byte[]> values) {
-        values.forEach(value -> validate(name, value));
-    }
-
-    private static void validate(DocumentName name, byte[] value) {
-        try (JsonParser parser = parser(value)) {
-            parser.nextToken();
-            finishValue(parser);
-            checkEnd(name, parser);
-        } catch (StreamConstraintsException tooDeep) {
-            throw tooDeep(name);
-        } catch (IOException | IllegalArgumentException problem) {
-            throw notJson(name, problem.getMessage());
-        }
+        values.forEach(value -> parse(name, value, null));
     }
 
     private static void checkEnd(DocumentName name, JsonParser parser) throws IOException {
         if (parser.nextToken() != null) {
             throw notJson(name, "more than one value");
         }
-    }
-
-    private static DocumentException tooDeep(DocumentName name) {
-        return new DocumentException(
-                Reason.NOT_JSON, name, "accepts only JSON that is nested at most " + MAX_DEPTH + " deep");
     }
 
     private static DocumentException notJson(DocumentName name, @Nullable String problem) {

@@ -18,12 +18,7 @@ final class LoopTurn {
 
     private int opened;
 
-    /**
-     * Creates the object that tracks the turns of a loop.
-     *
-     * @param groups the shards of the store
-     * @param loop runs tasks on its own thread after it has read from all connections
-     */
+    /** @param loop runs tasks on its own thread after it has read from all connections */
     LoopTurn(List<ListStore> groups, Executor loop) {
         this.groups = groups;
         this.loop = loop;

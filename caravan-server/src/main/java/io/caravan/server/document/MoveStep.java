@@ -18,11 +18,17 @@ import org.jspecify.annotations.Nullable;
  */
 public record MoveStep(
         Kind kind, OptionalLong holder, @Nullable RedirectTarget to) {
-    /** The kinds of migration steps. */
     public enum Kind {
+        /**
+         * Rejects all other writes to the document from now on, even after a restart of the server. Another run of the
+         * same move takes over the fence.
+         */
         FENCE,
+        /** Deletes a document that this run has fenced, and leaves a redirect in its place. */
         REDIRECT,
+        /** Removes the fence of this run or, without a holder, of any run: the document accepts writes again. */
         ABANDON,
+        /** Removes a redirect, and thereby frees the name. */
         FORGET
     }
 
@@ -41,49 +47,32 @@ public record MoveStep(
      * Performs the step as part of a write.
      *
      * @return for {@code FENCE}, a {@link Fenced}; for {@code REDIRECT}, the target as text; otherwise, whether a fence
-     * or a redirect was removed
+     *     or a redirect was removed
+     * @throws DocumentException {@code NOT_FOUND}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code HAS_FORKS};
+     *     {@code MOVING} when it is being moved to another target; {@code CHANGED} when this run holds no fence
      */
     public Object applyTo(EditedDocument document) {
         return switch (kind) {
-            case FENCE -> {
-                DocumentInfo info = fence(document, holder.orElseThrow(), Objects.requireNonNull(to));
-                yield new Fenced(info.id(), info.firstSequence(), info.nextSequence());
-            }
+            case FENCE -> fence(document, holder.orElseThrow(), Objects.requireNonNull(to));
             case REDIRECT -> redirect(document, holder.orElseThrow()).text();
-            case ABANDON -> abandon(document, holder);
+            case ABANDON -> abandon(document);
             case FORGET -> forget(document);
         };
     }
 
-    /**
-     * Fences a document: from now on, all other writes to it are rejected, even after a restart of the server. Another
-     * run of the same move takes over the fence.
-     *
-     * @param holder identifies the run
-     * @return the document's final state
-     * @throws DocumentException {@code NOT_FOUND}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code HAS_FORKS};
-     *     {@code MOVING} when it is being moved to another target
-     */
-    static DocumentInfo fence(EditedDocument document, long holder, RedirectTarget to) {
-        DocumentName name = document.name();
-        DocumentInfo info = DocumentReads.required(name, document.info());
+    private static Fenced fence(EditedDocument document, long holder, RedirectTarget to) {
+        DocumentInfo info = DocumentReads.required(document.name(), document.info());
         DocumentAttributes attributes = info.attributes();
         Fence held = attributes.get(FENCE);
         if (held != null && !held.to().equals(to)) {
-            throw moving(name, held);
+            throw moving(document.name(), held);
         }
         document.requireNoForks(attributes, "moved", "move or delete");
         document.moveTo(attributes.with(FENCE, new Fence(holder, to)));
-        return info;
+        return new Fenced(info.id(), info.firstSequence(), info.nextSequence());
     }
 
-    /**
-     * Removes a document's fence, so that the document accepts writes again.
-     *
-     * @param holder the run that has fenced the document; empty for any run
-     * @return whether a fence was removed
-     */
-    static boolean abandon(EditedDocument document, OptionalLong holder) {
+    private boolean abandon(EditedDocument document) {
         DocumentInfo info = document.evenDeleted();
         Fence held = info == null ? null : info.attributes().get(FENCE);
         if (info == null || held == null || holder.isPresent() && holder.getAsLong() != held.holder()) {
@@ -93,14 +82,7 @@ public record MoveStep(
         return true;
     }
 
-    /**
-     * Deletes a fenced document, and leaves a redirect in its place.
-     *
-     * @return the target of the redirect
-     * @throws DocumentException {@code CHANGED} when this run did not fence the document, or another run has fenced it
-     *     since
-     */
-    static RedirectTarget redirect(EditedDocument document, long holder) {
+    private static RedirectTarget redirect(EditedDocument document, long holder) {
         DocumentInfo info = document.info();
         Fence held = info == null ? null : info.attributes().get(FENCE);
         if (info == null || held == null || held.holder() != holder) {
@@ -113,18 +95,13 @@ public record MoveStep(
         return held.to();
     }
 
-    /**
-     * Removes a redirect, and thereby frees the name.
-     *
-     * @return whether a redirect existed
-     */
-    static boolean forget(EditedDocument document) {
+    private static boolean forget(EditedDocument document) {
         DocumentInfo info = document.evenDeleted();
-        @Nullable RedirectTarget to = info == null ? null : info.attributes().movedTo();
-        if (to != null) {
+        boolean moved = info != null && info.attributes().movedTo() != null;
+        if (moved) {
             document.drop();
         }
-        return to != null;
+        return moved;
     }
 
     static DocumentException moving(DocumentName name, Fence fence) {

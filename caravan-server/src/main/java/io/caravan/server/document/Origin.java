@@ -8,6 +8,5 @@ package io.caravan.server.document;
  *     since been trimmed
  */
 public record Origin(String identity, long copiedTo) {
-    /** Maximum length of an identity, in characters. */
     static final int MAX_CHARS = 64;
 }

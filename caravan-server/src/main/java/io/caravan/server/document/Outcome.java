@@ -1,6 +1,8 @@
 package io.caravan.server.document;
 
 import io.caravan.CaravanException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
 /**
@@ -31,6 +33,25 @@ public interface Outcome<T> {
      */
     default Runnable untilAbandoned(Runnable rest) {
         return rest;
+    }
+
+    /**
+     * Performs a write, waits until it completes, and returns its result.
+     *
+     * @param change starts the write with this outcome
+     * @throws RuntimeException if the write fails; usually a {@link CaravanException}
+     */
+    static <T> T await(Consumer<Outcome<T>> change) {
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        change.accept(of(outcome::complete, outcome::completeExceptionally));
+        try {
+            return outcome.join();
+        } catch (CompletionException failed) {
+            if (failed.getCause() instanceof RuntimeException problem) {
+                throw problem;
+            }
+            throw failed;
+        }
     }
 
     /** Creates an outcome that passes the result to one of these actions, or the problem to the other. */

@@ -44,7 +44,7 @@ public final class Prefetch {
     /** A range of a document's values to copy. */
     private record Range(DocumentName name, long documentId, SequenceRange sequences) {}
 
-    /** Values that must be JSON and have not been validated yet. */
+    /** Values that must be JSON. */
     private record Unchecked(DocumentName name, List<byte[]> values) {}
 
     /**

@@ -10,14 +10,8 @@ import java.nio.charset.StandardCharsets;
  * @param sequence the sequence within the epoch, which starts at 0 and increases by one with each request
  */
 public record Producer(String id, long epoch, long sequence) {
-    /** Maximum length of a producer's id, in bytes. */
     public static final int MAX_ID_BYTES = 256;
 
-    /**
-     * Checks the length of the id, and that the numbers are not negative.
-     *
-     * @throws IllegalArgumentException when the id or a number is out of range
-     */
     public Producer {
         int bytes = id.getBytes(StandardCharsets.UTF_8).length;
         if (bytes < 1 || bytes > MAX_ID_BYTES) {

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Producers {
     static final Producers NONE = new Producers(List.of());
-    /** Maximum length of the encoded producers, in bytes. */
     static final int MAX_BYTES = 8 * 1024;
 
     private final List<Producer> stamps;
@@ -55,7 +54,6 @@ final class Producers {
         return 2 * Long.BYTES + Short.BYTES + stamp.id().getBytes(StandardCharsets.UTF_8).length;
     }
 
-    /** Returns the last append of this producer, or null if none is known. */
     @Nullable
     Producer find(String id) {
         for (Producer stamp : stamps) {

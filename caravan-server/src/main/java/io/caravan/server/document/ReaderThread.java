@@ -13,7 +13,6 @@ public final class ReaderThread extends FastThreadLocalThread {
         super(task, name);
     }
 
-    /** Creates the threads of a server. */
     public static final class Factory extends DefaultThreadFactory {
         public Factory() {
             super("caravan-reader", true);

@@ -53,7 +53,6 @@ public record RedirectTarget(
         return resp == null ? String.valueOf(http) : http == null ? resp : resp + " " + http;
     }
 
-    /** Returns a description of the target for messages. */
     @Override
     public String toString() {
         return text().replace(" ", " (") + (resp != null && http != null ? ")" : "");

@@ -31,6 +31,8 @@ final class SizeDelta {
     private long appendedBytes;
     private int longestBytes;
     private boolean everAppended;
+    /** Whether the write is charged to the rate limits of the space. */
+    private boolean charged;
     /** The reserved changes to the space's numbers of documents and bytes; may be negative. */
     private int documents;
 
@@ -72,7 +74,6 @@ final class SizeDelta {
         appended.clear();
     }
 
-    /** Records that another document, with its values, has replaced this one. */
     void tookOver(DocumentState other) {
         taken = other;
     }
@@ -116,9 +117,16 @@ final class SizeDelta {
         count(Math.max(0, documents), Math.max(0, bytes));
     }
 
-    /** Undoes {@link #reserve}, if it was called. */
+    void charged() {
+        charged = true;
+    }
+
+    /** Undoes {@link #reserve}, if it was called, and refunds the charge. */
     void undo() {
         count(-Math.max(0, documents), -Math.max(0, bytes));
+        if (charged) {
+            space.refund(1, appendedBytes);
+        }
     }
 
     /** Completes the reservation after the store has accepted the write. */
@@ -149,52 +157,60 @@ final class SizeDelta {
     /** Returns the number of bytes by which the write changes the total length of the values in the list. */
     private long moreBytes() {
         DocumentState after = edit.state();
-        if (before == null || after != null && keeps(after) && after.firstSequence() == before.firstSequence()) {
-            return after == null ? 0 : appendedFrom(after);
+        if (after != null && taken == null && (before == null || isSame(before, after))) {
+            return appendedFrom(after);
         }
-        ListInfo list = store.accepted(before.id());
-        return bytes() - (list == null ? 0 : list.bytes());
+        return bytes() - (before == null ? 0 : storedBytes(before));
     }
 
-    private boolean keeps(DocumentState after) {
-        return before != null && before.id() == after.id();
+    private static boolean isSame(DocumentState before, DocumentState after) {
+        return before.id() == after.id() && before.firstSequence() == after.firstSequence();
+    }
+
+    private long storedBytes(DocumentState list) {
+        ListInfo info = store.accepted(list.id());
+        return info == null ? 0 : info.bytes();
+    }
+
+    /** Returns the list that the write has kept, as it was before the write; null if the write has created the list. */
+    private @Nullable DocumentState keptList(DocumentState after) {
+        DocumentState list = taken == null ? before : taken;
+        return list != null && list.id() == after.id() ? list : null;
     }
 
     /** Returns the total length, in bytes, of the values that existed before the write and were not removed by it. */
     private long kept(DocumentState after) {
-        if (taken != null && taken.id() == after.id()) {
-            return keptOf(taken, after);
-        }
-        if (before == null || !keeps(after) || after.firstSequence() >= before.nextSequence()) {
+        DocumentState list = keptList(after);
+        if (list == null || after.firstSequence() >= list.nextSequence()) {
             return 0;
         }
-        return keptOf(before, after);
-    }
-
-    private long keptOf(DocumentState list, DocumentState after) {
-        ListInfo info = store.accepted(list.id());
-        long bytes = info == null ? 0 : info.bytes();
-        long dropped = after.firstSequence() - list.firstSequence();
-        if (dropped > 0) {
-            Lengths lengths = new Lengths(dropped);
-            store.acceptedLengths(list.id(), lengths::add);
-            bytes -= lengths.bytes;
+        Oldest dropped = new Oldest(after.firstSequence() - list.firstSequence(), Long.MAX_VALUE);
+        if (dropped.lacks()) {
+            store.acceptedLengths(list.id(), dropped::add);
         }
-        return bytes;
+        return storedBytes(list) - dropped.bytes;
     }
 
-    /** Adds up the lengths of the first {@code count} values that it receives. */
-    private static final class Lengths {
-        private long left;
+    /** The oldest values of a list: as many as have reached one of two limits together. */
+    private static final class Oldest {
+        private final long mostValues;
+        private final long enoughBytes;
+        private long values;
         private long bytes;
 
-        Lengths(long count) {
-            left = count;
+        Oldest(long mostValues, long enoughBytes) {
+            this.mostValues = mostValues;
+            this.enoughBytes = enoughBytes;
+        }
+
+        boolean lacks() {
+            return values < mostValues && bytes < enoughBytes;
         }
 
         boolean add(int length) {
+            values++;
             bytes += length;
-            return --left > 0;
+            return lacks();
         }
     }
 
@@ -206,7 +222,6 @@ final class SizeDelta {
         return bytes;
     }
 
-    /** Returns the index of the first appended value that the write has not trimmed. */
     private int firstKept(DocumentState after) {
         return (int) Math.max(0, after.firstSequence() - firstAppended(after));
     }
@@ -219,43 +234,22 @@ final class SizeDelta {
      * Returns the lowest sequence such that the values from this sequence to the end of the list take at most {@code
      * mostBytes} bytes. If the last value alone is longer, returns the sequence of this value.
      *
-     * @param after the list after the write
+     * @param after the list after the write; its values take more than {@code mostBytes}
      */
     long firstWithin(DocumentState after, long mostBytes) {
-        Cut cut = new Cut(after.firstSequence(), bytes() - mostBytes, after.nextSequence() - 1);
-        if (keeps(after) && before != null) {
-            cut.skip = after.firstSequence() - before.firstSequence();
-            store.acceptedLengths(before.id(), cut::passes);
+        DocumentState list = keptList(after);
+        long first = list == null ? firstAppended(after) : list.firstSequence();
+        long allBytes = list == null ? 0 : storedBytes(list);
+        for (byte[] value : appended) {
+            allBytes += value.length;
         }
-        for (int i = firstKept(after); i < appended.size(); i++) {
-            if (!cut.passes(appended.get(i).length)) {
-                break;
-            }
+        Oldest excess = new Oldest(after.nextSequence() - 1 - first, allBytes - mostBytes);
+        if (list != null && excess.lacks()) {
+            store.acceptedLengths(list.id(), excess::add);
         }
-        return cut.sequence;
-    }
-
-    /** Finds the first value to keep: advances over the oldest values until no excess bytes remain. */
-    private static final class Cut {
-        private long sequence;
-        private long excessBytes;
-        private final long last;
-        private long skip;
-
-        Cut(long sequence, long excessBytes, long last) {
-            this.sequence = sequence;
-            this.excessBytes = excessBytes;
-            this.last = last;
+        for (int i = 0; i < appended.size() && excess.lacks(); i++) {
+            excess.add(appended.get(i).length);
         }
-
-        boolean passes(int length) {
-            if (skip > 0) {
-                skip--;
-            } else if (excessBytes > 0 && sequence < last) {
-                excessBytes -= length;
-                sequence++;
-            }
-            return excessBytes > 0 && sequence < last;
-        }
+        return first + excess.values;
     }
 }

@@ -77,28 +77,19 @@ final class SpaceRules {
      * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}; nothing is then reserved
      */
     Reservation reserve(List<EditedDocument> documents, boolean limited) {
-        List<SizeDelta> sizes = List.of();
-        for (EditedDocument document : documents) {
-            SizeDelta size = document.size();
-            if (size != null) {
-                sizes = sizes.isEmpty() ? new ArrayList<>(documents.size()) : sizes;
-                sizes.add(size);
-            }
-        }
-        if (sizes.isEmpty()) {
-            return Reservation.NONE;
-        }
-        Reservation reserved = new Reservation(sizes);
+        Reservation reserved = Reservation.NONE;
         try {
             for (EditedDocument document : documents) {
                 SizeDelta size = document.size();
                 if (size != null) {
+                    reserved = reserved == Reservation.NONE ? new Reservation(new ArrayList<>(1)) : reserved;
+                    reserved.sizes.add(size);
                     size.reserve(limited && size.appends() ? trim(document, size) : 0);
                 }
             }
-            if (limited) {
+            if (limited && reserved != Reservation.NONE) {
                 reserved.checkQuotas();
-                takeRates(sizes, reserved);
+                takeRates(reserved);
             }
             return reserved;
         } catch (RuntimeException | Error rejected) {
@@ -162,17 +153,17 @@ final class SpaceRules {
      * Charges the write's growth in each space to that space's rate limits in one step. A write can therefore exceed
      * the limit for one second, as a single large value can.
      */
-    private void takeRates(List<SizeDelta> sizes, Reservation reserved) {
+    private void takeRates(Reservation reserved) {
         Map<Space, List<SizeDelta>> growing = new LinkedHashMap<>();
-        for (SizeDelta size : sizes) {
+        for (SizeDelta size : reserved.sizes) {
             if (size.grows()) {
                 growing.computeIfAbsent(size.space(), any -> new ArrayList<>(1)).add(size);
             }
         }
-        growing.forEach((space, ofSpace) -> take(space, ofSpace, reserved));
+        growing.forEach(this::take);
     }
 
-    private void take(Space space, List<SizeDelta> sizes, Reservation reserved) {
+    private void take(Space space, List<SizeDelta> sizes) {
         long appendedBytes = sizes.stream().mapToLong(SizeDelta::appendedBytes).sum();
         long waitNanos = space.take(nanoTime.getAsLong(), sizes.size(), appendedBytes);
         if (waitNanos > 0) {
@@ -186,7 +177,7 @@ final class SpaceRules {
                     waitMillis,
                     0);
         }
-        reserved.took(space, sizes.size(), appendedBytes);
+        sizes.forEach(SizeDelta::charged);
     }
 
     /**
@@ -200,8 +191,6 @@ final class SpaceRules {
 
         /** The effects of the write on the sizes of those documents that are in spaces. */
         private final List<SizeDelta> sizes;
-        /** Actions that refund the amounts charged to rate limits. */
-        private final List<Runnable> refunds = new ArrayList<>(1);
 
         private boolean accepted;
 
@@ -241,11 +230,6 @@ final class SpaceRules {
                     .sum();
         }
 
-        /** Records an amount charged to the rate limits of a space. */
-        void took(Space space, long writes, long appendedBytes) {
-            refunds.add(() -> space.refund(writes, appendedBytes));
-        }
-
         /** Completes the reservations after the store has accepted the write. */
         void accepted() {
             // All threads share NONE, and a write to its field would cost more than the rest of this class.
@@ -259,7 +243,6 @@ final class SpaceRules {
         public void close() {
             if (!accepted) {
                 sizes.forEach(SizeDelta::undo);
-                refunds.forEach(Runnable::run);
             }
         }
     }

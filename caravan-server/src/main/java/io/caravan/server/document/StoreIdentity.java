@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * some documents are only in the archive, otherwise 0.
  */
 public final class StoreIdentity {
-    /** The id of the list that contains the identity. */
     static final long LIST_ID = -2;
     /**
      * The id of the list that records the store's archive. The list exists once the store has tried to claim an
@@ -46,7 +45,6 @@ public final class StoreIdentity {
         return identity == null ? write(store, UUID.randomUUID(), List.of()) : identity;
     }
 
-    /** Returns the store's identity, or null if it has none yet. */
     public static @Nullable UUID find(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
         return entries.isEmpty() ? null : decode(entries.get(0));

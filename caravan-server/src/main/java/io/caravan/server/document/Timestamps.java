@@ -14,7 +14,6 @@ import java.util.Arrays;
 final class Timestamps {
     static final Timestamps NONE = new Timestamps(new long[0]);
 
-    /** Length of a stored time, in bytes. */
     static final int BYTES = Long.BYTES;
 
     /**
@@ -56,7 +55,6 @@ final class Timestamps {
         return new Timestamps(after);
     }
 
-    /** Whether the value with this sequence is stored with its arrival time. */
     boolean covers(long sequence) {
         int before = 0;
         while (before < changes.length && changes[before] <= sequence) {
@@ -75,7 +73,6 @@ final class Timestamps {
         return count;
     }
 
-    /** Returns the stored form of a value: the value followed by its time. */
     static byte[] stored(byte[] value, long millis) {
         byte[] stored = Arrays.copyOf(value, value.length + BYTES);
         ByteBuffer.wrap(stored).putLong(value.length, millis);

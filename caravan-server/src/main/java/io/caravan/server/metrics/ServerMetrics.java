@@ -154,14 +154,14 @@ public final class ServerMetrics implements AutoCloseable {
 
         LatestStats(DocumentService documents) {
             this.documents = documents;
-            this.latest = documents.stats();
+            this.latest = documents.store().stats();
         }
 
         @Override
         public synchronized StoreStats get() {
             long now = System.nanoTime();
             if (now - readNanos >= FRESH_NANOS) {
-                latest = documents.stats();
+                latest = documents.store().stats();
                 readNanos = now;
             }
             return latest;

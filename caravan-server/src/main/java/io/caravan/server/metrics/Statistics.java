@@ -397,31 +397,39 @@ public final class Statistics {
                     "level",
                     "durability of an acknowledged write: 1 `memory`, 2 `process`, 3 `sync`, 4 `replicated`",
                     space -> 1 + space.durability().ordinal()),
-            space("writes", "writes", "appends and creations since the start", Space::writes),
-            space("written.bytes", "bytes", "bytes appended since the start", Space::writtenBytes),
+            space(
+                    "writes",
+                    "writes",
+                    "appends and creations since the start",
+                    space -> space.status().writes()),
+            space(
+                    "written.bytes",
+                    "bytes",
+                    "bytes appended since the start",
+                    space -> space.status().writtenBytes()),
             space(
                             "retention.trimmed.values",
                             "values",
                             "values trimmed by the retention of the space since the start",
-                            Space::retentionTrimmedValues)
+                            space -> space.status().retentionTrimmedValues())
                     .field("Spaces", "spaces_retention_trimmed_values"),
             space(
                             "rejected.sizes",
                             "writes",
                             "writes rejected because of a size since the start",
-                            Space::sizeRejections)
+                            space -> space.status().rejectedSizes())
                     .field("Spaces", "spaces_rejected_sizes"),
             space(
                             "rejected.quotas",
                             "writes",
                             "writes rejected because of a quota since the start",
-                            Space::quotaRejections)
+                            space -> space.status().rejectedQuotas())
                     .field("Spaces", "spaces_rejected_quotas"),
             space(
                             "rejected.rates",
                             "writes",
                             "writes rejected because of a rate since the start",
-                            Space::rateRejections)
+                            space -> space.status().rejectedRates())
                     .field("Spaces", "spaces_rejected_rates"));
 
     /** Statistics of the cluster, as seen by this node. */

@@ -66,9 +66,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     /** The bytes received since {@link #progressNanos}. */
     private long progressBytes;
 
-    /** The number of reads from the socket. */
     private long received;
-    /** The number of messages that the client has received. */
     private long sent;
 
     /** Whether the budget has selected the connection for closing. Used only by the budget's timer. */

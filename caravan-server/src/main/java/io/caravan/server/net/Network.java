@@ -215,17 +215,14 @@ public final class Network implements AutoCloseable {
         return connections;
     }
 
-    /** Returns the number of bytes of requests that have no reply yet. */
     public long inFlightBytes() {
         return memory.requestBytes.get();
     }
 
-    /** Returns the number of bytes of replies that clients have not received. */
     public long replyBytes() {
         return memory.replyBytes.get();
     }
 
-    /** Returns the number of bytes held for the registrations of waiting clients. */
     public long waitBytes() {
         return memory.waitBytes.get();
     }

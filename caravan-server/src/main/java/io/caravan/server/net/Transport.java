@@ -105,7 +105,6 @@ public enum Transport {
         return listenerType;
     }
 
-    /** Returns the channel type for connections to other servers. */
     public Class<? extends Channel> clientType() {
         return clientType;
     }
@@ -138,7 +137,6 @@ public enum Transport {
         return found.size() == 3 ? List.copyOf(found) : List.of();
     }
 
-    /** Returns the name of the transport in settings and logs. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -22,7 +22,6 @@ public final class WaitingTasks {
         return task;
     }
 
-    /** Drops the tasks that have not started. */
     public synchronized void close() {
         closed = true;
         tasks.forEach(task -> task.work = null);

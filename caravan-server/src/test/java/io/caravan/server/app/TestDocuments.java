@@ -26,9 +26,9 @@ public final class TestDocuments {
     }
 
     public static void close(DocumentService documents, String name) {
-        documents.append(
+        documents.write(
                 DocumentName.of(name),
-                new AppendRequest(List.of(), true, null, null, null, OptionalLong.empty()),
+                new AppendRequest(List.of(), true, null, null, null, OptionalLong.empty())::applyTo,
                 new IgnoredOutcome<>());
     }
 

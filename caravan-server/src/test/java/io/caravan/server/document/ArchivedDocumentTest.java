@@ -51,7 +51,7 @@ class ArchivedDocumentTest {
     /** Returns a snapshot as text: the range of sequences, then each value preceded by its sequence. */
     private List<String> snapshot(String name) {
         List<String> lines = new ArrayList<>();
-        boolean there = documents.service().snapshot(name(name), new DocumentSnapshotVisitor() {
+        boolean there = documents.service().snapshot(name(name), new DocumentReader() {
             @Override
             public boolean begin(DocumentInfo info) {
                 lines.add(info.firstSequence() + ".." + info.nextSequence());
@@ -59,8 +59,8 @@ class ArchivedDocumentTest {
             }
 
             @Override
-            public void next(long sequence, ByteBuffer value) {
-                lines.add(sequence + ":" + StandardCharsets.UTF_8.decode(value));
+            public boolean next(long sequence, ByteBuffer value) {
+                return lines.add(sequence + ":" + StandardCharsets.UTF_8.decode(value));
             }
         });
         return there ? lines : List.of("missing");
@@ -173,7 +173,7 @@ class ArchivedDocumentTest {
         archive("a");
         documents.pass(Duration.ofSeconds(2));
         documents.awaitSweptTo(0);
-        documents.service().flush();
+        documents.service().store().flush();
 
         assertThat(documents.service().pendingDeletions())
                 .extracting(DeletionRecord::name)
@@ -297,7 +297,7 @@ class ArchivedDocumentTest {
 
     @Test
     void restoredDocumentIsHiddenUntilComplete() {
-        DocumentRestoration restoration = documents.service().restoration(name("a"), 7);
+        DocumentRestoration restoration = new DocumentRestoration(documents.service(), name("a"), 7);
         hidden("a");
         restoration.append(values("x"));
         restoration.append(values("y"));
@@ -310,7 +310,7 @@ class ArchivedDocumentTest {
 
     @Test
     void restartDiscardsIncompleteRestore() {
-        DocumentRestoration restoration = documents.service().restoration(name("a"), 7);
+        DocumentRestoration restoration = new DocumentRestoration(documents.service(), name("a"), 7);
         restoration.append(values("x"));
         documents.reopen();
 
@@ -321,7 +321,7 @@ class ArchivedDocumentTest {
 
     @Test
     void abortDiscardsRestore() {
-        DocumentRestoration restoration = documents.service().restoration(name("a"), 7);
+        DocumentRestoration restoration = new DocumentRestoration(documents.service(), name("a"), 7);
         restoration.append(values("x"));
         restoration.abort();
 
@@ -414,7 +414,7 @@ class ArchivedDocumentTest {
         append("z", sequences);
         assertThat(sequences).as("it is there, but others wait before this one").isEmpty();
         shelf.deliver();
-        documents.service().flush();
+        documents.service().store().flush();
 
         assertThat(documents.read("a")).containsExactly("old", "x", "y", "z");
         assertThat(sequences).containsExactly(11L, 12L, 13L);

@@ -37,7 +37,7 @@ class ChangeWaitTest {
         channel.freezeTime();
     }
 
-    private static final class Registration implements ChangeSubscription {
+    private static final class Registration implements Runnable {
         private final DocumentName name;
         private final Runnable action;
         private boolean written;
@@ -53,12 +53,12 @@ class ChangeWaitTest {
         }
 
         @Override
-        public void close() {
+        public void run() {
             closed++;
         }
     }
 
-    private ChangeSubscription observe(DocumentName name, Runnable action) {
+    private Runnable observe(DocumentName name, Runnable action) {
         Registration registration = new Registration(name, action);
         registrations.add(registration);
         return registration;

@@ -138,9 +138,9 @@ class DocumentModelTest {
                 : new Producer("p" + random.nextInt(2), random.nextInt(3), random.nextInt(3));
         check(
                 model.add(name, values, close, producer),
-                DocumentModelTest.<AppendRequest.Added>rejectionReason(outcome -> documents.append(
+                DocumentModelTest.<AppendRequest.Added>rejectionReason(outcome -> documents.write(
                         name,
-                        new AppendRequest(bytes(values), close, null, null, producer, OptionalLong.empty()),
+                        new AppendRequest(bytes(values), close, null, null, producer, OptionalLong.empty())::applyTo,
                         outcome)));
     }
 
@@ -186,7 +186,7 @@ class DocumentModelTest {
     /** Attempts a write, and returns the reason for its rejection, or null if it is accepted. */
     private static <T> @Nullable Reason rejectionReason(Consumer<Outcome<T>> change) {
         try {
-            BlockingOutcome.<T>to(change);
+            Outcome.<T>await(change);
             return null;
         } catch (DocumentException rejection) {
             return rejection.reason();

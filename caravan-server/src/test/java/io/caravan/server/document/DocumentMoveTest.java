@@ -9,7 +9,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
+import io.caravan.server.document.MoveStep.Fenced;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
@@ -26,26 +28,30 @@ class DocumentMoveTest {
     @AutoClose
     private final Documents documents = new Documents();
 
-    private DocumentInfo fence(String name, long holder) {
-        return documents.change(name, document -> MoveStep.fence(document, holder, THERE));
+    private Fenced fence(String name, long holder) {
+        return fence(name, holder, THERE);
     }
 
-    private RedirectTarget redirect(String name, long holder) {
-        return documents.change(name, document -> MoveStep.redirect(document, holder));
+    private Fenced fence(String name, long holder, RedirectTarget to) {
+        MoveStep step = new MoveStep(MoveStep.Kind.FENCE, OptionalLong.of(holder), to);
+        return (Fenced) documents.<Object>change(name, step::applyTo);
+    }
+
+    private Object redirect(String name, long holder) {
+        return documents.change(name, new MoveStep(MoveStep.Kind.REDIRECT, OptionalLong.of(holder), null)::applyTo);
     }
 
     /** Imports a document with the value x, and returns the next sequence of the document. */
     private long importDocument(Replaced replaced) {
-        return documents.<Long>change(
-                "a", document -> ImportStep.whole(document, DocumentAttributes.NONE, 3, values("x"), replaced));
+        return documents.<Long>importStep("a", Kind.WHOLE, replaced, DocumentAttributes.NONE, values("x"), 3L);
     }
 
     private boolean abandon(OptionalLong holder) {
-        return documents.<Boolean>change("a", document -> MoveStep.abandon(document, holder));
+        return (Boolean) documents.change("a", new MoveStep(MoveStep.Kind.ABANDON, holder, null)::applyTo);
     }
 
     private boolean forget() {
-        return documents.<Boolean>change("a", MoveStep::forget);
+        return (Boolean) documents.change("a", new MoveStep(MoveStep.Kind.FORGET, OptionalLong.empty(), null)::applyTo);
     }
 
     private List<Consumer<EditedDocument>> changes() {
@@ -56,17 +62,26 @@ class DocumentMoveTest {
                 EditedDocument::deleteUnnoted,
                 document -> document.attributes(document.info().attributes().with(CLOSED, PRESENT)),
                 document -> document.attributes(document.info().attributes().withTtlSeconds(9)),
-                document -> ImportStep.whole(document, DocumentAttributes.NONE, 0, List.of(), Replaced.ANYTHING),
-                document -> ImportStep.begin(document, DocumentAttributes.NONE, 0, Replaced.ANYTHING),
-                document -> ImportStep.continueImport(
-                        document, document.info().id(), 2, 0, DocumentAttributes.NONE, values("c")));
+                document -> importStep(Kind.WHOLE, List.of(0L)).applyTo(document),
+                document -> importStep(Kind.BEGIN, List.of(0L)).applyTo(document),
+                document -> importStep(Kind.CONTINUE, List.of(document.info().id(), 2L, 0L))
+                        .applyTo(document));
+    }
+
+    private static ImportStep importStep(Kind kind, List<Long> numbers) {
+        return new ImportStep(
+                kind,
+                numbers,
+                Replaced.ANYTHING,
+                DocumentAttributes.NONE,
+                kind == Kind.CONTINUE ? values("c") : List.of());
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void fencedDocumentRejectsAllWrites(boolean restarted) {
         documents.push("a", "1", "2");
-        assertThat(fence("a", 7).nextSequence()).isEqualTo(2);
+        assertThat(fence("a", 7).next()).isEqualTo(2);
         if (restarted) {
             documents.reopen();
         }
@@ -101,7 +116,7 @@ class DocumentMoveTest {
                 values("x"), false, "text/plain", null, new Producer("p", 0, 0), OptionalLong.empty());
         documents.add("a", append);
         fence("a", 7);
-        assertThat(documents.add("a", append).result()).isEqualTo(AppendRequest.Result.REPEATED);
+        assertThat(documents.add("a", append).repeated()).isTrue();
         assertThat(documents.mark("a", documents.found("a").id(), ArchiveMark.first(5)))
                 .isTrue();
         assertThat(documents.found("a").attributes().archived()).isEqualTo(ArchiveMark.first(5));
@@ -126,11 +141,11 @@ class DocumentMoveTest {
         documents.push("a", "1");
         fence("a", 7);
         RedirectTarget third = RedirectTarget.parse("third:1");
-        rejected(Reason.MOVING, () -> documents.change("a", document -> MoveStep.fence(document, 8, third)));
+        rejected(Reason.MOVING, () -> fence("a", 8, third));
         fence("a", 8);
         assertThat(abandon(OptionalLong.of(7))).isFalse();
         rejected(Reason.CHANGED, () -> redirect("a", 7));
-        assertThat(redirect("a", 8)).isEqualTo(THERE);
+        assertThat(redirect("a", 8)).isEqualTo(THERE.text());
         rejected(Reason.MOVED, () -> fence("a", 9));
         rejected(Reason.NOT_FOUND, () -> fence("absent", 9));
     }
@@ -197,15 +212,15 @@ class DocumentMoveTest {
         documents.push("a", "1");
         fence("a", 7);
         redirect("a", 7);
-        long id = documents.change(
-                "a", document -> ImportStep.begin(document, DocumentAttributes.NONE, 3, Replaced.REDIRECT));
-        documents.change("a", document -> ImportStep.add(document, id, 3, values("x")));
+        long id =
+                documents.<Long>importStep("a", Kind.BEGIN, Replaced.REDIRECT, DocumentAttributes.NONE, List.of(), 3L);
+        documents.importStep("a", Kind.ADD, values("x"), id, 3L);
         rejected(Reason.MOVED, () -> documents.find("a"));
         rejected(Reason.MOVED, () -> documents.push("a", "3"));
         switch (how) {
-            case "abort" -> documents.change("a", document -> ImportStep.abort(document, id));
+            case "abort" -> documents.importStep("a", Kind.ABORT, List.of(), id);
             case "restart" -> documents.reopen();
-            default -> documents.change("a", document -> ImportStep.end(document, id, 4));
+            default -> documents.importStep("a", Kind.END, List.of(), id, 4L);
         }
         if (how.equals("end")) {
             assertThat(documents.read("a")).containsExactly("x");
@@ -218,7 +233,7 @@ class DocumentMoveTest {
     @Test
     void importedDocumentCanBeContinued() {
         DocumentAttributes expires = DocumentAttributes.NONE.withTtlSeconds(9);
-        documents.change("a", document -> ImportStep.whole(document, expires, 3, values("x"), Replaced.NOTHING));
+        documents.importStep("a", Kind.WHOLE, Replaced.NOTHING, expires, values("x"), 3L);
         long id = documents.found("a").id();
         DocumentAttributes closed = DocumentAttributes.NONE.with(CLOSED, "p").withArchived(ArchiveMark.first(5));
         assertThat(resume(id, 4, closed, "y", "z")).isEqualTo(6);
@@ -229,16 +244,16 @@ class DocumentMoveTest {
         assertThat(documents.found("a").attributes().archived()).isNull();
         rejected(Reason.SEQUENCE_CONFLICT, () -> resume(id, 4, closed, "y"));
         rejected(Reason.CHANGED, () -> resume(id + 1, 6, closed));
-        boolean anothers = documents.change("a", document -> ImportStep.delete(document, id + 1));
+        boolean anothers = documents.importStep("a", Kind.DELETE, List.of(), id + 1);
         assertThat(anothers).isFalse();
-        boolean own = documents.change("a", document -> ImportStep.delete(document, id));
+        boolean own = documents.importStep("a", Kind.DELETE, List.of(), id);
         assertThat(own).isTrue();
         assertThat(documents.find("a")).isNull();
     }
 
     private long resume(long id, long sequence, DocumentAttributes attributes, String... values) {
-        return documents.<Long>change(
-                "a", document -> ImportStep.continueImport(document, id, sequence, 4, attributes, values(values)));
+        return documents.<Long>importStep(
+                "a", Kind.CONTINUE, Replaced.NOTHING, attributes, values(values), id, sequence, 4L);
     }
 
     @ParameterizedTest

@@ -111,7 +111,7 @@ class DocumentServiceTest {
                 edits -> edits.document(name(name)).append(values);
         assertThatExceptionOfType(Prefetch.UnpreparedException.class)
                 .isThrownBy(() -> service.write(names, change, preparation, new IgnoredOutcome<>()));
-        return BlockingOutcome.<Long>to(outcome -> service.writeWaiting(names, change, preparation, outcome));
+        return Outcome.<Long>await(outcome -> service.writeWaiting(names, change, preparation, outcome));
     }
 
     /** A write that reads a document must complete even if another writer appends during every read. */
@@ -135,7 +135,7 @@ class DocumentServiceTest {
             others.push("k", "a");
             busy.set(true);
             Set<DocumentName> names = Set.of(name("k"));
-            List<byte[]> drained = BlockingOutcome.<List<byte[]>>to(outcome -> others.service()
+            List<byte[]> drained = Outcome.<List<byte[]>>await(outcome -> others.service()
                     .writeWaiting(names, edits -> drain(edits.document(name("k"))), preparation(), outcome));
             busy.set(false);
             assertThat(reads.get()).isLessThan(10);
@@ -254,8 +254,8 @@ class DocumentServiceTest {
         documents.reopen();
         assertThat(documents
                         .add("d", addition(null, new Producer("producer-999", 0, 0)))
-                        .result())
-                .isEqualTo(AppendRequest.Result.REPEATED);
+                        .repeated())
+                .isTrue();
         rejected(Reason.PRODUCER_GAP, () -> documents.add("d", addition(null, new Producer("producer-0", 0, 1))));
         assertThat(documents.read("d")).hasSize(1000);
     }
@@ -305,7 +305,7 @@ class DocumentServiceTest {
         documents.service().onChange(name("d"), notifications::incrementAndGet);
         documents.add("d", new AppendRequest(List.of(), true, null, null, null, OptionalLong.empty()));
         notifications(2, notifications);
-        documents.service().onChange(name("d"), notifications::incrementAndGet).close();
+        documents.service().onChange(name("d"), notifications::incrementAndGet).run();
         assertThat(documents.service().tailedDocuments()).isZero();
         documents.delete("d");
         assertThat(notifications).hasValue(2);

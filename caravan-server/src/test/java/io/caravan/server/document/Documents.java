@@ -9,6 +9,8 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.CreateRequest.Created;
 import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.server.document.ImportStep.Replaced;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
@@ -43,7 +45,8 @@ final class Documents implements AutoCloseable {
     }
 
     private DocumentService open() {
-        return new DocumentService(store, Catalog.open(store, 0), () -> now, () -> nanos, Duration.ofSeconds(1));
+        return new DocumentService(
+                store, Catalog.open(store, 0), () -> now, () -> nanos, Duration.ofSeconds(1), DocumentDurability.SYNC);
     }
 
     DocumentService service() {
@@ -110,12 +113,30 @@ final class Documents implements AutoCloseable {
 
     /** Changes a document, and throws the exception with which the change is rejected, if any. */
     <T> T change(String name, Function<EditedDocument, T> change) {
-        return BlockingOutcome.<T>to(outcome -> service.write(name(name), change, outcome));
+        return Outcome.<T>await(outcome -> service.write(name(name), change, outcome));
     }
 
     /** Changes several documents, and throws the exception with which the change is rejected, if any. */
     <T> T change(List<DocumentName> names, Function<DocumentEdits, T> change) {
-        return BlockingOutcome.<T>to(outcome -> service.write(names, change, outcome));
+        return Outcome.<T>await(outcome -> service.write(names, change, outcome));
+    }
+
+    /** Performs an import step, and returns its result. */
+    @SuppressWarnings("unchecked") // The caller knows the type of the result.
+    <T> T importStep(
+            String name,
+            ImportStep.Kind kind,
+            Replaced replaced,
+            DocumentAttributes attributes,
+            List<byte[]> values,
+            Long... numbers) {
+        ImportStep step = new ImportStep(kind, List.of(numbers), replaced, attributes, values);
+        return (T) this.<Object>change(name, step::applyTo);
+    }
+
+    /** Performs an import step that creates no document and takes no attributes, and returns its result. */
+    <T> T importStep(String name, ImportStep.Kind kind, List<byte[]> values, Long... numbers) {
+        return importStep(name, kind, Replaced.NOTHING, DocumentAttributes.NONE, values, numbers);
     }
 
     void edit(String name, Consumer<EditedDocument> change) {
@@ -131,12 +152,13 @@ final class Documents implements AutoCloseable {
             change.accept(document);
             return true;
         };
-        BlockingOutcome.<Boolean>to(outcome -> service.writeLocal(name(name), edit, outcome));
+        Outcome.<Boolean>await(outcome -> service.writeLocal(name(name), edit, outcome));
     }
 
     /** Marks a document as archived. Returns whether the mark was set. */
     boolean mark(String name, long id, ArchiveMark mark) {
-        return BlockingOutcome.<Boolean>to(outcome -> service.mark(name(name), id, mark, outcome));
+        return Outcome.<Boolean>await(
+                outcome -> service.writeLocal(name(name), document -> document.mark(id, mark), outcome));
     }
 
     Space set(String prefix, SpaceSetting setting, long value) {
@@ -154,11 +176,11 @@ final class Documents implements AutoCloseable {
     }
 
     Created create(String name, CreateRequest creation) {
-        return BlockingOutcome.<Created>to(outcome -> service.create(name(name), creation, outcome));
+        return Outcome.<Created>await(outcome -> service.create(name(name), creation, outcome));
     }
 
     AppendRequest.Added add(String name, AppendRequest addition) {
-        return BlockingOutcome.<AppendRequest.Added>to(outcome -> service.append(name(name), addition, outcome));
+        return Outcome.<AppendRequest.Added>await(outcome -> service.write(name(name), addition::applyTo, outcome));
     }
 
     boolean delete(String name) {

@@ -130,7 +130,7 @@ class SpaceDurabilityPowerLossTest {
     }
 
     private static void append(DocumentService documents, int at, int bytes) {
-        BlockingOutcome.<Long>to(
+        Outcome.<Long>await(
                 outcome -> documents.write(name(at), document -> document.append(List.of(new byte[bytes])), outcome));
     }
 

@@ -17,6 +17,7 @@ import io.caravan.StoreVersionException;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
@@ -123,7 +124,7 @@ class SpacesTest {
         assertThat(documents.read("d")).containsExactly("1234", "12");
         documents.push("d", "12");
         assertUsage("d", 1, 8);
-        assertThat(space("d").sizeRejections()).isEqualTo(4);
+        assertThat(space("d").status().rejectedSizes()).isEqualTo(4);
     }
 
     /** A write may replace all values of a document at its limit, because limits apply to the state after the write. */
@@ -167,7 +168,7 @@ class SpacesTest {
         documents.push("d", "6", "7", "8", "9");
         assertThat(documents.read("d")).containsExactly("7", "8", "9");
         assertUsage("d", 1, 3);
-        assertThat(space("d").retentionTrimmedValues()).isEqualTo(7);
+        assertThat(space("d").status().retentionTrimmedValues()).isEqualTo(7);
         documents.push("new", "0");
         documents.create("d/new", "text/plain", "a", "b", "c", "d");
         assertThat(documents.read("d/new")).containsExactly("b", "c", "d");
@@ -270,7 +271,7 @@ class SpacesTest {
         documents.push("d/2", "1234");
         rejected(Reason.OVER_QUOTA, () -> documents.push("d/2", "5"));
         assertUsage("d/", 2, 10);
-        assertThat(space("d/").quotaRejections()).isEqualTo(4);
+        assertThat(space("d/").status().rejectedQuotas()).isEqualTo(4);
         set("d/", SpaceSetting.QUOTA_BYTES, 11);
         documents.push("d/2", "5");
     }
@@ -332,7 +333,7 @@ class SpacesTest {
             documents.push("d", "v");
         }
         rejected(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
-        assertThat(space("d").rateRejections()).isEqualTo(3);
+        assertThat(space("d").status().rejectedRates()).isEqualTo(3);
     }
 
     @Test
@@ -410,7 +411,7 @@ class SpacesTest {
             documents.editLocal(
                     name, document -> document.restore(Attributes.EMPTY, null, 7, values("restored", "whole")));
         }
-        DocumentRestoration long_ = documents.service().restoration(name("d3"), 0);
+        DocumentRestoration long_ = new DocumentRestoration(documents.service(), name("d3"), 0);
         long_.append(values("much", "more"));
         long_.finish(Attributes.EMPTY, null);
         assertThat(documents.read("d1")).containsExactly("restored", "whole");
@@ -423,18 +424,30 @@ class SpacesTest {
     void importObeysLimitsAndRetention() {
         set("d", SpaceSetting.RETAINED_VALUES, 2);
         set("d", SpaceSetting.VALUE_BYTES, 3);
-        long id = documents.<Long>change(
-                "d", document -> ImportStep.begin(document, DocumentAttributes.NONE, 5, Replaced.NOTHING));
+        long id = documents.<Long>importStep("d", Kind.BEGIN, List.of(), 5L);
         imported(id, 5, "a", "b", "c");
         rejected(Reason.TOO_LARGE, () -> imported(id, 8, "long"));
         imported(id, 8, "d");
-        documents.edit("d", document -> ImportStep.end(document, id, 9));
+        documents.importStep("d", Kind.END, List.of(), id, 9L);
         assertThat(documents.read("d")).containsExactly("c", "d");
         assertUsage("d", 1, 2);
     }
 
+    @Test
+    void countsImportThatReplacesDeletedDocument() {
+        set("d", SpaceSetting.QUOTA_BYTES, 100);
+        documents.push("d", "old");
+        long id =
+                documents.<Long>importStep("d", Kind.BEGIN, Replaced.ANYTHING, DocumentAttributes.NONE, List.of(), 0L);
+        imported(id, 0, "new value");
+        documents.delete("d");
+        documents.importStep("d", Kind.END, List.of(), id, 1L);
+        assertThat(documents.read("d")).containsExactly("new value");
+        assertUsage("d", 1, 9);
+    }
+
     private void imported(long id, long sequence, String... values) {
-        documents.edit("d", document -> ImportStep.add(document, id, sequence, values(values)));
+        documents.importStep("d", Kind.ADD, values(values), id, sequence);
     }
 
     private void together(Consumer<DocumentEdits> change, String... names) {
@@ -485,7 +498,7 @@ class SpacesTest {
                         "d/b",
                         "d/c"));
         assertUsage("d/", 1, 5);
-        assertThat(space("d/").quotaRejections()).isEqualTo(1);
+        assertThat(space("d/").status().rejectedQuotas()).isEqualTo(1);
     }
 
     @Test

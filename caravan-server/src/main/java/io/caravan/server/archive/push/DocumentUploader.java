@@ -14,12 +14,12 @@ import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DeletionRecord;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.DocumentSnapshotVisitor;
+import io.caravan.server.document.Outcome;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -212,7 +212,8 @@ final class DocumentUploader {
 
     /** Writes a mark, and waits until it is durable; returns false when the document no longer exists. */
     private boolean mark(DocumentName name, long id, ArchiveMark mark) {
-        return BlockingOutcome.to(outcome -> documents.mark(name, id, mark, outcome));
+        return Outcome.<Boolean>await(
+                outcome -> documents.writeLocal(name, document -> document.mark(id, mark), outcome));
     }
 
     /**
@@ -300,7 +301,7 @@ final class DocumentUploader {
             }
         }
 
-        private final class Receiver implements DocumentSnapshotVisitor {
+        private final class Receiver implements DocumentReader {
             private final Target target;
             private @Nullable SnapshotWriter writer;
 
@@ -323,9 +324,10 @@ final class DocumentUploader {
             }
 
             @Override
-            public void next(long sequence, ByteBuffer value) {
+            public boolean next(long sequence, ByteBuffer value) {
                 try {
                     Objects.requireNonNull(writer).add(sequence, value);
+                    return true;
                 } catch (IOException failed) {
                     throw new UncheckedIOException(failed);
                 }

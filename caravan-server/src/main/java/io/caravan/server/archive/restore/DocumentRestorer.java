@@ -140,8 +140,8 @@ final class DocumentRestorer {
     }
 
     private void createInParts(Source source, Attributes attributes, List<byte[]> first, SnapshotParts parts) {
-        DocumentRestoration restoration =
-                documents.restoration(source.as(), source.generation().firstSequence());
+        DocumentRestoration restoration = new DocumentRestoration(
+                documents, source.as(), source.generation().firstSequence());
         try {
             append(restoration, first);
             while (!parts.ended()) {

@@ -13,11 +13,11 @@ import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.archive.restore.Drills.DrillReport;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.document.ScanPage;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -112,11 +112,11 @@ final class Drill {
     private void check(Manifest manifest, Generation latest, DocumentService restored) {
         DocumentName name = manifest.name();
         documents++;
-        BlockingOutcome.<Restored>to(outcome -> new DocumentRestorer(() -> archive, restored, bytes -> {})
+        Outcome.<Restored>await(outcome -> new DocumentRestorer(() -> archive, restored, bytes -> {})
                 .create(Source.of(manifest, latest), outcome));
         values += latest.count();
         String difference = difference(name, latest, restored);
-        BlockingOutcome.<Boolean>to(outcome -> restored.write(name, EditedDocument::delete, outcome));
+        Outcome.<Boolean>await(outcome -> restored.write(name, EditedDocument::delete, outcome));
         if (difference != null) {
             throw new ArchiveException(
                     Reason.DIVERGED, "document '" + name + "', restored from " + latest.key() + ", " + difference);

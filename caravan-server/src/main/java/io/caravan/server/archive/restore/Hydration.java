@@ -12,7 +12,6 @@ import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.archive.restore.RestoreService.NameLocks;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.ColdDocuments;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentService;
@@ -279,7 +278,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             throw new ArchiveException(
                     Reason.NOT_FOUND, "document '" + name + "' cannot be fetched: " + manifest.describeGenerations());
         }
-        BlockingOutcome.<Restored>to(outcome -> restorer.create(Source.of(manifest, latest), outcome));
+        Outcome.<Restored>await(outcome -> restorer.create(Source.of(manifest, latest), outcome));
         hydrated.incrementAndGet();
         return true;
     }

@@ -9,12 +9,12 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -106,7 +106,7 @@ final class Merge {
 
     /** Appends values if the document ends at this sequence; the last write also sets the attributes. */
     private void append(long sequence, List<byte[]> values, @Nullable Attributes attributes) {
-        BlockingOutcome.<Long>to(outcome -> documents.writeLocal(
+        Outcome.<Long>await(outcome -> documents.writeLocal(
                 source.as(),
                 document -> {
                     DocumentInfo info = requireUnchanged(document.info(), sequence);

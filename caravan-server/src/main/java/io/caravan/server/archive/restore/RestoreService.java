@@ -9,11 +9,10 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.DocumentSnapshotVisitor;
 import io.caravan.server.document.Outcome;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.nio.ByteBuffer;
@@ -40,15 +39,17 @@ public final class RestoreService implements AutoCloseable {
     private static final int MAX_WAITING = 64;
     private static final int MAX_ATTEMPTS = 5;
 
-    /** A visitor that reads no values, to test whether the store has a document that has not expired. */
-    private static final DocumentSnapshotVisitor NOT_READ = new DocumentSnapshotVisitor() {
+    /** A reader that reads no values, to test whether the store has a document that has not expired. */
+    private static final DocumentReader NOT_READ = new DocumentReader() {
         @Override
         public boolean begin(DocumentInfo info) {
             return false;
         }
 
         @Override
-        public void next(long sequence, ByteBuffer value) {}
+        public boolean next(long sequence, ByteBuffer value) {
+            return false;
+        }
     };
 
     private final Supplier<Archive> archive;
@@ -157,7 +158,7 @@ public final class RestoreService implements AutoCloseable {
         boolean chosen = number.isPresent();
         Source latest = Source.of(manifest, generation);
         Source source = chosen ? latest.withoutExpiry() : latest;
-        Restored restored = BlockingOutcome.to(outcome -> restore(source, chosen, local, outcome));
+        Restored restored = Outcome.await(outcome -> restore(source, chosen, local, outcome));
         if (!chosen && restored.changed() && !documents.snapshot(name, NOT_READ)) {
             throw new ArchiveException(
                     ArchiveException.Reason.DELETED,
@@ -190,7 +191,7 @@ public final class RestoreService implements AutoCloseable {
                     DocumentException.Reason.EXISTS, as, "is in the archive; restore to a name that is not in use");
         }
         Generation generation = choose(manifest, number);
-        return BlockingOutcome.to(outcome -> restorer.create(Source.renamed(manifest, generation, as), outcome));
+        return Outcome.await(outcome -> restorer.create(Source.renamed(manifest, generation, as), outcome));
     }
 
     /**

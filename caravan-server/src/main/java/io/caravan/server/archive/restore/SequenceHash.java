@@ -2,7 +2,7 @@ package io.caravan.server.archive.restore;
 
 import io.caravan.server.archive.object.Digests;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentSnapshotVisitor;
+import io.caravan.server.document.DocumentReader;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.HexFormat;
@@ -12,7 +12,7 @@ import java.util.function.Predicate;
  * A hash of a document's values in a range of sequences, to compare two copies without keeping both in memory. Values
  * outside the range are only counted. Not thread-safe.
  */
-final class SequenceHash implements DocumentSnapshotVisitor {
+final class SequenceHash implements DocumentReader {
     private final long from;
     private final long to;
     private final Predicate<DocumentInfo> reads;
@@ -39,13 +39,14 @@ final class SequenceHash implements DocumentSnapshotVisitor {
 
     /** Adds the next value, without consuming its bytes. */
     @Override
-    public void next(long sequence, ByteBuffer value) {
+    public boolean next(long sequence, ByteBuffer value) {
         count++;
         bytes += value.remaining();
         if (sequence >= from && sequence < to) {
             digest.update(number.clear().putLong(value.remaining()).flip());
             digest.update(value.duplicate());
         }
+        return true;
     }
 
     /** Returns the total number of values so far, both inside and outside the range. */

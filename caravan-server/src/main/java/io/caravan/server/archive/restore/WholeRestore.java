@@ -20,7 +20,6 @@ import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.restore.RestoreProgress.RestoreFault;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
@@ -245,7 +244,7 @@ public final class WholeRestore {
     }
 
     private void drop(Manifest manifest) {
-        BlockingOutcome.<Boolean>to(
+        Outcome.<Boolean>await(
                 outcome -> documents.writeLocal(manifest.name(), EditedDocument::deleteUnnoted, outcome));
     }
 

@@ -22,11 +22,7 @@ public enum DocumentDurability {
 
     /** Returns the durability that a standalone server offers if its store has this level. */
     public static DocumentDurability of(Durability level) {
-        return switch (level) {
-            case MEMORY -> MEMORY;
-            case PROCESS -> PROCESS;
-            case SYNC -> SYNC;
-        };
+        return valueOf(level.name());
     }
 
     /** Returns the durability that the store must provide. */

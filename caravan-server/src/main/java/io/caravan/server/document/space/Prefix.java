@@ -9,7 +9,6 @@ import java.util.Locale;
 
 /** The prefix of the document names that belong to a space: 1 to {@value #MAX_BYTES} arbitrary bytes. Immutable. */
 public final class Prefix implements Comparable<Prefix> {
-    /** Maximum length of a prefix, in bytes. */
     public static final int MAX_BYTES = 256;
 
     private final byte[] bytes;
@@ -33,7 +32,6 @@ public final class Prefix implements Comparable<Prefix> {
         return new Prefix(bytes);
     }
 
-    /** Returns a copy of the prefix's bytes. */
     public byte[] toBytes() {
         return bytes.clone();
     }
@@ -51,7 +49,6 @@ public final class Prefix implements Comparable<Prefix> {
         return name.startsWith(bytes);
     }
 
-    /** Whether this prefix sorts after the document name, byte by byte. */
     boolean isAfter(DocumentName name) {
         return name.compareTo(bytes) < 0;
     }

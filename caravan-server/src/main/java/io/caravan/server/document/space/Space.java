@@ -1,7 +1,13 @@
 package io.caravan.server.document.space;
 
+import io.caravan.catalog.Catalog;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,37 +18,54 @@ import org.jspecify.annotations.Nullable;
 public final class Space {
     private final Prefix prefix;
     private final SpaceSettings settings;
-    private final SpaceCounters counters;
     private final DocumentDurability durability;
     /** The enclosing space: the one with the longest prefix that this space's prefix starts with. */
     private final @Nullable Space enclosing;
 
-    private final SpaceTable table;
-    private final Counts counts;
+    /** The number of stripes whose documents are counted; the spaces that are published together share it. */
+    private final AtomicInteger countedStripes;
+
+    private final Size size;
+    private final RateLimit writeRate;
+    private final RateLimit byteRate;
+    private final Map<Counter, LongAdder> counters;
 
     /**
      * Creates a space.
      *
      * @param server the durability of documents that are in no space
-     * @param before the previous object of the same space, whose counts are taken over, or null to count from 0
+     * @param before the previous object of the same space, whose counters are taken over, or null to count from 0
      */
     Space(
             Prefix prefix,
             SpaceSettings settings,
             DocumentDurability server,
-            SpaceCounters counters,
+            long nowNanos,
             @Nullable Space enclosing,
-            SpaceTable table,
+            AtomicInteger countedStripes,
             @Nullable Space before) {
         DocumentDurability set = settings.durability();
         // The server may have offered a stronger durability when the durability of this space was set.
         this.durability = set != null && server.allows(set) ? set : server;
         this.prefix = prefix;
         this.settings = settings;
-        this.counters = counters;
         this.enclosing = enclosing;
-        this.table = table;
-        this.counts = before == null ? new Counts(new AtomicLong(), new AtomicLong()) : before.counts;
+        this.countedStripes = countedStripes;
+        this.size = before != null && counted() ? before.size : new Size(new AtomicLong(), new AtomicLong());
+        this.writeRate = RateLimit.of(
+                settings.get(SpaceSetting.WRITES_PER_SECOND), nowNanos, before == null ? null : before.writeRate);
+        this.byteRate = RateLimit.of(
+                settings.get(SpaceSetting.BYTES_PER_SECOND), nowNanos, before == null ? null : before.byteRate);
+        this.counters = before == null ? new EnumMap<>(Counter.class) : before.counters;
+        if (before == null) {
+            for (Counter counter : Counter.values()) {
+                counters.put(counter, new LongAdder());
+            }
+        }
+    }
+
+    private boolean counted() {
+        return countedStripes.get() == Catalog.STRIPES;
     }
 
     /** The counters of a space, which start at 0 when the server starts. */
@@ -56,7 +79,7 @@ public final class Space {
     }
 
     /** The number and total length of the documents in the space. */
-    private record Counts(AtomicLong documents, AtomicLong bytes) {}
+    private record Size(AtomicLong documents, AtomicLong bytes) {}
 
     public Prefix prefix() {
         return prefix;
@@ -66,7 +89,6 @@ public final class Space {
         return settings;
     }
 
-    /** Returns the durability of an acknowledged write to a document in the space. */
     public DocumentDurability durability() {
         return durability;
     }
@@ -88,18 +110,17 @@ public final class Space {
 
     /** Returns the number of documents, including those that have expired or are kept for their forks. */
     public long documents() {
-        return counts.documents.get();
+        return size.documents.get();
     }
 
     /** Returns the total length of all values that the documents' own lists retain, in bytes. */
     public long bytes() {
-        return counts.bytes.get();
+        return size.bytes.get();
     }
 
-    /** Adds to the counts a document that existed when the space was created. */
     void countExisting(long documentBytes) {
-        counts.documents.incrementAndGet();
-        counts.bytes.addAndGet(documentBytes);
+        size.documents.incrementAndGet();
+        size.bytes.addAndGet(documentBytes);
     }
 
     /**
@@ -109,9 +130,9 @@ public final class Space {
      *     the write
      */
     public void count(int stripe, long moreDocuments, long moreBytes) {
-        if (table.counted(stripe)) {
-            counts.documents.addAndGet(moreDocuments);
-            counts.bytes.addAndGet(moreBytes);
+        if (stripe < countedStripes.get()) {
+            size.documents.addAndGet(moreDocuments);
+            size.bytes.addAndGet(moreBytes);
         }
     }
 
@@ -121,7 +142,7 @@ public final class Space {
      */
     public boolean exceeds(SpaceSetting quota, long freed) {
         long counted = quota == SpaceSetting.QUOTA_DOCUMENTS ? documents() : bytes();
-        return table.counted() && settings.exceeds(quota, counted - freed);
+        return counted() && settings.exceeds(quota, counted - freed);
     }
 
     /**
@@ -131,76 +152,48 @@ public final class Space {
      * @return 0, or, when nothing was charged, the nanoseconds to wait before the next try
      */
     public long take(long nowNanos, long writes, long appendedBytes) {
-        long writesPerSecond = settings.get(SpaceSetting.WRITES_PER_SECOND);
-        long bytesPerSecond = settings.get(SpaceSetting.BYTES_PER_SECOND);
-        long wait = writesPerSecond == 0 ? 0 : counters.writeRate().take(nowNanos, writes, writesPerSecond);
-        if (wait > 0 || bytesPerSecond == 0) {
+        long wait = writeRate.take(nowNanos, writes);
+        if (wait > 0) {
             return wait;
         }
-        wait = counters.byteRate().take(nowNanos, appendedBytes, bytesPerSecond);
-        if (wait > 0 && writesPerSecond != 0) {
-            counters.writeRate().refund(writes, writesPerSecond);
+        wait = byteRate.take(nowNanos, appendedBytes);
+        if (wait > 0) {
+            writeRate.refund(writes);
         }
         return wait;
     }
 
     /** Refunds the amounts that {@link #take} charged, because the write did not happen. */
     public void refund(long writes, long appendedBytes) {
-        if (settings.has(SpaceSetting.WRITES_PER_SECOND)) {
-            counters.writeRate().refund(writes, settings.get(SpaceSetting.WRITES_PER_SECOND));
-        }
-        if (settings.has(SpaceSetting.BYTES_PER_SECOND)) {
-            counters.byteRate().refund(appendedBytes, settings.get(SpaceSetting.BYTES_PER_SECOND));
-        }
+        writeRate.refund(writes);
+        byteRate.refund(appendedBytes);
     }
 
-    /** Counts a write that the store has accepted. */
     public void wrote(long appendedBytes, long retentionTrimmedValues) {
-        counters.count(Counter.WRITES).add(1);
-        counters.count(Counter.BYTES).add(appendedBytes);
-        counters.count(Counter.TRIMMED_VALUES).add(retentionTrimmedValues);
+        count(Counter.WRITES, 1);
+        count(Counter.BYTES, appendedBytes);
+        count(Counter.TRIMMED_VALUES, retentionTrimmedValues);
     }
 
-    /** Counts a rejected write by the reason for the rejection. */
     public void rejected(Counter reason) {
-        counters.count(reason).add(1);
+        count(reason, 1);
     }
 
-    /**
-     * Returns the number of writes that appended values or created documents since the server started; a write to
-     * several documents counts once for each document.
-     */
-    public long writes() {
-        return counters.count(Counter.WRITES).sum();
+    private void count(Counter counter, long more) {
+        Objects.requireNonNull(counters.get(counter)).add(more);
     }
 
-    /** Returns the number of bytes that the writes counted by {@link #writes()} appended. */
-    public long writtenBytes() {
-        return counters.count(Counter.BYTES).sum();
-    }
-
-    /** Returns the number of values that retention trimmed during the writes counted by {@link #writes()}. */
-    public long retentionTrimmedValues() {
-        return counters.count(Counter.TRIMMED_VALUES).sum();
-    }
-
-    public long sizeRejections() {
-        return counters.count(Counter.REJECTED_SIZES).sum();
-    }
-
-    public long quotaRejections() {
-        return counters.count(Counter.REJECTED_QUOTAS).sum();
-    }
-
-    public long rateRejections() {
-        return counters.count(Counter.REJECTED_RATES).sum();
+    private long sum(Counter counter) {
+        return Objects.requireNonNull(counters.get(counter)).sum();
     }
 
     /**
      * The contents of a space, and its activity since the server started.
      *
-     * @param writes the number of accepted appends and creations
+     * @param writes the number of accepted appends and creations; a write to several documents counts once for each
+     *     document
      * @param writtenBytes the number of bytes that these writes appended
+     * @param retentionTrimmedValues the number of values that retention trimmed during these writes
      * @param effectiveDurability the durability of acknowledged writes
      */
     public record Status(
@@ -218,12 +211,12 @@ public final class Space {
         return new Status(
                 documents(),
                 bytes(),
-                writes(),
-                writtenBytes(),
-                retentionTrimmedValues(),
-                sizeRejections(),
-                quotaRejections(),
-                rateRejections(),
-                durability().word());
+                sum(Counter.WRITES),
+                sum(Counter.BYTES),
+                sum(Counter.TRIMMED_VALUES),
+                sum(Counter.REJECTED_SIZES),
+                sum(Counter.REJECTED_QUOTAS),
+                sum(Counter.REJECTED_RATES),
+                durability.word());
     }
 }

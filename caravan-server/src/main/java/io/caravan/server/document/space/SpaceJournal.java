@@ -31,7 +31,6 @@ import org.jspecify.annotations.Nullable;
  * to two of the oldest entries. The list can then be trimmed. Not thread-safe.
  */
 final class SpaceJournal {
-    /** The id of the list that contains the journal. */
     static final long LIST_ID = -4;
 
     private static final byte VERSION = 1;
@@ -101,7 +100,6 @@ final class SpaceJournal {
         }
     }
 
-    /** Returns the current settings of all spaces. */
     SortedMap<Prefix, SpaceSettings> settings() {
         return settings;
     }

@@ -18,7 +18,6 @@ public final class SpaceSettings {
         this.values = values;
     }
 
-    /** Returns the setting's value, or 0 if it is not set. */
     public long get(SpaceSetting setting) {
         return values[setting.ordinal()];
     }
@@ -27,7 +26,6 @@ public final class SpaceSettings {
         return get(setting) != 0;
     }
 
-    /** Whether the setting is set, and the number exceeds it. */
     public boolean exceeds(SpaceSetting setting, long number) {
         long most = get(setting);
         return most != 0 && number > most;

@@ -5,15 +5,19 @@ import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.NamedDocument;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,18 +29,13 @@ import org.jspecify.annotations.Nullable;
  * space.
  */
 public final class Spaces {
-    /** Maximum number of spaces. */
     public static final int MAX_SPACES = 1_000;
-    /** The id of the list that contains the settings of the spaces. */
     public static final long LIST_ID = SpaceJournal.LIST_ID;
 
     private final ListStore store;
     private final Catalog catalog;
     private final LongSupplier nanoTime;
     private final DocumentDurability server;
-    /** The counters of each space, by prefix; kept as long as a space with that prefix exists. */
-    private final Map<Prefix, SpaceCounters> counters = new ConcurrentHashMap<>();
-
     /** The lock that is held while spaces are updated. It is acquired before the locks of the catalog and the store. */
     private final ReentrantLock changing = new ReentrantLock();
     /** The stored settings of the spaces. Guarded by {@link #changing}. */
@@ -45,7 +44,17 @@ public final class Spaces {
     /** The settings that cannot be set because they have no effect on this server, each with the reason. */
     private final Map<SpaceSetting, String> rejected = new ConcurrentHashMap<>();
 
-    private volatile SpaceTable table = SpaceTable.EMPTY;
+    /**
+     * The spaces, in the order of their prefixes. If a name starts with a prefix, every string that sorts between the
+     * two also starts with that prefix. Therefore, the last prefix that does not sort after a name is either a prefix
+     * of the name or lies within the space that contains the name.
+     */
+    private volatile List<Space> spaces = List.of();
+    /**
+     * The number of stripes whose documents are counted in {@link #spaces}, updated under the lock of the stripe that
+     * was counted last. The reference is guarded by {@link #changing}.
+     */
+    private AtomicInteger countedStripes = new AtomicInteger();
 
     /**
      * Reads the spaces and, if any exist, counts their documents, which takes time proportional to the total number of
@@ -67,12 +76,30 @@ public final class Spaces {
 
     /** Whether no spaces exist, so that lookups and counts are unnecessary. */
     public boolean isEmpty() {
-        return table.isEmpty();
+        return spaces.isEmpty();
     }
 
     /** Returns the space to which a document with this name belongs, or null. Allocates no memory and takes no lock. */
     public @Nullable Space find(DocumentName name) {
-        return table.find(name);
+        return find(spaces, name);
+    }
+
+    private static @Nullable Space find(List<Space> spaces, DocumentName name) {
+        int from = 0;
+        int to = spaces.size();
+        while (from < to) {
+            int middle = (from + to) >>> 1;
+            if (spaces.get(middle).prefix().isAfter(name)) {
+                to = middle;
+            } else {
+                from = middle + 1;
+            }
+        }
+        Space space = from == 0 ? null : spaces.get(from - 1);
+        while (space != null && !space.prefix().begins(name)) {
+            space = space.enclosing();
+        }
+        return space;
     }
 
     /** Returns the durability of documents outside all spaces, which is also the maximum durability in any space. */
@@ -96,14 +123,12 @@ public final class Spaces {
         }
     }
 
-    /** Returns all spaces, in the order of their prefixes. */
     public List<Space> all() {
-        return table.all();
+        return spaces;
     }
 
-    /** Returns the space with exactly this prefix, or null. */
     public @Nullable Space get(Prefix prefix) {
-        return table.all().stream()
+        return spaces.stream()
                 .filter(space -> space.prefix().equals(prefix))
                 .findAny()
                 .orElse(null);
@@ -136,7 +161,6 @@ public final class Spaces {
                 throw new IllegalArgumentException(
                         "there are already " + MAX_SPACES + " spaces, the maximum; remove one first");
             }
-            counters.computeIfPresent(prefix, (any, counted) -> forgiveDebt(counted, before, after));
             apply(prefix, after);
             return Objects.requireNonNull(get(prefix));
         } finally {
@@ -180,33 +204,14 @@ public final class Spaces {
 
     private void checkNotRejected(SpaceSettings before, SpaceSettings after) {
         rejected.forEach((setting, why) -> {
-            if (after.has(setting) && !isSame(setting, before, after)) {
+            if (after.has(setting) && before.get(setting) != after.get(setting)) {
                 throw new IllegalArgumentException(setting.key() + " cannot be set here: " + why);
             }
         });
     }
 
-    /**
-     * Resets the rate limits whose rates change. Otherwise, writers would have to wait for the old debt to be repaid at
-     * the old rate, perhaps for days.
-     */
-    private SpaceCounters forgiveDebt(SpaceCounters counters, SpaceSettings before, SpaceSettings after) {
-        long now = nanoTime.getAsLong();
-        return new SpaceCounters(
-                isSame(SpaceSetting.WRITES_PER_SECOND, before, after) ? counters.writeRate() : new RateLimit(now),
-                isSame(SpaceSetting.BYTES_PER_SECOND, before, after) ? counters.byteRate() : new RateLimit(now),
-                counters.counts());
-    }
-
-    private static boolean isSame(SpaceSetting setting, SpaceSettings before, SpaceSettings after) {
-        return before.get(setting) == after.get(setting);
-    }
-
     private void apply(Prefix prefix, @Nullable SpaceSettings settings) {
         CompletableFuture<Long> durable = journal.write(prefix, settings);
-        if (settings == null) {
-            counters.remove(prefix);
-        }
         publish();
         try {
             // The store has accepted all writes under the previous settings, because publishing has acquired the lock
@@ -221,27 +226,39 @@ public final class Spaces {
         }
     }
 
-    /** Publishes a new table, and then counts the documents in its spaces. */
+    /** Publishes the spaces, and then counts their documents, unless the counts of the same spaces are complete. */
     private void publish() {
-        SpaceTable made = new SpaceTable(
-                journal.settings(),
-                server,
-                prefix -> counters.computeIfAbsent(prefix, any -> new SpaceCounters(nanoTime.getAsLong())),
-                table);
-        table = made;
+        SortedMap<Prefix, SpaceSettings> settings = journal.settings();
+        Map<Prefix, Space> before = spaces.stream().collect(Collectors.toMap(Space::prefix, space -> space));
+        boolean counted =
+                countedStripes.get() == Catalog.STRIPES && before.keySet().equals(settings.keySet());
+        AtomicInteger progress = new AtomicInteger(counted ? Catalog.STRIPES : 0);
+        List<Space> made = new ArrayList<>(settings.size());
+        Space last = null;
+        for (Map.Entry<Prefix, SpaceSettings> each : settings.entrySet()) {
+            Prefix prefix = each.getKey();
+            while (last != null && !prefix.startsWith(last.prefix())) {
+                last = last.enclosing();
+            }
+            last = new Space(prefix, each.getValue(), server, nanoTime.getAsLong(), last, progress, before.get(prefix));
+            made.add(last);
+        }
+        List<Space> published = List.copyOf(made);
+        countedStripes = progress;
+        spaces = published;
         for (int stripe = 0; stripe < Catalog.STRIPES; stripe++) {
-            int counted = stripe;
+            int next = stripe;
             catalog.whileUnchanged(stripe, documents -> {
-                if (!made.counted(counted)) {
-                    documents.forEach(document -> count(made, document));
-                    made.nowCounted(counted);
+                if (progress.get() <= next) {
+                    documents.forEach(document -> count(published, document));
+                    progress.set(next + 1);
                 }
             });
         }
     }
 
-    private void count(SpaceTable made, NamedDocument document) {
-        Space space = made.find(document.name());
+    private void count(List<Space> published, NamedDocument document) {
+        Space space = find(published, document.name());
         if (space != null) {
             ListInfo list = store.accepted(document.state().id());
             space.countExisting(list == null ? 0 : list.bytes());

@@ -23,7 +23,6 @@ import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,8 +43,6 @@ final class CommandRunner {
     private static final int MAX_READS_TOGETHER = 64;
     /** Maximum time for which a connection occupies its event loop, unless a single command takes longer. */
     private static final long TURN_NANOS = 500_000;
-    /** The pause before a write that needs more space than the store has is tried again. */
-    private static final long RETRY_MILLIS = 1;
 
     private final RespProtocol protocol;
     private final Channel channel;
@@ -288,7 +285,7 @@ final class CommandRunner {
     private boolean finishWrite(Change change, Prefetch preparation, ResumableRead.Context context) {
         context.checkStillKnown();
         if (!documents.writable()) {
-            documents.onWritable(session.untilClosed(context.wake()));
+            documents.onWritable(channel.eventLoop(), false, session.untilClosed(context.wake()));
             return false;
         }
         documents.prepare(preparation);
@@ -302,13 +299,9 @@ final class CommandRunner {
             // all memory for replies, and the writes could then not go on.
             preparation.releaseCopies();
             context.place().hold(0);
-            documents.onWritable(session.untilClosed(() -> retryLater(context.wake())));
+            documents.onWritable(channel.eventLoop(), true, session.untilClosed(context.wake()));
             return false;
         }
-    }
-
-    private void retryLater(Runnable wake) {
-        channel.eventLoop().schedule(session.untilClosed(wake), RETRY_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     private PendingReply openReply() {
@@ -319,7 +312,7 @@ final class CommandRunner {
     }
 
     private void awaitSpace() {
-        documents.onWritable(session.untilClosed(() -> channel.eventLoop().execute(this::spaceFound)));
+        documents.onWritable(channel.eventLoop(), false, session.untilClosed(this::spaceFound));
         awaitingSpace = true;
     }
 

@@ -16,10 +16,10 @@ import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectStore;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.SpaceSetting;
@@ -153,7 +153,7 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     private <T> void write(String name, Function<EditedDocument, T> change) {
-        BlockingOutcome.<T>to(outcome -> documents.write(name(name), change, outcome));
+        Outcome.<T>await(outcome -> documents.write(name(name), change, outcome));
     }
 
     /** Sets the maximum age of unarchived changes for a name prefix. The value 0 restores the server's default. */

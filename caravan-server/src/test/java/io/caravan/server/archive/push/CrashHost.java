@@ -13,12 +13,12 @@ import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.PruneRecord;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DeletionRecord;
 import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.DocumentSnapshotVisitor;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.document.ScanPage.Found;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.document.space.DocumentDurability;
@@ -151,7 +151,7 @@ final class CrashHost implements AutoCloseable {
 
     /** Changes a document and waits until the change is durable. */
     private <T> void change(String name, Function<EditedDocument, T> change) {
-        BlockingOutcome.<T>to(outcome -> documents.write(DocumentName.of(name), change, outcome));
+        Outcome.<T>await(outcome -> documents.write(DocumentName.of(name), change, outcome));
     }
 
     /** Returns all documents of this host. */
@@ -172,7 +172,7 @@ final class CrashHost implements AutoCloseable {
         return contents;
     }
 
-    private static final class Reader implements DocumentSnapshotVisitor {
+    private static final class Reader implements DocumentReader {
         private final List<String> values = new ArrayList<>();
         private long firstSequence;
 
@@ -183,8 +183,8 @@ final class CrashHost implements AutoCloseable {
         }
 
         @Override
-        public void next(long sequence, ByteBuffer value) {
-            values.add(StandardCharsets.UTF_8.decode(value).toString());
+        public boolean next(long sequence, ByteBuffer value) {
+            return values.add(StandardCharsets.UTF_8.decode(value).toString());
         }
 
         CrashState state() {

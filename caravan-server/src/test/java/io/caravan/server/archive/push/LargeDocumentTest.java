@@ -8,7 +8,7 @@ import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.object.ObjectStore;
-import io.caravan.server.document.BlockingOutcome;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.document.StoreIdentity;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -90,7 +90,7 @@ class LargeDocumentTest {
     }
 
     private static void append(ArchivedDocuments server, byte[] value) {
-        BlockingOutcome.<Long>to(outcome -> server.documents.write(
+        Outcome.<Long>await(outcome -> server.documents.write(
                 ArchivedDocuments.name("large"), document -> document.append(List.of(value)), outcome));
     }
 }

@@ -12,7 +12,6 @@ import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
@@ -159,7 +158,7 @@ class HydrationTest {
     void multiDocumentWriteRestoresItsDocuments() {
         archive.put("a", 7, 0, 3);
         archive.put("b", 8, 0, 4);
-        long count = BlockingOutcome.<Long>to(outcome -> here.documents.write(
+        long count = Outcome.<Long>await(outcome -> here.documents.write(
                 List.of(DocumentName.of("a"), DocumentName.of("b"), DocumentName.of("c")),
                 edits -> {
                     long values = 0;

@@ -5,17 +5,19 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.document.SequenceRange;
+import io.caravan.server.document.space.DocumentDurability;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +34,12 @@ final class TestStore implements AutoCloseable {
     TestStore(ListStore store) {
         this.store = store;
         documents = new DocumentService(
-                store, Catalog.open(store, DocumentService.CATALOG_LIST_ID), TestArchive.CLOCK, Duration.ofMinutes(1));
+                store,
+                Catalog.open(store, DocumentService.CATALOG_LIST_ID),
+                TestArchive.CLOCK,
+                () -> TimeUnit.MILLISECONDS.toNanos(TestArchive.CLOCK.millis()),
+                Duration.ofMinutes(1),
+                DocumentDurability.SYNC);
     }
 
     @Nullable
@@ -41,7 +48,7 @@ final class TestStore implements AutoCloseable {
     }
 
     private <T> T write(String name, Function<EditedDocument, T> change) {
-        return BlockingOutcome.<T>to(outcome -> documents.write(DocumentName.of(name), change, outcome));
+        return Outcome.<T>await(outcome -> documents.write(DocumentName.of(name), change, outcome));
     }
 
     long push(String name, String... values) {

@@ -8,8 +8,8 @@ import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.document.AppendRequest;
 import io.caravan.server.document.AppendRequest.Added;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
@@ -127,7 +127,7 @@ class TailCommandTest {
 
     private static void close(DocumentService documents) {
         AppendRequest closing = new AppendRequest(List.of(), true, null, null, null, OptionalLong.empty());
-        BlockingOutcome.<Added>to(outcome -> documents.append(DocumentName.of("d"), closing, outcome));
+        Outcome.<Added>await(outcome -> documents.write(DocumentName.of("d"), closing::applyTo, outcome));
     }
 
     @Test
@@ -166,7 +166,7 @@ class TailCommandTest {
     }
 
     private static void replace(DocumentService documents) {
-        BlockingOutcome.<Long>to(outcome -> documents.write(
+        Outcome.<Long>await(outcome -> documents.write(
                 DocumentName.of("d"),
                 document -> {
                     document.delete();

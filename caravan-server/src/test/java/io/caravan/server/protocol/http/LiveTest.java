@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.security.Authenticator;
@@ -87,7 +87,7 @@ class LiveTest {
             document.trimTo(1);
             return true;
         };
-        BlockingOutcome.<Boolean>to(outcome -> server.documents.write(DocumentName.of("a"), appendAndTrim, outcome));
+        Outcome.<Boolean>await(outcome -> server.documents.write(DocumentName.of("a"), appendAndTrim, outcome));
         HttpFixture.assertProblem(poll.get(), 410, "offset_trimmed");
         assertThat(header(poll.get(), "Stream-First-Offset")).isEqualTo(Offset.of(1));
     }

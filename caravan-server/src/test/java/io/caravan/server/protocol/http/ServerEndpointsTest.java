@@ -10,7 +10,7 @@ import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.BlockingOutcome;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Authenticator;
@@ -184,7 +184,7 @@ class ServerEndpointsTest {
     /** Appends a value without HTTP, as another protocol would, and waits for the outcome. */
     private static void push(HttpFixture server) {
         try {
-            BlockingOutcome.<Long>to(outcome -> server.documents.write(
+            Outcome.<Long>await(outcome -> server.documents.write(
                     DocumentName.of("a"), document -> document.append(List.of(new byte[1])), outcome));
         } catch (CaravanException rejected) {
             // The test checks only the reports of the server.

@@ -10,6 +10,7 @@ import io.caravan.server.app.ServerFixture;
 import io.caravan.server.backup.Backups;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.Network;
@@ -31,6 +32,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +71,12 @@ final class RespFixture implements AutoCloseable {
         Instant start = Instant.now();
         InstantSource clock = () -> start.plusMillis(aheadMillis.get());
         this.documents = new DocumentService(
-                this.store, Catalog.open(this.store, DocumentService.CATALOG_LIST_ID), clock, Duration.ofHours(1));
+                this.store,
+                Catalog.open(this.store, DocumentService.CATALOG_LIST_ID),
+                clock,
+                () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()),
+                Duration.ofHours(1),
+                DocumentDurability.SYNC);
         NetworkConfig defaults = NetworkConfig.defaults();
         this.network = new Network(new NetworkConfig(defaults.transport(), 1, limits, null));
         RespLimits requests = new RespLimits(ServerFixture.MAX_WORD_BYTES, maxRequestBytes);

@@ -10,10 +10,8 @@ import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
-import io.netty.util.concurrent.EventExecutor;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -27,9 +25,6 @@ import java.util.function.Function;
  */
 public record Endpoints(
         Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared, JsonBody json) {
-
-    /** The pause before a write that needs more space than the store has is tried again. */
-    private static final long RETRY_MILLIS = 1;
 
     /** Creates the context of the endpoints of a server. */
     public Endpoints(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
@@ -96,7 +91,7 @@ public record Endpoints(
     }
 
     private static void apply(DocumentService documents, HttpExchange exchange, Runnable change, Runnable again) {
-        long pauseMillis = 0;
+        boolean tried = false;
         if (documents.writable()) {
             // The token may have been revoked since the request began.
             HttpAuthorizer.checkStillKnown(exchange.principal());
@@ -105,13 +100,11 @@ public record Endpoints(
                 return;
             } catch (NotWritableException tooLarge) {
                 // The write needs more space than the store has now, or other writes have taken the space.
-                pauseMillis = RETRY_MILLIS;
+                tried = true;
             }
         }
         Runnable later = exchange.untilEnd(() -> exchange.run(again));
-        EventExecutor loop = exchange.loop();
-        long pause = pauseMillis;
-        documents.onWritable(() -> loop.schedule(later, pause, TimeUnit.MILLISECONDS));
+        documents.onWritable(exchange.loop(), tried, later);
     }
 
     /** Returns an outcome that sends the response to a write when the write is durable. */

@@ -51,7 +51,8 @@ public final class OperatorEndpoints {
         CachedResult<StoreLayout> shared =
                 layouts.computeIfAbsent(group, any -> new CachedResult<>(LAYOUT_AGE, System::nanoTime));
         endpoints.read(exchange, () -> {
-            StoreLayout layout = shared.get(() -> documents.layout(group));
+            StoreLayout layout =
+                    shared.get(() -> documents.store().shards().get(group).layout());
             Map<String, Object> response = new LinkedHashMap<>();
             response.put("shard", group);
             response.put("shards", documents.shards());
@@ -71,7 +72,7 @@ public final class OperatorEndpoints {
     public void checkpoint(HttpExchange exchange) {
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(exchange, () -> {
-            documents.checkpoint();
+            documents.store().checkpoint();
             exchange.respond(new Response(204).uncached());
         });
     }

@@ -138,7 +138,7 @@ public final class ServerEndpoints {
         stats.put("version", Version.current());
         stats.put("uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
         stats.put("requests", metrics.requests());
-        stats.put("store", documents.stats());
+        stats.put("store", documents.store().stats());
         stats.put("archive", endpoints.readiness().archive());
         return stats;
     }

@@ -108,7 +108,7 @@ public final class StreamWrites {
 
     private static Response created(HttpExchange exchange, Created created) {
         DocumentInfo info = created.info();
-        boolean made = created.result() == CreateRequest.Result.CREATED;
+        boolean made = created.created();
         if (!made && exchange.request().mustBeNew()) {
             throw new Problem(412, "condition_failed", "the stream exists, and was to be new: If-None-Match is *");
         }
@@ -159,10 +159,10 @@ public final class StreamWrites {
             if (values.isEmpty() && !empty) {
                 throw Problem.badRequest("empty_array", "the array contains no messages to append");
             }
-            documents.append(
-                    name,
-                    new AppendRequest(values, close, empty ? null : contentType, seq, producer, sequence),
-                    withDurability(exchange, documents, added -> appended(added, empty)));
+            AppendRequest addition =
+                    new AppendRequest(values, close, empty ? null : contentType, seq, producer, sequence);
+            documents.write(
+                    name, addition::applyTo, withDurability(exchange, documents, added -> appended(added, empty)));
         };
         if (request.body().length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
             endpoints.writeApart(exchange, append);
@@ -173,7 +173,7 @@ public final class StreamWrites {
 
     private static Response appended(Added added, boolean closeOnly) {
         Producer producer = added.producer();
-        boolean numbered = producer != null && added.result() == AppendRequest.Result.DONE && !closeOnly;
+        boolean numbered = producer != null && !added.repeated() && !closeOnly;
         Response response = StreamResponses.written(numbered ? 200 : 204, added.info());
         if (producer != null) {
             response.header(StreamHeaders.PRODUCER_EPOCH, Long.toString(producer.epoch()))

@@ -40,8 +40,6 @@ final class BlockingPop implements ResumableRead {
     static final Keys KEYS = new Keys(1, -2, 1);
     /** Approximate memory that a place in the queue for a name takes in addition to the name. */
     private static final int PLACE_BYTES = 448;
-    /** The pause before a pop is tried again that other writes have left no space. */
-    private static final long RETRY_MILLIS = 1;
     /** Maximum number of names in one command. */
     static final int MAX_NAMES = 1_024;
     /** The reply if the wait ends because the server is stopping or is no longer the leader. */
@@ -204,7 +202,7 @@ final class BlockingPop implements ResumableRead {
             return false;
         }
         if (!documents.writable()) {
-            documents.onWritable(session.untilClosed(this::wake));
+            documents.onWritable(loop, false, session.untilClosed(this::wake));
             return false;
         }
         Attempt attempt = new Attempt(mine);
@@ -213,7 +211,7 @@ final class BlockingPop implements ResumableRead {
         } catch (NotWritableException taken) {
             // Other writes have taken the space.
             context.place().hold(0);
-            loop.schedule(session.untilClosed(this::wake), RETRY_MILLIS, TimeUnit.MILLISECONDS);
+            documents.onWritable(loop, true, session.untilClosed(this::wake));
             return false;
         }
         throwRejection();

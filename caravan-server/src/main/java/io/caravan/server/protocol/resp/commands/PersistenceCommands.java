@@ -65,7 +65,7 @@ public final class PersistenceCommands {
     }
 
     private void checkpoint() {
-        documents.checkpoint();
+        documents.store().checkpoint();
         lastSaveMillis = clock.millis();
     }
 
@@ -109,7 +109,7 @@ public final class PersistenceCommands {
         if (local > 1) {
             throw new CommandException("ERR value is out of range, must be 0 or 1: there is one server");
         }
-        documents.flush();
+        documents.store().flush();
         return Reply.Array.of(status.syncs() ? 1 : 0, 0);
     }
 }

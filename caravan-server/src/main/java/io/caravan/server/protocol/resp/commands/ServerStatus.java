@@ -127,7 +127,7 @@ public final class ServerStatus {
         if (cluster != null && follows()) {
             return followerSections(cluster, all);
         }
-        StoreStats stats = documents.stats();
+        StoreStats stats = documents.store().stats();
         Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
         sections.put("Server", server(all));
         sections.put(
