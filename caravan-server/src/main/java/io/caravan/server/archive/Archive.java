@@ -1,9 +1,12 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Pruning.Policies;
 import io.caravan.server.archive.Pruning.PruneListener;
 import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
@@ -13,8 +16,12 @@ import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +54,7 @@ public final class Archive {
     private final @Nullable Lease lease;
     private final Roots roots;
     private final Manifests manifests;
-    private final Snapshots snapshots;
+    private final SecureRandom random = new SecureRandom();
 
     private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, @Nullable Lease lease) {
         this.objects = objects;
@@ -55,7 +62,6 @@ public final class Archive {
         this.root = root;
         this.lease = lease;
         this.manifests = new Manifests(objects, root.store());
-        this.snapshots = new Snapshots(objects, root.store());
     }
 
     /**
@@ -183,7 +189,20 @@ public final class Archive {
                     "a snapshot for the archive of store " + root.store() + ", epoch " + root.epoch() + ": " + header);
         }
         ensureOwner();
-        return snapshots.put(header, source);
+        String key = ArchiveKeys.snapshot(
+                header.name(), header.generation(), header.nextSequence(), header.epoch(), random.nextInt());
+        // The object store may restart the put on another thread. It then stores the content of the last call.
+        AtomicReference<@Nullable Generation> put = new AtomicReference<>();
+        objects.put(key, out -> {
+            Upload upload = new Upload(header, out);
+            source.writeTo(upload);
+            put.set(upload.finish(key));
+        });
+        Generation generation = put.get();
+        if (generation == null) {
+            throw new IllegalStateException("the object store has put " + key + " without content");
+        }
+        return generation;
     }
 
     /**
@@ -259,7 +278,29 @@ public final class Archive {
      *     pruned; {@code CORRUPT} when it is not this generation
      */
     public SnapshotReader read(DocumentName name, Generation generation) {
-        return snapshots.open(name, generation);
+        InputStream in;
+        try {
+            in = objects.open(generation.key());
+        } catch (ObjectStoreException problem) {
+            if (problem.kind() != ObjectStoreException.Kind.NOT_FOUND) {
+                throw problem;
+            }
+            throw new ArchiveException(
+                    Reason.NOT_FOUND,
+                    "generation " + generation.number() + " of document '" + name + "' has no object "
+                            + objects.location() + "/" + generation.key()
+                            + ", which its manifest names, unless it has just been pruned: use another generation, or"
+                            + " restore the object from a backup",
+                    problem);
+        }
+        SnapshotReader reader = SnapshotReader.open(in, objects.location() + "/" + generation.key());
+        try {
+            return reader.expect(root.store(), name, generation);
+        } catch (RuntimeException another) {
+            try (reader) {
+                throw another;
+            }
+        }
     }
 
     /**
@@ -290,7 +331,7 @@ public final class Archive {
      * @param jobs number of documents to prune at a time
      * @param nowMillis the time from which ages are counted, in milliseconds since 1970
      */
-    public PruneReport prune(PrunePolicies policies, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
+    public PruneReport prune(Policies policies, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
         return pruning(policies, dryRun, nowMillis, listener).run(jobs, false);
     }
 
@@ -298,13 +339,12 @@ public final class Archive {
      * Prunes only documents that have recently changed many times: those with more snapshots than {@link
      * PrunePolicy#most} allows. It prunes one document at a time and reads no other manifests.
      */
-    public PruneReport thin(PrunePolicies policies, long nowMillis, PruneListener listener) {
+    public PruneReport thin(Policies policies, long nowMillis, PruneListener listener) {
         return pruning(policies, false, nowMillis, listener).run(1, true);
     }
 
-    private Pruning pruning(PrunePolicies policies, boolean dryRun, long nowMillis, PruneListener listener) {
-        return new Pruning(
-                new DocumentPruner.Run(objects, manifests, root.epoch(), policies, nowMillis, dryRun), listener);
+    private Pruning pruning(Policies policies, boolean dryRun, long nowMillis, PruneListener listener) {
+        return new Pruning(objects, manifests, root.epoch(), policies, nowMillis, dryRun, listener);
     }
 
     /**
@@ -359,5 +399,54 @@ public final class Archive {
          * the target. A runtime exception reaches the caller of the put.
          */
         void writeTo(Target target) throws IOException;
+    }
+
+    /** Uploads the values that one call to {@link SnapshotSource#writeTo} writes. */
+    private static final class Upload implements SnapshotSource.Target {
+        private final SnapshotHeader expected;
+        private final OutputStream out;
+        private @Nullable SnapshotHeader header;
+        private @Nullable SnapshotWriter writer;
+
+        Upload(SnapshotHeader expected, OutputStream out) {
+            this.expected = expected;
+            this.out = out;
+        }
+
+        @Override
+        public SnapshotWriter begin(SnapshotHeader actual) throws IOException {
+            if (writer != null
+                    || !actual.store().equals(expected.store())
+                    || !actual.name().equals(expected.name())
+                    || actual.incarnation() != expected.incarnation()
+                    || actual.generation() != expected.generation()
+                    || actual.epoch() != expected.epoch()
+                    || actual.nextSequence() < expected.nextSequence()) {
+                throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
+                        + (writer != null ? " has begun" : " was expected"));
+            }
+            header = actual;
+            writer = new SnapshotWriter(out, actual);
+            return writer;
+        }
+
+        Generation finish(String key) throws IOException {
+            if (header == null || writer == null) {
+                throw new IllegalStateException("the source of a snapshot of '" + expected.name()
+                        + "' has neither begun it nor thrown an exception");
+            }
+            SnapshotWriter.Written written = writer.finish();
+            return new Generation(
+                    header.generation(),
+                    key,
+                    header.incarnation(),
+                    header.epoch(),
+                    header.firstSequence(),
+                    header.nextSequence(),
+                    header.takenAtMillis(),
+                    written.valueBytes(),
+                    written.objectBytes(),
+                    written.sha256());
+        }
     }
 }

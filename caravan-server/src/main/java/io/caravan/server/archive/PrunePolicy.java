@@ -1,6 +1,5 @@
 package io.caravan.server.archive;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
@@ -21,7 +20,7 @@ import java.util.Set;
  * @param retain time for which a deleted document is kept; at least a day, so that no server can still be archiving a
  *     state from before the deletion
  */
-public record PrunePolicy(int generations, Duration age, int days, Duration retain) implements PrunePolicies {
+public record PrunePolicy(int generations, Duration age, int days, Duration retain) {
     /** The minimum time for which a deleted document is kept. */
     public static final Duration LEAST_RETAIN = Duration.ofDays(1);
 
@@ -52,16 +51,6 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
         if (!holds) {
             throw new IllegalArgumentException(otherwise);
         }
-    }
-
-    @Override
-    public PrunePolicy of(DocumentName name) {
-        return this;
-    }
-
-    @Override
-    public PrunePolicy general() {
-        return this;
     }
 
     /**

@@ -32,8 +32,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. A failed restore changes
- * nothing, except as {@link Merge} describes. Thread-safe. Called on threads that may block.
+ * Restores single documents into a store that is in use, by the rules of {@link Merge}. A failed restore changes
+ * nothing, except as {@code Merge} describes. Thread-safe. Called on threads that may block.
  */
 public final class RestoreService implements AutoCloseable {
     private static final int THREADS = 4;
@@ -150,11 +150,9 @@ public final class RestoreService implements AutoCloseable {
     private Restored restoreOnce(DocumentName name, OptionalLong number) {
         Local local = local(name);
         Manifest manifest = manifest(name);
-        if (number.isEmpty()) {
-            MergePlan.requireNotDeleted(manifest, local.deleted(), local.info());
-        }
-        Generation generation = choose(manifest, number);
         boolean chosen = number.isPresent();
+        Merge.requireNotDeleted(manifest, chosen, local.deleted(), local.info());
+        Generation generation = choose(manifest, number);
         Source latest = Source.of(manifest, generation);
         Source source = chosen ? latest.withoutExpiry() : latest;
         Restored restored = BlockingOutcome.to(outcome -> restore(source, chosen, local, outcome));
@@ -181,9 +179,7 @@ public final class RestoreService implements AutoCloseable {
     private Restored restoreAs(DocumentName name, OptionalLong number, DocumentName as) {
         boolean deleted = documents.deletionPending(name);
         Manifest manifest = manifest(name);
-        if (number.isEmpty()) {
-            MergePlan.requireNotDeleted(manifest, deleted, null);
-        }
+        Merge.requireNotDeleted(manifest, number.isPresent(), deleted, null);
         KeptManifest other = archive.get().manifest(as);
         if (other != null && other.manifest().tombstone() == null) {
             throw new DocumentException(
@@ -241,13 +237,14 @@ public final class RestoreService implements AutoCloseable {
     private void restore(Source source, boolean chosen, Local local, Outcome<Restored> outcome) {
         Manifest manifest = source.manifest();
         Generation generation = source.generation();
-        MergePlan plan = MergePlan.of(manifest, generation, chosen, local.deleted(), local.info());
-        if (local.info() == null) {
+        DocumentInfo info = local.info();
+        Merge.requireNotDeleted(manifest, chosen, local.deleted(), info);
+        if (info == null) {
             restorer.create(local.deleted() ? source.asNew() : source, outcome);
-        } else if (plan == MergePlan.APPEND) {
-            outcome.success(new Merge(archive, documents, source, local.info()).run());
+        } else if (Merge.isNeeded(manifest, generation, chosen, info)) {
+            outcome.success(new Merge(archive, documents, source, info).run());
         } else {
-            outcome.success(Restored.unchanged(manifest.name(), generation, local.info()));
+            outcome.success(Restored.unchanged(manifest.name(), generation, info));
         }
     }
 
