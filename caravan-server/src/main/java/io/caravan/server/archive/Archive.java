@@ -160,14 +160,11 @@ public final class Archive {
     }
 
     /**
-     * Passes the keys of all manifests to an action, in byte order. Manifests that are added or deleted during the call
-     * may be omitted.
-     *
-     * @param afterKey only keys above this one are passed; empty for all
-     * @param action returns false to end
+     * Passes the keys of all manifests to an action, in byte order, until it returns false. Manifests that are added or
+     * deleted during the call may be omitted.
      */
-    public void manifests(String afterKey, Predicate<String> action) {
-        manifests.keys(afterKey, action);
+    public void manifests(Predicate<String> action) {
+        objects.list(ArchiveKeys.MANIFESTS, "", listed -> action.test(listed.key()));
     }
 
     /** Returns the manifest with a key from {@link #manifests}; otherwise works like {@link #manifest}. */
@@ -194,7 +191,7 @@ public final class Archive {
         // The object store may restart the put on another thread. It then stores the content of the last call.
         AtomicReference<@Nullable Generation> put = new AtomicReference<>();
         objects.put(key, out -> {
-            Upload upload = new Upload(header, out);
+            SnapshotSource.Target upload = new SnapshotSource.Target(header, out);
             source.writeTo(upload);
             put.set(upload.finish(key));
         });
@@ -378,18 +375,6 @@ public final class Archive {
     @FunctionalInterface
     public interface SnapshotSource {
 
-        @FunctionalInterface
-        interface Target {
-            /**
-             * Begins the snapshot; called once in each call to {@link SnapshotSource#writeTo}. The header and the
-             * values that follow it describe the document at the same moment. Sequences, attributes and time may have
-             * advanced since the put was requested; name, incarnation, generation and epoch must be the same.
-             *
-             * @throws IllegalArgumentException when the header describes another document, or an earlier state
-             */
-            SnapshotWriter begin(SnapshotHeader header) throws IOException;
-        }
-
         /**
          * Writes all values that the document has at one moment, on the caller's thread or on a thread of the object
          * store. If the put restarts, this method is called again, and may write the values as of a later moment. The
@@ -399,54 +384,60 @@ public final class Archive {
          * the target. A runtime exception reaches the caller of the put.
          */
         void writeTo(Target target) throws IOException;
-    }
 
-    /** Uploads the values that one call to {@link SnapshotSource#writeTo} writes. */
-    private static final class Upload implements SnapshotSource.Target {
-        private final SnapshotHeader expected;
-        private final OutputStream out;
-        private @Nullable SnapshotHeader header;
-        private @Nullable SnapshotWriter writer;
+        /** Uploads the values that one call to {@link SnapshotSource#writeTo} writes. */
+        final class Target {
+            private final SnapshotHeader expected;
+            private final OutputStream out;
+            private @Nullable SnapshotHeader header;
+            private @Nullable SnapshotWriter writer;
 
-        Upload(SnapshotHeader expected, OutputStream out) {
-            this.expected = expected;
-            this.out = out;
-        }
-
-        @Override
-        public SnapshotWriter begin(SnapshotHeader actual) throws IOException {
-            if (writer != null
-                    || !actual.store().equals(expected.store())
-                    || !actual.name().equals(expected.name())
-                    || actual.incarnation() != expected.incarnation()
-                    || actual.generation() != expected.generation()
-                    || actual.epoch() != expected.epoch()
-                    || actual.nextSequence() < expected.nextSequence()) {
-                throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
-                        + (writer != null ? " has begun" : " was expected"));
+            private Target(SnapshotHeader expected, OutputStream out) {
+                this.expected = expected;
+                this.out = out;
             }
-            header = actual;
-            writer = new SnapshotWriter(out, actual);
-            return writer;
-        }
 
-        Generation finish(String key) throws IOException {
-            if (header == null || writer == null) {
-                throw new IllegalStateException("the source of a snapshot of '" + expected.name()
-                        + "' has neither begun it nor thrown an exception");
+            /**
+             * Begins the snapshot; called once in each call to {@link SnapshotSource#writeTo}. The header and the
+             * values that follow it describe the document at the same moment. Sequences, attributes and time may have
+             * advanced since the put was requested; name, incarnation, generation and epoch must be the same.
+             *
+             * @throws IllegalArgumentException when the header describes another document, or an earlier state
+             */
+            public SnapshotWriter begin(SnapshotHeader actual) throws IOException {
+                if (writer != null
+                        || !actual.store().equals(expected.store())
+                        || !actual.name().equals(expected.name())
+                        || actual.incarnation() != expected.incarnation()
+                        || actual.generation() != expected.generation()
+                        || actual.epoch() != expected.epoch()
+                        || actual.nextSequence() < expected.nextSequence()) {
+                    throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
+                            + (writer != null ? " has begun" : " was expected"));
+                }
+                header = actual;
+                writer = new SnapshotWriter(out, actual);
+                return writer;
             }
-            SnapshotWriter.Written written = writer.finish();
-            return new Generation(
-                    header.generation(),
-                    key,
-                    header.incarnation(),
-                    header.epoch(),
-                    header.firstSequence(),
-                    header.nextSequence(),
-                    header.takenAtMillis(),
-                    written.valueBytes(),
-                    written.objectBytes(),
-                    written.sha256());
+
+            private Generation finish(String key) throws IOException {
+                if (header == null || writer == null) {
+                    throw new IllegalStateException("the source of a snapshot of '" + expected.name()
+                            + "' has neither begun it nor thrown an exception");
+                }
+                SnapshotWriter.Written written = writer.finish();
+                return new Generation(
+                        header.generation(),
+                        key,
+                        header.incarnation(),
+                        header.epoch(),
+                        header.firstSequence(),
+                        header.nextSequence(),
+                        header.takenAtMillis(),
+                        written.valueBytes(),
+                        written.objectBytes(),
+                        written.sha256());
+            }
         }
     }
 }

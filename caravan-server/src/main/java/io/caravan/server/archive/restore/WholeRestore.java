@@ -166,7 +166,7 @@ public final class WholeRestore {
         try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs, MAX_IN_PROGRESS, false, this::report)) {
             pipeline.submit(this::count);
             try {
-                archive.manifests("", key -> {
+                archive.manifests(key -> {
                     pipeline.submit(result -> restore(key, result));
                     return end.get() == null;
                 });
@@ -193,7 +193,7 @@ public final class WholeRestore {
     private Runnable count() {
         AtomicLong count = new AtomicLong();
         try {
-            archive.manifests("", key -> {
+            archive.manifests(key -> {
                 count.incrementAndGet();
                 return end.get() == null;
             });
