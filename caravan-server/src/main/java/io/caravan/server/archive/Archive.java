@@ -15,6 +15,8 @@ import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentAttributes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -200,6 +202,17 @@ public final class Archive {
             throw new IllegalStateException("the object store has put " + key + " without content");
         }
         return generation;
+    }
+
+    /** Returns the archive mark of a document that equals the generation. */
+    public static ArchiveMark mark(Generation generation, DocumentAttributes attributes) {
+        return new ArchiveMark(
+                generation.incarnation(),
+                generation.number(),
+                generation.firstSequence(),
+                generation.nextSequence(),
+                generation.takenAtMillis(),
+                attributes.portableHash());
     }
 
     /**

@@ -197,7 +197,7 @@ final class Merge {
 
     private void setAttributes(EditedDocument document, DocumentInfo info, Attributes attributes) {
         ArchiveMark mark = source.mark() == Source.Mark.GENERATION
-                ? DocumentRestorer.mark(generation(), attributes)
+                ? Archive.mark(generation(), DocumentAttributes.of(attributes))
                 : info.attributes().archived();
         DocumentAttributes replaced = info.attributes().withPortable(attributes);
         document.attributes(mark == null ? replaced : replaced.withArchived(mark));
