@@ -109,11 +109,11 @@ public final class Pruning {
 
     private void first(DocumentPruner pruned) {
         report(pruned);
-        if (pruned.waiting() > 0 && pruned.problem() == null) {
+        if (pruned.waiting > 0 && pruned.problem == null) {
             if (again.size() < MAX_AGAIN) {
                 again.add(pruned);
             } else {
-                stillWaiting += pruned.waiting();
+                stillWaiting += pruned.waiting;
             }
         }
         listener.done();
@@ -121,7 +121,7 @@ public final class Pruning {
 
     private void second(DocumentPruner pruned) {
         report(pruned);
-        stillWaiting += pruned.waiting();
+        stillWaiting += pruned.waiting;
     }
 
     private void report(DocumentPruner pruned) {
@@ -134,7 +134,7 @@ public final class Pruning {
             bytes += removal.bytes();
             listener.removed(removal);
         }
-        String problem = pruned.problem();
+        String problem = pruned.problem;
         if (problem != null) {
             problems++;
             listener.problem(problem);
@@ -235,7 +235,9 @@ public final class Pruning {
         private NamedObjects listed;
         private final Set<String> removedKeys = new HashSet<>();
         private final List<Removal> removals = new ArrayList<>();
+        /** The number of snapshots that no manifest names, but that a server may still commit. */
         private long waiting;
+        /** The reason why the name could not be pruned; null if there was no problem. */
         private @Nullable String problem;
 
         DocumentPruner(NamedObjects listed) {
@@ -285,17 +287,6 @@ public final class Pruning {
             List<Removal> taken = List.copyOf(removals);
             removals.clear();
             return taken;
-        }
-
-        /** Returns the number of snapshots that no manifest names, but that a server may still commit. */
-        long waiting() {
-            return waiting;
-        }
-
-        /** Returns the reason why the name could not be pruned; null if there was no problem. */
-        @Nullable
-        String problem() {
-            return problem;
         }
 
         private void prune(long settledMillis, @Nullable KeptManifest kept) {

@@ -13,10 +13,8 @@ import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.DocumentSnapshotVisitor;
 import io.caravan.server.document.Outcome;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -39,17 +37,6 @@ public final class RestoreService implements AutoCloseable {
     private static final int THREADS = 4;
     private static final int MAX_WAITING = 64;
     private static final int MAX_ATTEMPTS = 5;
-
-    /** A visitor that reads no values, to test whether the store has a document that has not expired. */
-    private static final DocumentSnapshotVisitor NOT_READ = new DocumentSnapshotVisitor() {
-        @Override
-        public boolean begin(DocumentInfo info) {
-            return false;
-        }
-
-        @Override
-        public void next(long sequence, ByteBuffer value) {}
-    };
 
     private final Supplier<Archive> archive;
     private final DocumentService documents;
@@ -156,13 +143,18 @@ public final class RestoreService implements AutoCloseable {
         Source latest = Source.of(manifest, generation);
         Source source = chosen ? latest.withoutExpiry() : latest;
         Restored restored = BlockingOutcome.to(outcome -> restore(source, chosen, local, outcome));
-        if (!chosen && restored.changed() && !documents.snapshot(name, NOT_READ)) {
+        if (!chosen && restored.changed() && isExpired(name)) {
             throw new ArchiveException(
                     ArchiveException.Reason.DELETED,
                     "document '" + name + "' has expired since it was archived; to restore it without an expiry, name a"
                             + " generation (AT, --at); " + manifest.describeGenerations());
         }
         return restored;
+    }
+
+    /** Whether the store has no document with this name, or only one that has expired. Reads no values. */
+    private boolean isExpired(DocumentName name) {
+        return !documents.snapshot(name, new SequenceHash(0, 0, info -> false));
     }
 
     private record Local(@Nullable DocumentInfo info, boolean deleted) {}

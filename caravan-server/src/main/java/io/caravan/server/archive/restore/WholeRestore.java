@@ -266,22 +266,19 @@ public final class WholeRestore {
             if (latestDamage == null) {
                 dropStale(manifest, generation);
             }
-            restores.restore(manifest, generation, latestDamage != null, new Outcome<>() {
-                @Override
-                public void success(Restored restored) {
-                    waitingBytes.release(reserved);
-                    result.complete(
-                            latestDamage == null
-                                    ? restored(restored)
-                                    : fault(manifest.name(), latestKey(manifest), latestDamage, restored));
-                }
-
-                @Override
-                public void failure(RuntimeException problem) {
-                    waitingBytes.release(reserved);
-                    result.complete(WholeRestore.this.failure(manifest, problem, latestDamage));
-                }
-            });
+            Outcome<Restored> outcome = Outcome.of(
+                    restored -> {
+                        waitingBytes.release(reserved);
+                        result.complete(
+                                latestDamage == null
+                                        ? restored(restored)
+                                        : fault(manifest.name(), latestKey(manifest), latestDamage, restored));
+                    },
+                    problem -> {
+                        waitingBytes.release(reserved);
+                        result.complete(failure(manifest, problem, latestDamage));
+                    });
+            restores.restore(manifest, generation, latestDamage != null, outcome);
             accepted = true;
         } finally {
             if (!accepted) {
