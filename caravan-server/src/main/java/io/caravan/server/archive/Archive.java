@@ -1,9 +1,12 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Pruning.Policies;
 import io.caravan.server.archive.Pruning.PruneListener;
 import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
@@ -12,9 +15,15 @@ import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentAttributes;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +56,7 @@ public final class Archive {
     private final @Nullable Lease lease;
     private final Roots roots;
     private final Manifests manifests;
-    private final Snapshots snapshots;
+    private final SecureRandom random = new SecureRandom();
 
     private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, @Nullable Lease lease) {
         this.objects = objects;
@@ -55,7 +64,6 @@ public final class Archive {
         this.root = root;
         this.lease = lease;
         this.manifests = new Manifests(objects, root.store());
-        this.snapshots = new Snapshots(objects, root.store());
     }
 
     /**
@@ -154,14 +162,11 @@ public final class Archive {
     }
 
     /**
-     * Passes the keys of all manifests to an action, in byte order. Manifests that are added or deleted during the call
-     * may be omitted.
-     *
-     * @param afterKey only keys above this one are passed; empty for all
-     * @param action returns false to end
+     * Passes the keys of all manifests to an action, in byte order, until it returns false. Manifests that are added or
+     * deleted during the call may be omitted.
      */
-    public void manifests(String afterKey, Predicate<String> action) {
-        manifests.keys(afterKey, action);
+    public void manifests(Predicate<String> action) {
+        objects.list(ArchiveKeys.MANIFESTS, "", listed -> action.test(listed.key()));
     }
 
     /** Returns the manifest with a key from {@link #manifests}; otherwise works like {@link #manifest}. */
@@ -183,7 +188,31 @@ public final class Archive {
                     "a snapshot for the archive of store " + root.store() + ", epoch " + root.epoch() + ": " + header);
         }
         ensureOwner();
-        return snapshots.put(header, source);
+        String key = ArchiveKeys.snapshot(
+                header.name(), header.generation(), header.nextSequence(), header.epoch(), random.nextInt());
+        // The object store may restart the put on another thread. It then stores the content of the last call.
+        AtomicReference<@Nullable Generation> put = new AtomicReference<>();
+        objects.put(key, out -> {
+            SnapshotSource.Target upload = new SnapshotSource.Target(header, out);
+            source.writeTo(upload);
+            put.set(upload.finish(key));
+        });
+        Generation generation = put.get();
+        if (generation == null) {
+            throw new IllegalStateException("the object store has put " + key + " without content");
+        }
+        return generation;
+    }
+
+    /** Returns the archive mark of a document that equals the generation. */
+    public static ArchiveMark mark(Generation generation, DocumentAttributes attributes) {
+        return new ArchiveMark(
+                generation.incarnation(),
+                generation.number(),
+                generation.firstSequence(),
+                generation.nextSequence(),
+                generation.takenAtMillis(),
+                attributes.portableHash());
     }
 
     /**
@@ -259,7 +288,29 @@ public final class Archive {
      *     pruned; {@code CORRUPT} when it is not this generation
      */
     public SnapshotReader read(DocumentName name, Generation generation) {
-        return snapshots.open(name, generation);
+        InputStream in;
+        try {
+            in = objects.open(generation.key());
+        } catch (ObjectStoreException problem) {
+            if (problem.kind() != ObjectStoreException.Kind.NOT_FOUND) {
+                throw problem;
+            }
+            throw new ArchiveException(
+                    Reason.NOT_FOUND,
+                    "generation " + generation.number() + " of document '" + name + "' has no object "
+                            + objects.location() + "/" + generation.key()
+                            + ", which its manifest names, unless it has just been pruned: use another generation, or"
+                            + " restore the object from a backup",
+                    problem);
+        }
+        SnapshotReader reader = SnapshotReader.open(in, objects.location() + "/" + generation.key());
+        try {
+            return reader.expect(root.store(), name, generation);
+        } catch (RuntimeException another) {
+            try (reader) {
+                throw another;
+            }
+        }
     }
 
     /**
@@ -290,7 +341,7 @@ public final class Archive {
      * @param jobs number of documents to prune at a time
      * @param nowMillis the time from which ages are counted, in milliseconds since 1970
      */
-    public PruneReport prune(PrunePolicies policies, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
+    public PruneReport prune(Policies policies, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
         return pruning(policies, dryRun, nowMillis, listener).run(jobs, false);
     }
 
@@ -298,13 +349,12 @@ public final class Archive {
      * Prunes only documents that have recently changed many times: those with more snapshots than {@link
      * PrunePolicy#most} allows. It prunes one document at a time and reads no other manifests.
      */
-    public PruneReport thin(PrunePolicies policies, long nowMillis, PruneListener listener) {
+    public PruneReport thin(Policies policies, long nowMillis, PruneListener listener) {
         return pruning(policies, false, nowMillis, listener).run(1, true);
     }
 
-    private Pruning pruning(PrunePolicies policies, boolean dryRun, long nowMillis, PruneListener listener) {
-        return new Pruning(
-                new DocumentPruner.Run(objects, manifests, root.epoch(), policies, nowMillis, dryRun), listener);
+    private Pruning pruning(Policies policies, boolean dryRun, long nowMillis, PruneListener listener) {
+        return new Pruning(objects, manifests, root.epoch(), policies, nowMillis, dryRun, listener);
     }
 
     /**
@@ -338,18 +388,6 @@ public final class Archive {
     @FunctionalInterface
     public interface SnapshotSource {
 
-        @FunctionalInterface
-        interface Target {
-            /**
-             * Begins the snapshot; called once in each call to {@link SnapshotSource#writeTo}. The header and the
-             * values that follow it describe the document at the same moment. Sequences, attributes and time may have
-             * advanced since the put was requested; name, incarnation, generation and epoch must be the same.
-             *
-             * @throws IllegalArgumentException when the header describes another document, or an earlier state
-             */
-            SnapshotWriter begin(SnapshotHeader header) throws IOException;
-        }
-
         /**
          * Writes all values that the document has at one moment, on the caller's thread or on a thread of the object
          * store. If the put restarts, this method is called again, and may write the values as of a later moment. The
@@ -359,5 +397,60 @@ public final class Archive {
          * the target. A runtime exception reaches the caller of the put.
          */
         void writeTo(Target target) throws IOException;
+
+        /** Uploads the values that one call to {@link SnapshotSource#writeTo} writes. */
+        final class Target {
+            private final SnapshotHeader expected;
+            private final OutputStream out;
+            private @Nullable SnapshotHeader header;
+            private @Nullable SnapshotWriter writer;
+
+            private Target(SnapshotHeader expected, OutputStream out) {
+                this.expected = expected;
+                this.out = out;
+            }
+
+            /**
+             * Begins the snapshot; called once in each call to {@link SnapshotSource#writeTo}. The header and the
+             * values that follow it describe the document at the same moment. Sequences, attributes and time may have
+             * advanced since the put was requested; name, incarnation, generation and epoch must be the same.
+             *
+             * @throws IllegalArgumentException when the header describes another document, or an earlier state
+             */
+            public SnapshotWriter begin(SnapshotHeader actual) throws IOException {
+                if (writer != null
+                        || !actual.store().equals(expected.store())
+                        || !actual.name().equals(expected.name())
+                        || actual.incarnation() != expected.incarnation()
+                        || actual.generation() != expected.generation()
+                        || actual.epoch() != expected.epoch()
+                        || actual.nextSequence() < expected.nextSequence()) {
+                    throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
+                            + (writer != null ? " has begun" : " was expected"));
+                }
+                header = actual;
+                writer = new SnapshotWriter(out, actual);
+                return writer;
+            }
+
+            private Generation finish(String key) throws IOException {
+                if (header == null || writer == null) {
+                    throw new IllegalStateException("the source of a snapshot of '" + expected.name()
+                            + "' has neither begun it nor thrown an exception");
+                }
+                SnapshotWriter.Written written = writer.finish();
+                return new Generation(
+                        header.generation(),
+                        key,
+                        header.incarnation(),
+                        header.epoch(),
+                        header.firstSequence(),
+                        header.nextSequence(),
+                        header.takenAtMillis(),
+                        written.valueBytes(),
+                        written.objectBytes(),
+                        written.sha256());
+            }
+        }
     }
 }

@@ -52,25 +52,17 @@ public final class Lease {
         this.checkedNanos = claimingNanos;
     }
 
-    /** A monotonic clock of this machine. */
+    /** The monotonic clock of this machine. Tests override the methods. */
     public interface Clock {
-        Clock SYSTEM = new Clock() {
-            @Override
-            public long nanoTime() {
-                return System.nanoTime();
-            }
+        Clock SYSTEM = new Clock() {};
 
-            @Override
-            public void sleep(long nanos) throws InterruptedException {
-                TimeUnit.NANOSECONDS.sleep(nanos);
-            }
-        };
+        default long nanoTime() {
+            return System.nanoTime();
+        }
 
-        /** Returns a time in nanoseconds, like {@link System#nanoTime}. */
-        long nanoTime();
-
-        /** Waits for this number of nanoseconds, which is positive. */
-        void sleep(long nanos) throws InterruptedException;
+        default void sleep(long nanos) throws InterruptedException {
+            TimeUnit.NANOSECONDS.sleep(nanos);
+        }
     }
 
     /**

@@ -12,7 +12,6 @@ import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStore.Stored;
 import java.util.List;
 import java.util.UUID;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -97,11 +96,6 @@ final class Manifests {
      */
     boolean delete(KeptManifest before) {
         return objects.deleteIf(ArchiveKeys.manifest(before.manifest().name()), before.tag());
-    }
-
-    /** Passes the manifest keys above {@code after} to an action, in ascending order. */
-    void keys(String after, Predicate<String> action) {
-        objects.list(ArchiveKeys.MANIFESTS, after, listed -> action.test(listed.key()));
     }
 
     private String where(String key) {

@@ -1,9 +1,9 @@
 package io.caravan.server.archive;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
+import io.caravan.server.config.Quantities;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -21,7 +21,7 @@ import java.util.Set;
  * @param retain time for which a deleted document is kept; at least a day, so that no server can still be archiving a
  *     state from before the deletion
  */
-public record PrunePolicy(int generations, Duration age, int days, Duration retain) implements PrunePolicies {
+public record PrunePolicy(int generations, Duration age, int days, Duration retain) {
     /** The minimum time for which a deleted document is kept. */
     public static final Duration LEAST_RETAIN = Duration.ofDays(1);
 
@@ -42,26 +42,12 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
      * @throws IllegalArgumentException naming the value that is out of range
      */
     public PrunePolicy {
-        check(generations >= 1, "at least one generation of each document must be kept, not " + generations);
-        check(!age.isNegative(), "generations cannot be kept for " + age);
-        check(days >= 0, "one generation a day cannot be kept for " + days + " days");
-        check(retain.compareTo(LEAST_RETAIN) >= 0, "deleted documents must be kept for at least a day, not " + retain);
-    }
-
-    private static void check(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new IllegalArgumentException(otherwise);
-        }
-    }
-
-    @Override
-    public PrunePolicy of(DocumentName name) {
-        return this;
-    }
-
-    @Override
-    public PrunePolicy general() {
-        return this;
+        Quantities.check(generations >= 1, "at least one generation of each document must be kept, not " + generations);
+        Quantities.check(!age.isNegative(), "generations cannot be kept for " + age);
+        Quantities.check(days >= 0, "one generation a day cannot be kept for " + days + " days");
+        Quantities.check(
+                retain.compareTo(LEAST_RETAIN) >= 0,
+                "deleted documents must be kept for at least a day, not " + retain);
     }
 
     /**

@@ -1,12 +1,23 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.DocumentPruner.Run;
-import io.caravan.server.archive.Pruning.Removal;
+import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.ArchiveWalk.NamedObjects;
+import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.format.ArchiveKeys.SnapshotKey;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.object.ObjectStore.Listed;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One pruning run over an entire archive. Names with leftovers whose age must be known are pruned again at the end,
@@ -17,7 +28,12 @@ public final class Pruning {
     /** Maximum number of document names that are pruned again; further names wait for the next run. */
     private static final int MAX_AGAIN = 100_000;
 
-    private final Run run;
+    private final ObjectStore objects;
+    private final Manifests manifests;
+    private final long rootEpoch;
+    private final Policies policies;
+    private final long nowMillis;
+    private final boolean dryRun;
     private final PruneListener listener;
     private final List<DocumentPruner> again = new ArrayList<>();
     private long documents;
@@ -25,11 +41,30 @@ public final class Pruning {
     private long leftovers;
     private long forgotten;
     private long bytes;
-    private long waiting;
+    private long stillWaiting;
     private long problems;
 
-    Pruning(Run run, PruneListener listener) {
-        this.run = run;
+    /**
+     * Prepares a pruning run.
+     *
+     * @param rootEpoch the epoch of the archive's owner
+     * @param nowMillis the time from which ages are counted, in milliseconds since 1970
+     * @param dryRun whether to report only, and delete nothing
+     */
+    Pruning(
+            ObjectStore objects,
+            Manifests manifests,
+            long rootEpoch,
+            Policies policies,
+            long nowMillis,
+            boolean dryRun,
+            PruneListener listener) {
+        this.objects = objects;
+        this.manifests = manifests;
+        this.rootEpoch = rootEpoch;
+        this.policies = policies;
+        this.nowMillis = nowMillis;
+        this.dryRun = dryRun;
         this.listener = listener;
     }
 
@@ -42,10 +77,10 @@ public final class Pruning {
     PruneReport run(int jobs, boolean onlyExcess) {
         long newestMillis = rootMillis();
         try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, this::first)) {
-            newestMillis = Math.max(newestMillis, ArchiveWalk.forEach(run.objects(), listed -> {
+            newestMillis = Math.max(newestMillis, ArchiveWalk.forEach(objects, listed -> {
                 documents++;
                 if (!onlyExcess || listed.snapshots().size() > most(listed.form())) {
-                    pipeline.submit(() -> new DocumentPruner(run, listed).prune(Long.MIN_VALUE));
+                    pipeline.submit(() -> new DocumentPruner(listed).prune(Long.MIN_VALUE));
                 }
             }));
             pipeline.finish();
@@ -55,19 +90,17 @@ public final class Pruning {
             again.forEach(name -> pipeline.submit(() -> name.pruneAgain(settledMillis)));
             pipeline.finish();
         }
-        return new PruneReport(documents, generations, leftovers, forgotten, bytes, waiting, problems);
+        return new PruneReport(documents, generations, leftovers, forgotten, bytes, stillWaiting, problems);
     }
 
     private int most(String form) {
-        DocumentName name = ArchiveKeys.decode(form);
-        PrunePolicies policies = run.policies();
-        return (name == null ? policies.general() : policies.of(name)).most();
+        return policies.of(ArchiveKeys.decode(form)).most();
     }
 
     /** Returns the time at which the root was written, according to the object store's own clock. */
     private long rootMillis() {
         long[] millis = {Long.MIN_VALUE};
-        run.objects().list("", "", listed -> {
+        objects.list("", "", listed -> {
             millis[0] = listed.key().equals(ArchiveKeys.ROOT) ? listed.modifiedMillis() : millis[0];
             return listed.key().compareTo(ArchiveKeys.ROOT) < 0;
         });
@@ -76,11 +109,11 @@ public final class Pruning {
 
     private void first(DocumentPruner pruned) {
         report(pruned);
-        if (pruned.waiting() > 0 && pruned.problem() == null) {
+        if (pruned.waiting > 0 && pruned.problem == null) {
             if (again.size() < MAX_AGAIN) {
                 again.add(pruned);
             } else {
-                waiting += pruned.waiting();
+                stillWaiting += pruned.waiting;
             }
         }
         listener.done();
@@ -88,7 +121,7 @@ public final class Pruning {
 
     private void second(DocumentPruner pruned) {
         report(pruned);
-        waiting += pruned.waiting();
+        stillWaiting += pruned.waiting;
     }
 
     private void report(DocumentPruner pruned) {
@@ -101,11 +134,23 @@ public final class Pruning {
             bytes += removal.bytes();
             listener.removed(removal);
         }
-        String problem = pruned.problem();
+        String problem = pruned.problem;
         if (problem != null) {
             problems++;
             listener.problem(problem);
         }
+    }
+
+    /** The retention policies of documents. Thread-safe. */
+    @FunctionalInterface
+    public interface Policies {
+        /**
+         * Returns the policy of a document.
+         *
+         * @param name null for a document whose name is too long to be read from its keys. The result for null
+         *     determines only whether pruning reads the document's manifest, which contains the name.
+         */
+        PrunePolicy of(@Nullable DocumentName name);
     }
 
     /** Receives notifications during a pruning run, on the pruning thread. An exception ends the run. */
@@ -157,6 +202,171 @@ public final class Pruning {
             LEFTOVER,
             /** The manifest of a deleted document that its policy no longer keeps. */
             DOCUMENT
+        }
+    }
+
+    /**
+     * Prunes the archived document with a given name, even while a server is archiving it. The order of the steps is:
+     *
+     * <ol>
+     *   <li>Remove generations from the manifest, if it has not changed.
+     *   <li>Delete their snapshots.
+     *   <li>Delete the manifest, if the document has expired.
+     * </ol>
+     *
+     * <p>A run may end between any two steps. No manifest then names the remaining objects, and the next run deletes them.
+     *
+     * <p>Snapshots that no manifest names are deleted in two cases:
+     *
+     * <ol>
+     *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, so they
+     *   can no longer be committed. If the document was deleted, the snapshots must also be settled. Otherwise, an attempt
+     *   to archive that assumes there is no manifest could commit them after the manifest has been deleted.
+     *   <li>An earlier owner put them, and they are settled.
+     * </ol>
+     *
+     * <p>A snapshot is settled if it was put more than a day before the newest object of the archive, by the object store's
+     * own clock. No attempt to archive a document takes that long. Not thread-safe.
+     */
+    final class DocumentPruner {
+        /** Maximum number of attempts. Each conflict means that a server has just archived the document. */
+        private static final int ATTEMPTS = 5;
+
+        private NamedObjects listed;
+        private final Set<String> removedKeys = new HashSet<>();
+        private final List<Removal> removals = new ArrayList<>();
+        /** The number of snapshots that no manifest names, but that a server may still commit. */
+        private long waiting;
+        /** The reason why the name could not be pruned; null if there was no problem. */
+        private @Nullable String problem;
+
+        DocumentPruner(NamedObjects listed) {
+            this.listed = listed;
+        }
+
+        /** Lists the name's objects again and prunes the name; called when {@code settledMillis} is known. */
+        DocumentPruner pruneAgain(long settledMillis) {
+            listed = NamedObjects.list(objects, listed.form(), listed.manifest());
+            return prune(settledMillis);
+        }
+
+        /**
+         * Prunes the archived document with this name.
+         *
+         * @param settledMillis objects put before this time are settled
+         * @return this
+         */
+        DocumentPruner prune(long settledMillis) {
+            for (int left = ATTEMPTS; ; left--) {
+                try {
+                    KeptManifest kept = manifests.at(listed.manifestKey());
+                    if (kept != null || !listed.manifest()) {
+                        prune(settledMillis, kept);
+                    } else if (left == ATTEMPTS) {
+                        // The state of the document's snapshots is unknown: they may be the only copy of the document.
+                        problem = listed.manifestKey() + " was listed but does not exist: prune again later";
+                    }
+                    return this;
+                } catch (ObjectStoreException conflict) {
+                    if (conflict.kind() != Kind.CONFLICT) {
+                        throw conflict;
+                    }
+                    if (left == 1) {
+                        problem = conflict.getMessage() + "; it keeps changing: prune again later";
+                        return this;
+                    }
+                } catch (ArchiveException damaged) {
+                    problem = String.valueOf(damaged.getMessage());
+                    return this;
+                }
+            }
+        }
+
+        /** Returns the removals since the last call; in a dry run, those that would take place. */
+        List<Removal> takeRemovals() {
+            List<Removal> taken = List.copyOf(removals);
+            removals.clear();
+            return taken;
+        }
+
+        private void prune(long settledMillis, @Nullable KeptManifest kept) {
+            if (kept == null) {
+                removeLeftovers(null, settledMillis);
+                return;
+            }
+            Manifest manifest = kept.manifest();
+            PrunePolicy policy = policies.of(manifest.name());
+            boolean expired = policy.expired(manifest, nowMillis);
+            KeptManifest rest = removeGenerations(kept, expired ? List.of() : policy.kept(manifest, nowMillis));
+            removeLeftovers(manifest, settledMillis);
+            if (expired && waiting == 0 && (dryRun || manifests.delete(rest))) {
+                add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
+            }
+        }
+
+        /** Removes all generations except {@code stay} from the manifest, then deletes their snapshots. */
+        private KeptManifest removeGenerations(KeptManifest kept, List<Generation> stay) {
+            Manifest manifest = kept.manifest();
+            if (stay.size() == manifest.generations().size()) {
+                return kept;
+            }
+            KeptManifest rest = dryRun ? kept : manifests.replace(kept, with(manifest, stay));
+            Set<Generation> staying = new HashSet<>(stay);
+            for (Generation generation : manifest.generations()) {
+                if (!staying.contains(generation)) {
+                    remove(new Removal(
+                            Removal.Kind.GENERATION,
+                            manifest.name().text(),
+                            generation.key(),
+                            generation.objectBytes()));
+                }
+            }
+            return rest;
+        }
+
+        private static Manifest with(Manifest manifest, List<Generation> stay) {
+            return new Manifest(
+                    manifest.store(),
+                    manifest.name(),
+                    manifest.epoch(),
+                    manifest.lastGeneration(),
+                    stay,
+                    manifest.tombstone());
+        }
+
+        private void removeLeftovers(@Nullable Manifest manifest, long settledMillis) {
+            long last = manifest == null ? 0 : manifest.lastGeneration();
+            boolean deleted = manifest != null && manifest.tombstone() != null;
+            waiting = 0;
+            for (Listed snapshot : listed.unnamed(manifest)) {
+                SnapshotKey key = ArchiveKeys.parseSnapshot(snapshot.key());
+                if (key == null) {
+                    continue;
+                }
+                boolean settled = snapshot.modifiedMillis() < settledMillis;
+                boolean overtaken = key.generation() <= last && (settled || !deleted);
+                if (overtaken || settled && key.epoch() < rootEpoch) {
+                    DocumentName name = ArchiveKeys.decode(listed.form());
+                    String document = name == null ? listed.form() : name.text();
+                    remove(new Removal(Removal.Kind.LEFTOVER, document, snapshot.key(), snapshot.bytes()));
+                } else {
+                    waiting++;
+                }
+            }
+        }
+
+        private void remove(Removal removal) {
+            if (!dryRun) {
+                objects.delete(removal.key());
+            }
+            add(removal);
+        }
+
+        /** Records a removal, unless an earlier attempt has recorded it. */
+        private void add(Removal removal) {
+            if (removedKeys.add(removal.key())) {
+                removals.add(removal);
+            }
         }
     }
 }

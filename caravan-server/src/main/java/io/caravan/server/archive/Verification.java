@@ -14,6 +14,7 @@ import io.caravan.server.archive.object.ObjectStoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
@@ -24,7 +25,7 @@ import java.util.random.RandomGenerator;
  */
 public final class Verification {
     private final Archive archive;
-    private final GenerationCheck check;
+    private final BiConsumer<Manifest, Generation> check;
     private final Consumer<String> faultListener;
     private final LongAdder documents = new LongAdder();
     private final LongAdder deleted = new LongAdder();
@@ -35,17 +36,10 @@ public final class Verification {
     private final LongAdder leftoverBytes = new LongAdder();
     private final LongAdder unknown = new LongAdder();
 
-    private Verification(Archive archive, GenerationCheck check, Consumer<String> faultListener) {
+    private Verification(Archive archive, BiConsumer<Manifest, Generation> check, Consumer<String> faultListener) {
         this.archive = archive;
         this.check = check;
         this.faultListener = faultListener;
-    }
-
-    /** Checks one generation of a document. */
-    @FunctionalInterface
-    public interface GenerationCheck {
-        /** @throws CaravanException the fault of the generation */
-        void check(Manifest manifest, Generation generation);
     }
 
     /**
@@ -55,7 +49,7 @@ public final class Verification {
      * @throws ObjectStoreException when the objects cannot be listed; objects that cannot be read are faults
      */
     public static VerificationReport verify(Archive archive, int jobs, VerificationListener listener) {
-        GenerationCheck read = (manifest, generation) -> {
+        BiConsumer<Manifest, Generation> read = (manifest, generation) -> {
             archive.verify(manifest.name(), generation, bytes -> listener.read(0, bytes));
             listener.read(1, 0);
         };
@@ -67,6 +61,7 @@ public final class Verification {
      * another on the calling thread. Deleted documents in the sample are not checked. Ends soon after the thread is
      * interrupted.
      *
+     * @param check checks a generation of a document; throws a {@link CaravanException} with its fault
      * @param faultListener receives the faults, except those that an interrupt may have caused
      * @throws CaravanException when the archive cannot be listed
      */
@@ -74,7 +69,7 @@ public final class Verification {
             Archive archive,
             int sample,
             RandomGenerator random,
-            GenerationCheck check,
+            BiConsumer<Manifest, Generation> check,
             Consumer<String> faultListener) {
         new Verification(archive, check, faultListener).run(sample, random);
     }
@@ -103,7 +98,7 @@ public final class Verification {
     private List<String> choose(int sample, RandomGenerator random) {
         List<String> chosen = new ArrayList<>();
         long[] seen = {0};
-        archive.manifests("", key -> {
+        archive.manifests(key -> {
             if (chosen.size() < sample) {
                 chosen.add(key);
             } else {
@@ -163,7 +158,7 @@ public final class Verification {
         checkEpoch(manifest, found);
         for (Generation generation : checked) {
             try {
-                check.check(manifest, generation);
+                check.accept(manifest, generation);
                 generations.increment();
                 bytes.add(generation.objectBytes());
             } catch (CaravanException problem) {

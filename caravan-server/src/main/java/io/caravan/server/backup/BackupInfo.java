@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param atMillis the start time if this is the server's latest attempt; otherwise, the last modification time of the
  *     directory; in milliseconds since 1970
  * @param bytes length of the backup's files; while the backup is being made, the number of bytes copied so far
- * @param totalBytes number of bytes to copy, while the backup is being made; 0 until that number is known
+ * @param totalBytes number of bytes to copy, while the backup is being made; 0 until that number is
+ *     known; grows with the log, which is copied last
  * @param report the report of the copy, if this is the server's latest attempt and is complete; otherwise null
  * @param problem the reason for its failure, or null
  */

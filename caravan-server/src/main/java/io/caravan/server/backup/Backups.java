@@ -53,14 +53,6 @@ public final class Backups implements AutoCloseable {
     public record Made(Path path, BackupReport report, long millis) {}
 
     /**
-     * The progress of a running backup.
-     *
-     * @param doneBytes bytes copied so far
-     * @param totalBytes bytes to copy; 0 until that is known; grows with the log, which is copied last
-     */
-    public record Underway(long doneBytes, long totalBytes) {}
-
-    /**
      * A running or finished backup. The backup thread records its progress here, and aborts the backup when the server
      * stops.
      */
@@ -172,8 +164,7 @@ public final class Backups implements AutoCloseable {
         }
         Attempt attempt = new Attempt(name, to.of(name));
         Attempt before = latest.get();
-        boolean running = before != null && before.info.state() == State.RUNNING;
-        if (running || !latest.compareAndSet(before, attempt)) {
+        if (before != null && before.info.state() == State.RUNNING || !latest.compareAndSet(before, attempt)) {
             throw new BackupException(
                     Reason.BACKUP_IN_PROGRESS, "another backup is being made: try again when it is done");
         }
@@ -199,10 +190,10 @@ public final class Backups implements AutoCloseable {
         }
     }
 
-    /** Returns the progress of the running backup, or null if none is running. */
-    public @Nullable Underway underway() {
+    /** Returns the running backup, or null if none is running. */
+    public @Nullable BackupInfo running() {
         BackupInfo info = recorded();
-        return info == null || info.state() != State.RUNNING ? null : new Underway(info.bytes(), info.totalBytes());
+        return info == null || info.state() != State.RUNNING ? null : info;
     }
 
     /**

@@ -40,11 +40,6 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
         groups = List.copyOf(groups);
     }
 
-    /** Creates the configuration of a new cluster with one group. */
-    public static ClusterFile ofOneGroup(List<ClusterNode> nodes) {
-        return of(UUID.randomUUID(), Map.of(SlotRange.ALL, nodes));
-    }
-
     /** Creates the configuration of a cluster with a group for each range of slots. */
     public static ClusterFile of(UUID id, Map<SlotRange, List<ClusterNode>> groups) {
         return new ClusterFile(

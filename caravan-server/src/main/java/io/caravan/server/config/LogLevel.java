@@ -8,19 +8,13 @@ import org.slf4j.LoggerFactory;
 
 /** The verbosity of the server's log. */
 public enum LogLevel {
-    ERROR(Level.ERROR),
-    WARN(Level.WARN),
-    INFO(Level.INFO),
-    DEBUG(Level.DEBUG),
-    TRACE(Level.TRACE);
+    ERROR,
+    WARN,
+    INFO,
+    DEBUG,
+    TRACE;
 
     private static final String OWN = "io.caravan";
-
-    private final Level level;
-
-    LogLevel(Level level) {
-        this.level = level;
-    }
 
     /** Returns the level with this name, ignoring case; also accepts the names that Redis uses. */
     public static Optional<LogLevel> named(String name) {
@@ -36,13 +30,7 @@ public enum LogLevel {
 
     /** Returns the effective log level of the process, regardless of how it was set. */
     public static LogLevel current() {
-        Level current = logger(OWN).getEffectiveLevel();
-        for (LogLevel each : values()) {
-            if (each.level.equals(current)) {
-                return each;
-            }
-        }
-        return INFO;
+        return named(logger(OWN).getEffectiveLevel().toString()).orElse(INFO);
     }
 
     /**
@@ -50,6 +38,7 @@ public enum LogLevel {
      * would obscure the server's messages.
      */
     public void apply() {
+        Level level = Level.toLevel(name());
         logger(OWN).setLevel(level);
         logger(org.slf4j.Logger.ROOT_LOGGER_NAME).setLevel(level.isGreaterOrEqual(Level.INFO) ? level : Level.INFO);
     }

@@ -45,8 +45,18 @@ public record Statistic<T>(
      */
     public record Field(String section, String name, boolean open, Function<Number, Object> shown) {}
 
+    /** Returns a counter whose unit is the last word of its name. */
+    static <T> Statistic<T> counter(String name, String text, Function<T, Number> value) {
+        return counter(name, unit(name), text, value);
+    }
+
     static <T> Statistic<T> counter(String name, String unit, String text, Function<T, Number> value) {
         return single(Type.COUNTER, name, unit, text, value, 1);
+    }
+
+    /** Returns a gauge whose unit is the last word of its name. */
+    static <T> Statistic<T> gauge(String name, String text, Function<T, Number> value) {
+        return gauge(name, unit(name), text, value);
     }
 
     static <T> Statistic<T> gauge(String name, String unit, String text, Function<T, Number> value) {
@@ -61,6 +71,10 @@ public record Statistic<T>(
     /** Returns a statistic that only {@code INFO} reports. */
     static <T> Statistic<T> info(String section, String field, Function<T, Number> value) {
         return single(Type.GAUGE, "", "", "", value, 1).field(section, field);
+    }
+
+    static String unit(String name) {
+        return name.substring(name.lastIndexOf('.') + 1);
     }
 
     private static <T> Statistic<T> single(

@@ -45,45 +45,34 @@ public final class Statistics {
 
     /** Statistics of the server's documents. */
     public static final List<Statistic<DocumentService>> DOCUMENTS = List.of(
-            gauge("caravan.documents", "documents", "documents", DocumentService::documents)
-                    .field(KEYSPACE, "documents"),
-            counter(
-                            "caravan.reads",
-                            "reads",
-                            "reads; a read that returns several values counts once",
-                            DocumentService::reads)
+            gauge("caravan.documents", "documents", DocumentService::documents).field(KEYSPACE, "documents"),
+            counter("caravan.reads", "reads; a read that returns several values counts once", DocumentService::reads)
                     .field(STATS, "reads"),
             gauge(
                     "caravan.store.writable",
                     "0 or 1",
                     "1 while the store accepts writes, 0 if it has failed or has no space",
                     each -> each.problem() == null ? 1 : 0),
-            gauge("caravan.store.shards", "shards", "shards of the store, each with a log", DocumentService::shards)
+            gauge("caravan.store.shards", "shards of the store, each with a log", DocumentService::shards)
                     .openField(PERSISTENCE, "shards"));
 
     private static final List<Statistic<StoreStats>> WRITES = List.of(
-            gauge(
-                            "caravan.store.lists",
-                            "lists",
-                            "lists, including lists that the server uses internally",
-                            StoreStats::lists)
+            gauge("caravan.store.lists", "lists, including lists that the server uses internally", StoreStats::lists)
                     .field(KEYSPACE, "lists"),
-            gauge("caravan.store.values", "values", "values of all documents", StoreStats::values)
+            gauge("caravan.store.values", "values of all documents", StoreStats::values)
                     .field(KEYSPACE, "values"),
             counter("caravan.store.appends", "values", "values appended to documents", StoreStats::appends)
                     .field(STATS, "appends"),
             counter(
                             "caravan.store.appended.bytes",
-                            "bytes",
                             "total length of the values appended to documents",
                             StoreStats::appendedBytes)
                     .field(STATS, "appended_bytes"),
-            counter("caravan.store.trims", "trims", "trims", StoreStats::trims).field(STATS, "trims"),
+            counter("caravan.store.trims", "trims", StoreStats::trims).field(STATS, "trims"),
             counter("caravan.store.deletes", "lists", "lists deleted", StoreStats::deletes)
                     .field(STATS, "deletes"),
             counter(
                             "caravan.store.internal.writes",
-                            "writes",
                             "appends, trims, and deletes in lists that the server uses internally, such as the catalog"
                                     + " and the state of the archive; the counters above exclude them",
                             StoreStats::internalWrites)
@@ -96,16 +85,15 @@ public final class Statistics {
                     .field(STATS, "rejections"),
             counter(
                             "caravan.store.failures",
-                            "failures",
                             "failed checkpoints, failed attempts to make a log segment, and damaged values that a"
                                     + " checkpoint found in the log, plus one if the store has failed",
                             StoreStats::failures)
                     .field(STATS, "failures"));
 
     private static final List<Statistic<StoreStats>> LOG = List.of(
-            counter("caravan.store.fsyncs", "fsyncs", "fsyncs of the log", StoreStats::fsyncs)
+            counter("caravan.store.fsyncs", "fsyncs of the log", StoreStats::fsyncs)
                     .field(PERSISTENCE, "log_fsyncs"),
-            counter("caravan.store.log.bytes", "bytes", "bytes written to the log", StoreStats::logBytes)
+            counter("caravan.store.log.bytes", "bytes written to the log", StoreStats::logBytes)
                     .field(PERSISTENCE, "log_bytes"),
             Statistic.<StoreStats>gauge(
                             "caravan.store.flush.records.mean",
@@ -146,7 +134,7 @@ public final class Statistics {
                     "longest time for which the store's lock was held since the start",
                     "lock_max_us",
                     stats -> stats.lockNanos().max()),
-            counter("caravan.store.checkpoints", "checkpoints", "checkpoints published", StoreStats::checkpoints)
+            counter("caravan.store.checkpoints", "checkpoints published", StoreStats::checkpoints)
                     .field(PERSISTENCE, "checkpoints"),
             seconds(
                             "caravan.store.checkpoint.last.seconds",
@@ -158,7 +146,6 @@ public final class Statistics {
                             nanos -> TimeUnit.NANOSECONDS.toMillis(nanos.longValue())),
             gauge(
                             "caravan.store.log.replay.bytes",
-                            "bytes",
                             "approximate length of the log that a recovery would replay",
                             StoreStats::logBytesSinceCheckpoint)
                     .field(PERSISTENCE, "log_bytes_since_checkpoint"));
@@ -166,20 +153,17 @@ public final class Statistics {
     private static final List<Statistic<StoreStats>> HEAP = List.of(
             Statistic.<StoreStats>gauge(
                             "caravan.store.heap.total.bytes",
-                            "bytes",
                             "total size of the heap's files, which is the maximum disk space that they take",
                             stats -> stats.heap().totalBytes())
                     .field(PERSISTENCE, "heap_total_bytes"),
             Statistic.<StoreStats>gauge(
                             "caravan.store.heap.used.bytes",
-                            "bytes",
                             "total size of live entries, in the heap or still in the log; it can therefore exceed the"
                                     + " size of the heap's files",
                             stats -> stats.heap().usedBytes())
                     .field(PERSISTENCE, "heap_used_bytes"),
             Statistic.<StoreStats>gauge(
                             "caravan.store.heap.free.bytes",
-                            "bytes",
                             "free space in the heap's files",
                             stats -> stats.heap().freeBytes())
                     .field(PERSISTENCE, "heap_free_bytes"),
@@ -193,9 +177,9 @@ public final class Statistics {
 
     /** Statistics of the file system that contains the store. */
     public static final List<Statistic<DiskSpace>> DISK = List.of(
-            gauge("caravan.disk.free.bytes", "bytes", "free space of the store's file system", DiskSpace::freeBytes)
+            gauge("caravan.disk.free.bytes", "free space of the store's file system", DiskSpace::freeBytes)
                     .field(PERSISTENCE, "disk_free_bytes"),
-            gauge("caravan.disk.total.bytes", "bytes", "size of the store's file system", DiskSpace::totalBytes)
+            gauge("caravan.disk.total.bytes", "size of the store's file system", DiskSpace::totalBytes)
                     .field(PERSISTENCE, "disk_total_bytes"));
 
     /** The durations of requests, which {@link ServerMetrics} records itself. */
@@ -236,29 +220,21 @@ public final class Statistics {
                     network -> Map.of("total", network.rejectedConnections(), "address", network.rejectedByAddress())),
             gauge(
                             "caravan.requests.in.flight.bytes",
-                            "bytes",
                             "requests that the server has read and not yet replied to",
                             Network::inFlightBytes)
                     .field(STATS, "in_flight_bytes"),
             counter(
                     "caravan.requests.closed.connections",
-                    "connections",
                     "connections closed because they made no progress while all requests together were at their limit",
                     Network::closedForRequests),
-            gauge(
-                    "caravan.replies.pending.bytes",
-                    "bytes",
-                    "replies that clients have not received",
-                    Network::replyBytes),
+            gauge("caravan.replies.pending.bytes", "replies that clients have not received", Network::replyBytes),
             counter(
                     "caravan.replies.closed.connections",
-                    "connections",
                     "connections closed because their clients read nothing while all replies together were at their"
                             + " limit",
                     Network::closedForReplies),
             gauge(
                     "caravan.waits.bytes",
-                    "bytes",
                     "memory for subscriptions, names in `BLPOP`, and streams in `/v1/live`",
                     Network::waitBytes),
             info(STATS, "maxclients", network -> network.config().limits().maxConnections()));
@@ -300,14 +276,12 @@ public final class Statistics {
                     .openField(ARCHIVED, "archive_backlog"),
             gauge(
                             "caravan.archive.lag.seconds",
-                            "seconds",
                             "upper bound on the age of the oldest change in the backlog; 0 if there is none, and normally at"
                                     + " most `archive-after`",
                             ArchiveStatus::lagSeconds)
                     .openField(ARCHIVED, "archive_lag_seconds"),
             gauge(
                             "caravan.archive.overdue.seconds",
-                            "seconds",
                             "upper bound on the time by which a change exceeds the `archive-after` of the server or of"
                                     + " its space; 0 if no change does",
                             ArchiveStatus::overdueSeconds)
@@ -321,14 +295,13 @@ public final class Statistics {
                     .openField(ARCHIVED, "archive_last_success_ms"),
             gauge(
                     "caravan.archive.backoff.seconds",
-                    "seconds",
                     "time until the next attempt after failures",
                     ArchiveStatus::backOffSeconds),
             counter("caravan.archive.documents", "snapshots", "snapshots archived", ArchiveStatus::documents)
                     .field(ARCHIVED, "archive_documents"),
             counter("caravan.archive.tombstones", "deletions", "deletions archived", ArchiveStatus::tombstones)
                     .field(ARCHIVED, "archive_tombstones"),
-            counter("caravan.archive.written.bytes", "bytes", "bytes written to the archive", ArchiveStatus::bytes)
+            counter("caravan.archive.written.bytes", "bytes written to the archive", ArchiveStatus::bytes)
                     .field(ARCHIVED, "archive_bytes"),
             Statistic.<ArchiveStatus>several(
                             Type.COUNTER,
@@ -341,11 +314,7 @@ public final class Statistics {
             info(ARCHIVED, "archive_epoch", ArchiveStatus::epoch));
 
     static final List<Statistic<Hydration>> HYDRATION = List.of(
-            counter(
-                    "caravan.hydrate.documents",
-                    "documents",
-                    "documents fetched from the archive",
-                    Hydration::hydrated),
+            counter("caravan.hydrate.documents", "documents fetched from the archive", Hydration::hydrated),
             counter("caravan.hydrate.failures", "fetches", "fetches that failed", Hydration::failures),
             gauge(
                     "caravan.hydrate.waiting",
@@ -356,7 +325,6 @@ public final class Statistics {
     static final List<Statistic<Drills>> DRILLS = List.of(
             counter(
                     "caravan.drill.failures",
-                    "failures",
                     "documents that drills could not restore as they were, and drills that failed",
                     Drills::failures),
             gauge(
@@ -366,12 +334,10 @@ public final class Statistics {
                     last(report -> report.finishedMillis() / 1e3)),
             gauge(
                     "caravan.drill.last.documents",
-                    "documents",
                     "documents that the last drill restored",
                     last(DrillReport::documents)),
             gauge(
                     "caravan.drill.last.failures",
-                    "failures",
                     "failures of the last drill",
                     last(report -> report.failures().size())));
 
@@ -380,16 +346,14 @@ public final class Statistics {
      * are at most a thousand spaces.
      */
     public static final List<Statistic<Spaces>> SPACES = List.of(
-            space("documents", "documents", "documents in the space", Space::documents),
-            space("bytes", "bytes", "bytes of the values in the space", Space::bytes),
+            space("documents", "documents in the space", Space::documents),
+            space("bytes", "bytes of the values in the space", Space::bytes),
             space(
                     "quota.documents",
-                    "documents",
                     "the quota of documents, 0 for none",
                     space -> space.settings().get(SpaceSetting.QUOTA_DOCUMENTS)),
             space(
                     "quota.bytes",
-                    "bytes",
                     "the quota of bytes, 0 for none",
                     space -> space.settings().get(SpaceSetting.QUOTA_BYTES)),
             space(
@@ -397,19 +361,13 @@ public final class Statistics {
                     "level",
                     "durability of an acknowledged write: 1 `memory`, 2 `process`, 3 `sync`, 4 `replicated`",
                     space -> 1 + space.durability().ordinal()),
-            space(
-                    "writes",
-                    "writes",
-                    "appends and creations since the start",
-                    space -> space.status().writes()),
+            space("writes", "appends and creations since the start", space -> space.status().writes()),
             space(
                     "written.bytes",
-                    "bytes",
                     "bytes appended since the start",
                     space -> space.status().writtenBytes()),
             space(
                             "retention.trimmed.values",
-                            "values",
                             "values trimmed by the retention of the space since the start",
                             space -> space.status().retentionTrimmedValues())
                     .field("Spaces", "spaces_retention_trimmed_values"),
@@ -444,32 +402,28 @@ public final class Statistics {
                     "0 or 1",
                     "1 if this node knows the leader; 0 during an election, or if the node cannot reach a majority",
                     cluster -> cluster.leader().isPresent() ? 1 : 0),
-            gauge("caravan.cluster.term", "term", "the current Raft term", Cluster::term)
+            gauge("caravan.cluster.term", "the current Raft term", Cluster::term)
                     .openField("Cluster", "cluster_term"),
             info("Cluster", "cluster_committed_entries", Cluster::committed),
             gauge(
                             "caravan.cluster.unapplied.entries",
-                            "entries",
                             "committed entries that this node has not applied yet",
                             Cluster::behind)
                     .openField("Cluster", "cluster_unapplied_entries"),
-            gauge("caravan.cluster.log.entries", "entries", "entries that the node's Raft log keeps", Cluster::kept)
+            gauge("caravan.cluster.log.entries", "entries that the node's Raft log keeps", Cluster::kept)
                     .openField("Cluster", "cluster_log_entries"),
             node(
                     "lag.entries",
-                    "entries",
                     "committed entries that a node, by `node`, has not received, as far as this node knows; most"
                             + " accurate on the leader",
                     cluster -> progress -> Math.max(0, cluster.committed() - progress.committed())),
             node(
                     "last.contact.seconds",
-                    "seconds",
                     "time since the leader last received a reply from a node, by `node`; 0 if this is not known",
                     cluster -> progress ->
                             progress.silent() == null ? 0 : progress.silent().toMillis() / 1e3),
             node(
                     "snapshot.bytes",
-                    "bytes",
                     "bytes of a snapshot that a node, by `node`, has received; 0 if the node is not receiving a"
                             + " snapshot, as far as this node knows",
                     cluster -> progress ->
@@ -517,6 +471,10 @@ public final class Statistics {
         };
     }
 
+    private static Statistic<Spaces> space(String name, String text, Function<Space, Number> value) {
+        return space(name, Statistic.unit(name), text, value);
+    }
+
     private static Statistic<Spaces> space(String name, String unit, String text, Function<Space, Number> value) {
         return several(Type.GAUGE, "caravan.space." + name, unit, text, "prefix", spaces -> {
             Map<String, Number> values = new LinkedHashMap<>();
@@ -529,8 +487,8 @@ public final class Statistics {
      * Returns a statistic with a value for each current member of the group; the value is 0 if the progress is unknown.
      */
     private static Statistic<Cluster> node(
-            String name, String unit, String text, Function<Cluster, Function<Progress, Number>> value) {
-        return several(Type.GAUGE, "caravan.cluster.node." + name, unit, text, "node", cluster -> {
+            String name, String text, Function<Cluster, Function<Progress, Number>> value) {
+        return several(Type.GAUGE, "caravan.cluster.node." + name, Statistic.unit(name), text, "node", cluster -> {
             Map<String, Number> values = new TreeMap<>();
             cluster.nodes().forEach(node -> values.put(node.id(), 0));
             Function<Progress, Number> ofNode = value.apply(cluster);

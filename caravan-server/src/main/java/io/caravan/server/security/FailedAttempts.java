@@ -6,10 +6,10 @@ import io.caravan.server.net.ClientSubnet;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import javax.crypto.Mac;
@@ -36,15 +36,7 @@ final class FailedAttempts {
 
     private final LongSupplier nanoClock;
     private final SecretKeySpec key = new SecretKeySpec(randomKey(), HASH);
-    /** The attempts of each address, starting with the least recently seen address. */
-    private final Map<ClientSubnet, Attempts> byAddress = new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<ClientSubnet, Attempts> eldest) {
-            return size() > ADDRESSES;
-        }
-    };
+    private final Map<ClientSubnet, Attempts> byAddress = new Recent<>(ADDRESSES);
 
     /** The cost of a wrong secret to its address, in attempts: none if the address presented it before. */
     enum Cost {
@@ -55,8 +47,8 @@ final class FailedAttempts {
 
     /** The remaining attempts and the recent secrets of one address. */
     private static final class Attempts {
-        final RecentHashes right = new RecentHashes();
-        final RecentHashes wrong = new RecentHashes();
+        final Set<Long> right = Collections.newSetFromMap(new Recent<>(SECRETS));
+        final Set<Long> wrong = Collections.newSetFromMap(new Recent<>(SECRETS));
         /** The time at which the address will have all its attempts again. */
         long restoredNanos;
 
@@ -65,26 +57,20 @@ final class FailedAttempts {
         }
     }
 
-    /** A limited number of hashes, starting with the most recently presented. */
-    private static final class RecentHashes {
-        private final List<Long> hashes = new ArrayList<>(1);
+    /** A map that drops its least recently used entry when it exceeds a limit. Small while it is empty. */
+    private static final class Recent<K, V> extends LinkedHashMap<K, V> {
+        private static final long serialVersionUID = 1L;
 
-        boolean contains(long hash) {
-            return hashes.contains(hash);
+        private final int limit;
+
+        Recent(int limit) {
+            super(1, 0.75f, true);
+            this.limit = limit;
         }
 
-        /** Moves the hash to the front; returns false if it was already present. */
-        boolean add(long hash) {
-            boolean known = remove(hash);
-            if (hashes.size() == SECRETS) {
-                hashes.remove(SECRETS - 1);
-            }
-            hashes.add(0, hash);
-            return !known;
-        }
-
-        boolean remove(long hash) {
-            return hashes.remove((Long) hash);
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
+            return size() > limit;
         }
     }
 

@@ -106,7 +106,7 @@ public final class TestCluster implements AutoCloseable {
     }
 
     private static ClusterFile ofOneGroup() {
-        return ClusterFile.ofOneGroup(freeNodes("a", "b", "c"));
+        return ClusterFile.of(UUID.randomUUID(), Map.of(SlotRange.ALL, freeNodes("a", "b", "c")));
     }
 
     private TestCluster(

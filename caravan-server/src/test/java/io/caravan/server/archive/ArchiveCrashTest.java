@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.Pruning.Policies;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
@@ -29,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ArchiveCrashTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName KEPT = DocumentName.of("kept");
-    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), 0, Duration.ofDays(30));
+    private static final Policies POLICY = name -> new PrunePolicy(1, Duration.ofDays(7), 0, Duration.ofDays(30));
     private static final long START = 1_000_000_000_000L;
 
     private final AtomicLong millis = new AtomicLong();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.ArchiveWalk.NamedObjects;
+import io.caravan.server.archive.Pruning.Policies;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
@@ -25,7 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class ArchiveModel {
     private static final List<String> NAMES = List.of("a", "a-b", "long/name");
-    private static final PrunePolicy POLICY = new PrunePolicy(2, Duration.ofHours(6), 0, PrunePolicy.LEAST_RETAIN);
+    private static final Policies POLICY = name -> new PrunePolicy(2, Duration.ofHours(6), 0, PrunePolicy.LEAST_RETAIN);
     private static final int FAULT_ONE_IN = 25;
 
     private final Random random;
@@ -75,16 +76,17 @@ final class ArchiveModel {
 
     private void prune(String name) {
         Archive archive = Archive.open(pruner);
-        DocumentPruner.Run run = new DocumentPruner.Run(
+        Pruning pruning = new Pruning(
                 pruner,
                 new Manifests(pruner, archive.root().store()),
                 archive.root().epoch(),
                 POLICY,
                 millis.get(),
-                false);
+                false,
+                new PruneRecord());
         long settledMillis = millis.get() - Duration.ofDays(1).toMillis();
         NamedObjects listed = NamedObjects.list(pruner, ArchiveKeys.encode(DocumentName.of(name)), false);
-        removed += new DocumentPruner(run, listed)
+        removed += pruning.new DocumentPruner(listed)
                 .prune(settledMillis)
                 .takeRemovals()
                 .size();

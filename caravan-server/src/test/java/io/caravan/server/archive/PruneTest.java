@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.Pruning.Policies;
 import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
@@ -30,7 +31,7 @@ class PruneTest {
     private static final long HOUR = Duration.ofHours(1).toMillis();
     private static final long START = 1_000_000_000_000L;
     private static final DocumentName NAME = DocumentName.of("a");
-    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), 0, Duration.ofDays(30));
+    private static final Policies POLICY = name -> new PrunePolicy(1, Duration.ofDays(7), 0, Duration.ofDays(30));
 
     private final AtomicLong millis = new AtomicLong(START);
     private final InstantSource clock = () -> Instant.ofEpochMilli(millis.get());
@@ -113,7 +114,7 @@ class PruneTest {
 
     @Test
     void thinReadsOnlyManifestsWithExcessSnapshots() {
-        PrunePolicy policy = new PrunePolicy(2, Duration.ZERO, 0, Duration.ofDays(30));
+        Policies policy = name -> new PrunePolicy(2, Duration.ZERO, 0, Duration.ofDays(30));
         for (int next = 1; next <= 3; next++) {
             Archiving.archive(archive, state(next, START));
         }
@@ -127,21 +128,10 @@ class PruneTest {
                 .isEqualTo(2);
     }
 
-    private static PrunePolicies policies(String prefix, int generations, int otherwise) {
-        return new PrunePolicies() {
-            @Override
-            public PrunePolicy of(DocumentName name) {
-                return policy(name.text().startsWith(prefix) ? generations : otherwise);
-            }
-
-            @Override
-            public PrunePolicy general() {
-                return policy(otherwise);
-            }
-
-            private PrunePolicy policy(int kept) {
-                return new PrunePolicy(kept, Duration.ZERO, 0, Duration.ofDays(30));
-            }
+    private static Policies policies(String prefix, int generations, int otherwise) {
+        return name -> {
+            int kept = name != null && name.text().startsWith(prefix) ? generations : otherwise;
+            return new PrunePolicy(kept, Duration.ZERO, 0, Duration.ofDays(30));
         };
     }
 

@@ -55,7 +55,6 @@ final class ArchiveSchedule {
 
     private final ArchiveSlot[] slots;
     private int unverifiedSlots;
-    private int lastRetried = DELETIONS;
 
     /** The waiting and running jobs, by document name. A waiting job is in one of the queues. */
     private final Map<DocumentName, Job> jobs = new HashMap<>();
@@ -208,8 +207,10 @@ final class ArchiveSchedule {
      * @param changed each change that cannot wait for the next scan
      * @param unchanged the other documents, to verify the slot if there is space; null when the slot needs no
      *     verification
+     * @return false if there was no space for all changes or for the verification; the slot must then be scanned again
+     *     when there is space
      */
-    synchronized void scanned(
+    synchronized boolean scanned(
             int number, long nowMillis, long nextMillis, List<Change> changed, @Nullable List<Change> unchanged) {
         ArchiveSlot slot = slots[number];
         Backlog rest = new Backlog();
@@ -224,10 +225,9 @@ final class ArchiveSchedule {
         if (verification != null) {
             slot.verification = verification;
             verifyIfDone(slot);
-        } else if (unchanged != null) {
-            // The verification needs another scan, even if the slot is empty or all its documents already have jobs.
-            slot.lacksSpace = true;
         }
+        // The verification needs another scan, even if the slot is empty or all its documents already have jobs.
+        return rest.count == 0 && (unchanged == null || verification != null);
     }
 
     private void schedule(
@@ -424,36 +424,14 @@ final class ArchiveSchedule {
         return unverifiedSlots == 0;
     }
 
-    /** Returns the next slot to scan again because there is space now, or -1 if there is no such slot. */
-    synchronized int nextWithSpace() {
-        int next = hasSpace() ? nextLackingSpace() : -1;
-        lastRetried = next < 0 ? lastRetried : next;
-        return next;
-    }
-
-    private int nextLackingSpace() {
-        for (int i = 1; i <= SLOTS; i++) {
-            int next = (lastRetried + i) % SLOTS;
-            if (slots[next].lacksSpace) {
-                return next;
-            }
-        }
-        return -1;
-    }
-
-    /** Whether the schedule had space for the changes of all slots. */
-    synchronized boolean isComplete() {
-        return nextLackingSpace() < 0;
-    }
-
     /** Whether at least half of the capacity is free; a scan to fill less space would be too expensive. */
-    private boolean hasSpace() {
+    synchronized boolean hasSpace() {
         return !ended && waiting.size() <= capacity / 2;
     }
 
-    /** Waits until this time has passed, {@link #nextWithSpace} finds a slot, or {@link #wake} is called. */
-    synchronized void awaitSpace(long nanos) throws InterruptedException {
-        await(nanos, () -> woken || hasSpace() && nextLackingSpace() >= 0);
+    /** Waits until this time has passed, there is space if it is needed, or {@link #wake} is called. */
+    synchronized void awaitSpace(long nanos, boolean needed) throws InterruptedException {
+        await(nanos, () -> woken || needed && hasSpace());
         woken = false;
     }
 

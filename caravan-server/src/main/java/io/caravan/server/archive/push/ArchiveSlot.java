@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
 final class ArchiveSlot {
     /** The changes that have no jobs, because there was no space or because their jobs have failed. */
     Backlog unscheduled = new Backlog();
-    /** Whether there was no space for some of the changes. */
-    boolean lacksSpace;
     /** Whether the marks of the slot's documents may refer to another archive. */
     boolean unverified;
     /** The verification of all documents in the slot; null if none is in progress. */
@@ -105,6 +103,5 @@ final class ArchiveSlot {
         scannedMillis = nowMillis;
         nextMillis = next;
         unscheduled = rest;
-        lacksSpace = rest.count > 0;
     }
 }

@@ -91,7 +91,7 @@ public final class Archiver implements AutoCloseable {
                 ? null
                 : new Pruner(
                         ownership::archive,
-                        new SpacePolicies(documents.spaces(), pruning.policy()),
+                        Pruner.policies(documents.spaces(), pruning.policy()),
                         pruning.every(),
                         clock,
                         System::nanoTime,

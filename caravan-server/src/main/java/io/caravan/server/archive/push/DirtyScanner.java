@@ -10,7 +10,9 @@ import io.caravan.server.document.space.SpaceSetting;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +48,8 @@ final class DirtyScanner implements Runnable {
     private long roundNanos;
     private long roundStartNanos;
     private int slot;
+    /** The slots that lacked space, in the order in which they are scanned again when there is space. */
+    private final Set<Integer> lackingSpace = new LinkedHashSet<>();
 
     private volatile @Nullable CompletableFuture<Void> hurry;
     private volatile boolean stopped;
@@ -102,17 +106,20 @@ final class DirtyScanner implements Runnable {
     private void step() throws InterruptedException {
         startRoundIfNeeded();
         long waitNanos = roundStartNanos + slot * (roundNanos / ArchiveSchedule.SLOTS) - System.nanoTime();
-        int withSpace = waitNanos <= 0 ? -1 : schedule.nextWithSpace();
         if (waitNanos <= 0) {
             scan(nextSlot());
-        } else if (withSpace >= 0) {
-            scan(withSpace);
+        } else if (!lackingSpace.isEmpty() && schedule.hasSpace()) {
+            Integer next = lackingSpace.iterator().next();
+            // Moves to the end of the order, whatever the scan finds.
+            lackingSpace.remove(next);
+            lackingSpace.add(next);
+            scan(next);
         } else {
-            if (hurrying != null && schedule.isComplete()) {
+            if (hurrying != null && lackingSpace.isEmpty()) {
                 hurrying.complete(null);
                 hurrying = null;
             }
-            schedule.awaitSpace(Math.min(waitNanos, LONGEST_WAIT_NANOS));
+            schedule.awaitSpace(Math.min(waitNanos, LONGEST_WAIT_NANOS), !lackingSpace.isEmpty());
         }
     }
 
@@ -196,7 +203,15 @@ final class DirtyScanner implements Runnable {
                 unchanged.add(new Change(document.name(), null, 0, afterMillis(document.name())));
             }
         }
-        schedule.scanned(stripe, now, next, changed, all ? unchanged : null);
+        scanned(stripe, schedule.scanned(stripe, now, next, changed, all ? unchanged : null));
+    }
+
+    private void scanned(int number, boolean complete) {
+        if (complete) {
+            lackingSpace.remove(number);
+        } else {
+            lackingSpace.add(number);
+        }
     }
 
     /** Returns the latest time at which a slot that is scanned now will be scanned again. */
@@ -210,6 +225,7 @@ final class DirtyScanner implements Runnable {
                 .map(deletion ->
                         new Change(deletion.name(), deletion, deletion.deletedAtMillis(), afterMillis(deletion.name())))
                 .toList();
-        schedule.scanned(ArchiveSchedule.DELETIONS, now, nextMillis(now), found, null);
+        int number = ArchiveSchedule.DELETIONS;
+        scanned(number, schedule.scanned(number, now, nextMillis(now), found, null));
     }
 }

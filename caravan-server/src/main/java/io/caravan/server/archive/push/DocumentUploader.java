@@ -157,7 +157,9 @@ final class DocumentUploader {
             return null;
         }
         try (SnapshotReader snapshot = archive.read(name, lost)) {
-            return snapshot.header().attributes().equals(info.attributes().portable()) ? markOf(lost, info) : null;
+            return snapshot.header().attributes().equals(info.attributes().portable())
+                    ? Archive.mark(lost, info.attributes())
+                    : null;
         }
     }
 
@@ -176,7 +178,7 @@ final class DocumentUploader {
         }
         archive.commit(before, with(name, before, put));
         DocumentInfo taken = Objects.requireNonNull(values.taken);
-        ArchiveMark after = markOf(put, taken);
+        ArchiveMark after = Archive.mark(put, taken.attributes());
         return mark(name, taken.id(), after) ? new Archived(after, true) : null;
     }
 
@@ -198,16 +200,6 @@ final class DocumentUploader {
                 new ArrayList<>(before == null ? List.of() : before.manifest().generations());
         generations.add(added);
         return new Manifest(archive.root().store(), name, archive.root().epoch(), added.number(), generations, null);
-    }
-
-    private static ArchiveMark markOf(Generation generation, DocumentInfo info) {
-        return new ArchiveMark(
-                generation.incarnation(),
-                generation.number(),
-                generation.firstSequence(),
-                generation.nextSequence(),
-                generation.takenAtMillis(),
-                info.attributes().portableHash());
     }
 
     /** Writes a mark, and waits until it is durable; returns false when the document no longer exists. */

@@ -2,10 +2,15 @@ package io.caravan.server.archive.push;
 
 import io.caravan.CaravanException;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.PrunePolicies;
+import io.caravan.server.archive.PrunePolicy;
+import io.caravan.server.archive.Pruning.Policies;
 import io.caravan.server.archive.Pruning.PruneListener;
 import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.Pruning.Removal;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.SpaceSettings;
+import io.caravan.server.document.space.Spaces;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -45,7 +50,7 @@ final class Pruner implements AutoCloseable {
     };
 
     private final Supplier<@Nullable Archive> archive;
-    private final PrunePolicies policies;
+    private final Policies policies;
     private final Duration every;
     private final InstantSource clock;
     private final LongSupplier nanoTime;
@@ -66,7 +71,7 @@ final class Pruner implements AutoCloseable {
      */
     Pruner(
             Supplier<@Nullable Archive> archive,
-            PrunePolicies policies,
+            Policies policies,
             Duration every,
             InstantSource clock,
             LongSupplier nanoTime,
@@ -80,6 +85,28 @@ final class Pruner implements AutoCloseable {
         this.startNanos = nanoTime.getAsLong();
         this.thoroughNanos = startNanos;
         this.outcomes = outcomes;
+    }
+
+    /** Returns the policies of a server. Each setting of a document's space overrides the general policy. */
+    static Policies policies(Spaces spaces, PrunePolicy general) {
+        return name -> {
+            Space space = name == null ? null : spaces.find(name);
+            return space == null ? general : policy(space.settings(), general);
+        };
+    }
+
+    private static PrunePolicy policy(SpaceSettings space, PrunePolicy general) {
+        return new PrunePolicy(
+                number(space, SpaceSetting.ARCHIVE_KEEP, general.generations()),
+                space.has(SpaceSetting.ARCHIVE_KEEP_DAYS)
+                        ? Duration.ofDays(space.get(SpaceSetting.ARCHIVE_KEEP_DAYS))
+                        : general.age(),
+                number(space, SpaceSetting.ARCHIVE_KEEP_DAILY, general.days()),
+                general.retain());
+    }
+
+    private static int number(SpaceSettings space, SpaceSetting setting, int otherwise) {
+        return space.has(setting) ? Math.toIntExact(space.get(setting)) : otherwise;
     }
 
     void start() {

@@ -87,22 +87,11 @@ final class DocumentRestorer {
         @Nullable
         ArchiveMark mark(Attributes attributes) {
             return switch (mark) {
-                case GENERATION -> DocumentRestorer.mark(generation, attributes);
+                case GENERATION -> Archive.mark(generation, DocumentAttributes.of(attributes));
                 case NEW -> ArchiveMark.first(RANDOM.nextLong());
                 case NONE -> null;
             };
         }
-    }
-
-    /** Returns the mark of a document that equals the generation. */
-    static ArchiveMark mark(Generation generation, Attributes attributes) {
-        return new ArchiveMark(
-                generation.incarnation(),
-                generation.number(),
-                generation.firstSequence(),
-                generation.nextSequence(),
-                generation.takenAtMillis(),
-                DocumentAttributes.of(attributes).portableHash());
     }
 
     /**

@@ -5,9 +5,24 @@ import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Verification;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.restore.DocumentRestorer.Source;
+import io.caravan.server.archive.restore.Drills.DrillReport;
 import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.ScanPage;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,6 +31,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Executors;
@@ -28,7 +44,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a {@link Drill} periodically, on one thread of the lowest priority. The scratch store is a hidden directory next
+ * Runs a drill periodically, on one thread of the lowest priority. The scratch store is a hidden directory next
  * to the data directory. A scratch store of an earlier process is removed first.
  */
 public final class Drills implements AutoCloseable {
@@ -36,7 +52,7 @@ public final class Drills implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final Supplier<Archive> archive;
-    private final DocumentService documents;
+    private final DocumentService live;
     private final Path scratch;
     private final int maxValueBytes;
     private final int sample;
@@ -50,7 +66,7 @@ public final class Drills implements AutoCloseable {
     /** @param archive returns the archive; throws an exception with the reason when it is not available */
     Drills(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, InstantSource clock) {
         this.archive = archive;
-        this.documents = documents;
+        this.live = documents;
         Path data = config.data().toAbsolutePath().normalize();
         this.scratch = data.resolveSibling("." + data.getFileName() + ".drill");
         this.maxValueBytes = config.maxValueBytes();
@@ -95,7 +111,6 @@ public final class Drills implements AutoCloseable {
     DrillReport run() {
         remove();
         try {
-            DrillReport report;
             // Segments of the default sizes would be 96 MiB of zeros for a sample of perhaps a few documents.
             int longest = (maxValueBytes / StoreConfig.BLOCK_BYTES + 2) * StoreConfig.BLOCK_BYTES;
             StoreConfig config = StoreConfig.builder(scratch)
@@ -104,8 +119,10 @@ public final class Drills implements AutoCloseable {
                     .logBufferBytes(longest)
                     .logSegmentBytes(2 * longest)
                     .build();
-            try (ListStore store = DurableListStore.open(config)) {
-                report = new Drill(archive.get(), documents, random).run(store, sample, clock);
+            DrillReport report;
+            try (ListStore store = DurableListStore.open(config);
+                    DocumentService restored = DocumentService.offline(store)) {
+                report = new Drill(archive.get(), restored).run();
             }
             if (!thread.isShutdown()) {
                 record(report);
@@ -150,6 +167,133 @@ public final class Drills implements AutoCloseable {
             }
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * A {@link Verification} that restores a random sample of the archive's documents to a scratch store, to prove that
+     * a restore works. Each document is read back and compared with its manifest, and with the live document where
+     * their sequences overlap. The drill also checks that the archive contains the documents in an equally large sample
+     * of live documents. It costs the server no more than one reader, and ends soon after the thread is interrupted.
+     */
+    private final class Drill {
+        private final Archive opened;
+        private final DocumentService restored;
+        private final List<String> faults = new ArrayList<>();
+        private long documents;
+        private long values;
+
+        /** @param restored the documents of an empty store, which is empty again after the drill */
+        Drill(Archive opened, DocumentService restored) {
+            this.opened = opened;
+            this.restored = restored;
+        }
+
+        DrillReport run() {
+            Verification.sample(opened, sample, random, this::check, faults::add);
+            requireArchived();
+            return new DrillReport(documents, values, faults, clock.millis());
+        }
+
+        /**
+         * Checks that the archive contains a sample of the live documents that are marked as archived, because the
+         * configured archive may be empty, the wrong one, or an older copy.
+         */
+        private void requireArchived() {
+            int first = random.nextInt(DocumentService.STRIPES);
+            int left = sample;
+            for (int i = 0; i < DocumentService.STRIPES && left > 0; i++) {
+                for (ScanPage.Found found : live.stripe((first + i) % DocumentService.STRIPES)) {
+                    ArchiveMark mark = found.info().attributes().archived();
+                    if (mark != null
+                            && mark.generation() > 0
+                            && left-- > 0
+                            && !Thread.currentThread().isInterrupted()) {
+                        requireArchived(found, mark);
+                    }
+                }
+            }
+        }
+
+        private void requireArchived(ScanPage.Found found, ArchiveMark mark) {
+            try {
+                KeptManifest kept = opened.manifest(found.name());
+                DocumentInfo still = live.peek(found.name());
+                boolean same = still != null && still.id() == found.info().id();
+                if (same && (kept == null || !hasReached(kept.manifest(), mark))) {
+                    faults.add("document '" + found.name() + "' was archived, and the archive does not have it");
+                }
+            } catch (CaravanException problem) {
+                if (!Thread.currentThread().isInterrupted()) {
+                    faults.add(String.valueOf(problem.getMessage()));
+                }
+            }
+        }
+
+        /** Whether the document exists in the archive, in the state of the mark or a later one. */
+        private static boolean hasReached(Manifest manifest, ArchiveMark mark) {
+            Generation latest = manifest.latest();
+            return manifest.tombstone() == null
+                    && latest != null
+                    && latest.incarnation() == mark.incarnation()
+                    && latest.number() >= mark.generation();
+        }
+
+        /** Restores a generation to the scratch store, and reads it back. */
+        private void check(Manifest manifest, Generation latest) {
+            DocumentName name = manifest.name();
+            documents++;
+            Outcome.<Restored>await(outcome -> new DocumentRestorer(() -> opened, restored, bytes -> {})
+                    .create(Source.of(manifest, latest), outcome));
+            values += latest.count();
+            String difference = difference(name, latest);
+            Outcome.<Boolean>await(outcome -> restored.write(name, EditedDocument::delete, outcome));
+            if (difference != null) {
+                throw new ArchiveException(
+                        Reason.DIVERGED, "document '" + name + "', restored from " + latest.key() + ", " + difference);
+            }
+        }
+
+        /** Returns how the restored document differs from its generation or the live document; null if it does not. */
+        private @Nullable String difference(DocumentName name, Generation generation) {
+            DocumentInfo now = live.peek(name);
+            long from = Math.max(now == null ? 0 : now.firstSequence(), generation.firstSequence());
+            long to = Math.min(now == null ? 0 : now.nextSequence(), generation.nextSequence());
+            String shared = from < to ? liveHash(name, generation, from, to) : null;
+            SequenceHash copy = new SequenceHash(from, to, info -> true);
+            DocumentInfo info = restored.peek(name);
+            if (info == null || !restored.snapshot(name, copy)) {
+                return "does not exist";
+            }
+            if (info.firstSequence() != generation.firstSequence()
+                    || info.nextSequence() != generation.nextSequence()
+                    || copy.count() != generation.count()
+                    || copy.bytes() != generation.valueBytes()) {
+                return "has the sequences " + info.firstSequence() + " to " + info.nextSequence() + " and "
+                        + copy.bytes()
+                        + " bytes; its manifest says " + generation.firstSequence() + " to " + generation.nextSequence()
+                        + " and " + generation.valueBytes();
+            }
+            return shared == null || shared.equals(copy.finish())
+                    ? null
+                    : "has other values than the live document between the sequences " + from + " and " + to;
+        }
+
+        /**
+         * Hashes values of the live document, if it belongs to the generation's incarnation and has all of these values.
+         * Returns null otherwise.
+         */
+        private @Nullable String liveHash(DocumentName name, Generation generation, long from, long to) {
+            SequenceHash hash = new SequenceHash(from, to, info -> {
+                ArchiveMark mark = info.attributes().archived();
+                return mark != null && mark.incarnation() == generation.incarnation() && info.firstSequence() <= from;
+            });
+            try {
+                return live.snapshot(name, hash) && hash.count() > 0 ? hash.finish() : null;
+            } catch (DocumentException changing) {
+                // The live values are being removed, so there is nothing to compare.
+                return null;
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.document.ArchiveMark;
@@ -29,19 +30,94 @@ import org.jspecify.annotations.Nullable;
  * <p>Each write requires that the document still ends where the previous write ended. Therefore, no value appears twice
  * or out of order, regardless of concurrent appends. If a client appends or the process ends between two writes, the
  * document has received only some of the missing values, starting with the first.
+ *
+ * <p>Also decides what a restore of a generation under the document's own name does. Sequences and incarnations alone
+ * determine it, without reading values:
+ *
+ * <table> <caption>The rules, in their order</caption>
+ *   <tr><th>the store has</th><th>the archive has</th><th>to do</th></tr>
+ *   <tr><td>nothing, or a deletion</td><td>a document, not deleted</td><td>create it</td></tr>
+ *   <tr><td>nothing, or a deletion</td><td>a document, deleted</td><td>create it if the generation was chosen, else
+ *       rejected</td></tr>
+ *   <tr><td>another incarnation</td><td>a document</td><td>rejected</td></tr>
+ *   <tr><td>the same</td><td>no further sequence</td><td>nothing; rejected if the generation was chosen</td></tr>
+ *   <tr><td>the same, closed</td><td>further sequences</td><td>rejected</td></tr>
+ *   <tr><td>the same</td><td>further sequences that start above the store's next</td><td>rejected</td></tr>
+ *   <tr><td>the same</td><td>further sequences</td><td>append the missing values</td></tr>
+ * </table>
  */
 final class Merge {
+    /** The alternative that most rejection messages suggest. */
+    static final String AS_ANOTHER = "restore it under another name (AS, --as)";
+
     private final Supplier<Archive> archive;
     private final DocumentService documents;
     private final Source source;
     private final DocumentInfo before;
 
-    /** @param before the document before the merge; {@link MergePlan} permits appending to it */
+    /** @param before the document before the merge; {@link #isNeeded} permits appending to it */
     Merge(Supplier<Archive> archive, DocumentService documents, Source source, DocumentInfo before) {
         this.archive = archive;
         this.documents = documents;
         this.source = source;
         this.before = before;
+    }
+
+    /**
+     * Whether values of a generation must be appended to a document. If not, the document has all sequences of the
+     * generation, or more.
+     *
+     * @param chosen whether a user requested this generation, rather than the latest
+     * @throws ArchiveException {@code DIVERGED} with what to do instead
+     */
+    static boolean isNeeded(Manifest manifest, Generation generation, boolean chosen, DocumentInfo local) {
+        ArchiveMark mark = local.attributes().archived();
+        String archived = "generation " + generation.number();
+        String here = "at sequence " + local.nextSequence();
+        if (mark == null || mark.incarnation() != generation.incarnation()) {
+            String other = "exists, but is not the one that was archived as " + archived + ": it is another document"
+                    + " of that name; ";
+            throw backInTime(manifest, other);
+        }
+        if (generation.nextSequence() <= local.nextSequence()) {
+            if (chosen) {
+                String back = "ends " + here + " in this store, and " + archived + " ends at "
+                        + generation.nextSequence() + ": that would go back in time; ";
+                throw backInTime(manifest, back);
+            }
+            return false;
+        }
+        if (local.attributes().closed()) {
+            String closed = "was closed " + here + " in this store, and " + archived + " ends at "
+                    + generation.nextSequence() + "; ";
+            throw backInTime(manifest, closed);
+        }
+        if (generation.firstSequence() > local.nextSequence()) {
+            String gap = "ends " + here + " in this store, and " + archived + " begins at " + generation.firstSequence()
+                    + ": the values in between are lost; ";
+            throw backInTime(manifest, gap);
+        }
+        return true;
+    }
+
+    /**
+     * Rejects a document that was deleted and is not in the store, unless a user requested one of its generations.
+     *
+     * @param deleted whether the store has deleted the document, and the archive may lack the deletion
+     * @param local the document in the store, or null
+     * @throws ArchiveException {@code DELETED}, with the generations from which the document can be restored
+     */
+    static void requireNotDeleted(Manifest manifest, boolean chosen, boolean deleted, @Nullable DocumentInfo local) {
+        if (!chosen && local == null && (deleted || manifest.tombstone() != null)) {
+            throw new ArchiveException(
+                    Reason.DELETED,
+                    "document '" + manifest.name() + "' was deleted; " + manifest.describeGenerations()
+                            + "; to restore it, name one of them (AT, --at)");
+        }
+    }
+
+    private static ArchiveException backInTime(Manifest manifest, String why) {
+        return new ArchiveException(Reason.DIVERGED, "document '" + manifest.name() + "' " + why + AS_ANOTHER);
     }
 
     /**
@@ -100,7 +176,7 @@ final class Merge {
                     Reason.DIVERGED,
                     "document '" + name() + "' has other values in this store than generation "
                             + generation().number() + " between the sequences " + from + " and "
-                            + before.nextSequence() + ": it has diverged; " + MergePlan.AS_ANOTHER);
+                            + before.nextSequence() + ": it has diverged; " + AS_ANOTHER);
         }
     }
 
@@ -121,7 +197,7 @@ final class Merge {
 
     private void setAttributes(EditedDocument document, DocumentInfo info, Attributes attributes) {
         ArchiveMark mark = source.mark() == Source.Mark.GENERATION
-                ? DocumentRestorer.mark(generation(), attributes)
+                ? Archive.mark(generation(), DocumentAttributes.of(attributes))
                 : info.attributes().archived();
         DocumentAttributes replaced = info.attributes().withPortable(attributes);
         document.attributes(mark == null ? replaced : replaced.withArchived(mark));

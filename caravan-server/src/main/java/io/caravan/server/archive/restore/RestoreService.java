@@ -15,7 +15,6 @@ import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -31,26 +30,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. A failed restore changes
- * nothing, except as {@link Merge} describes. Thread-safe. Called on threads that may block.
+ * Restores single documents into a store that is in use, by the rules of {@link Merge}. A failed restore changes
+ * nothing, except as {@code Merge} describes. Thread-safe. Called on threads that may block.
  */
 public final class RestoreService implements AutoCloseable {
     private static final int THREADS = 4;
     private static final int MAX_WAITING = 64;
     private static final int MAX_ATTEMPTS = 5;
-
-    /** A reader that reads no values, to test whether the store has a document that has not expired. */
-    private static final DocumentReader NOT_READ = new DocumentReader() {
-        @Override
-        public boolean begin(DocumentInfo info) {
-            return false;
-        }
-
-        @Override
-        public boolean next(long sequence, ByteBuffer value) {
-            return false;
-        }
-    };
 
     private final Supplier<Archive> archive;
     private final DocumentService documents;
@@ -151,21 +137,24 @@ public final class RestoreService implements AutoCloseable {
     private Restored restoreOnce(DocumentName name, OptionalLong number) {
         Local local = local(name);
         Manifest manifest = manifest(name);
-        if (number.isEmpty()) {
-            MergePlan.requireNotDeleted(manifest, local.deleted(), local.info());
-        }
-        Generation generation = choose(manifest, number);
         boolean chosen = number.isPresent();
+        Merge.requireNotDeleted(manifest, chosen, local.deleted(), local.info());
+        Generation generation = choose(manifest, number);
         Source latest = Source.of(manifest, generation);
         Source source = chosen ? latest.withoutExpiry() : latest;
         Restored restored = Outcome.await(outcome -> restore(source, chosen, local, outcome));
-        if (!chosen && restored.changed() && !documents.snapshot(name, NOT_READ)) {
+        if (!chosen && restored.changed() && isExpired(name)) {
             throw new ArchiveException(
                     ArchiveException.Reason.DELETED,
                     "document '" + name + "' has expired since it was archived; to restore it without an expiry, name a"
                             + " generation (AT, --at); " + manifest.describeGenerations());
         }
         return restored;
+    }
+
+    /** Whether the store has no document with this name, or only one that has expired. Reads no values. */
+    private boolean isExpired(DocumentName name) {
+        return !documents.snapshot(name, new SequenceHash(0, 0, info -> false));
     }
 
     private record Local(@Nullable DocumentInfo info, boolean deleted) {}
@@ -182,9 +171,7 @@ public final class RestoreService implements AutoCloseable {
     private Restored restoreAs(DocumentName name, OptionalLong number, DocumentName as) {
         boolean deleted = documents.deletionPending(name);
         Manifest manifest = manifest(name);
-        if (number.isEmpty()) {
-            MergePlan.requireNotDeleted(manifest, deleted, null);
-        }
+        Merge.requireNotDeleted(manifest, number.isPresent(), deleted, null);
         KeptManifest other = archive.get().manifest(as);
         if (other != null && other.manifest().tombstone() == null) {
             throw new DocumentException(
@@ -242,13 +229,14 @@ public final class RestoreService implements AutoCloseable {
     private void restore(Source source, boolean chosen, Local local, Outcome<Restored> outcome) {
         Manifest manifest = source.manifest();
         Generation generation = source.generation();
-        MergePlan plan = MergePlan.of(manifest, generation, chosen, local.deleted(), local.info());
-        if (local.info() == null) {
+        DocumentInfo info = local.info();
+        Merge.requireNotDeleted(manifest, chosen, local.deleted(), info);
+        if (info == null) {
             restorer.create(local.deleted() ? source.asNew() : source, outcome);
-        } else if (plan == MergePlan.APPEND) {
-            outcome.success(new Merge(archive, documents, source, local.info()).run());
+        } else if (Merge.isNeeded(manifest, generation, chosen, info)) {
+            outcome.success(new Merge(archive, documents, source, info).run());
         } else {
-            outcome.success(Restored.unchanged(manifest.name(), generation, local.info()));
+            outcome.success(Restored.unchanged(manifest.name(), generation, info));
         }
     }
 

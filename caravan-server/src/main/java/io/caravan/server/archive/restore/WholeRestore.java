@@ -2,8 +2,12 @@ package io.caravan.server.archive.restore;
 
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
+import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
+import io.caravan.Shards;
 import io.caravan.StoreClosedException;
+import io.caravan.StoreConfig;
+import io.caravan.StoreDirectoryException;
 import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
 import io.caravan.ValueTooLargeException;
@@ -24,8 +28,10 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
+import io.caravan.server.document.StoreIdentity;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -69,6 +75,70 @@ public final class WholeRestore {
     private final AtomicReference<@Nullable RuntimeException> end = new AtomicReference<>();
 
     /**
+     * Restores all documents of an archive to a store that no server is using. On return, the restored documents are on disk, and the store is
+     * closed. Until all documents are restored, the store is marked as incomplete, so that no server serves it as a
+     * complete one. A document that was restored from an older generation does not count as missing.
+     *
+     * @param config the configuration of the store, which is created if it is missing. It must accept the longest value
+     *     in the archive
+     * @param groups number of the store's shards, which may differ from that of the archived store
+     * @param jobs number of documents to read at a time
+     * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
+     * @param allowMissing whether the store counts as complete although documents could not be restored
+     * @param progress receives the outcomes
+     * @throws CaravanException the error that prevented or ended the restore, such as a {@link StoreDirectoryException}
+     *     when the directory contains another store
+     */
+    public static void toStore(
+            Archive archive,
+            StoreConfig config,
+            int groups,
+            int jobs,
+            boolean allowOlder,
+            boolean allowMissing,
+            RestoreProgress progress) {
+        try (Shards opened = open(config, groups, archive.root().store());
+                DocumentService documents = DocumentService.offline(opened.store())) {
+            ListStore store = opened.store();
+            new WholeRestore(archive, documents, jobs, allowOlder, progress).run();
+            // The mark is in one shard, and the documents are in all.
+            store.flush();
+            archive.requireExists();
+            if (allowMissing || progress.missing() == 0) {
+                StoreIdentity.incomplete(store, false);
+                store.flush();
+            }
+            store.checkpoint();
+        }
+    }
+
+    /**
+     * Opens a store for an archive's documents. A new store first adopts the identity of the archived store, so that an
+     * interrupted restore can continue in the same store. Until the restore is complete, the store is marked as
+     * incomplete.
+     */
+    private static Shards open(StoreConfig config, int groups, UUID archived) {
+        Shards opened = Shards.open(config, groups);
+        boolean adopted = false;
+        try {
+            ListStore store = opened.store();
+            if (!StoreIdentity.mayAdopt(store) && !archived.equals(StoreIdentity.find(store))) {
+                throw new StoreDirectoryException(
+                        "the directory " + config.directory() + " contains another store than the"
+                                + " one that was archived; restore to a directory that is empty or does not exist");
+            }
+            StoreIdentity.adopt(store, archived);
+            StoreIdentity.incomplete(store, true);
+            adopted = true;
+            return opened;
+        } finally {
+            if (!adopted) {
+                opened.close();
+            }
+        }
+    }
+
+    /**
      * Prepares a restore.
      *
      * @param documents the store's documents
@@ -95,7 +165,7 @@ public final class WholeRestore {
         try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs, MAX_IN_PROGRESS, false, this::report)) {
             pipeline.submit(this::count);
             try {
-                archive.manifests("", key -> {
+                archive.manifests(key -> {
                     pipeline.submit(result -> restore(key, result));
                     return end.get() == null;
                 });
@@ -122,7 +192,7 @@ public final class WholeRestore {
     private Runnable count() {
         AtomicLong count = new AtomicLong();
         try {
-            archive.manifests("", key -> {
+            archive.manifests(key -> {
                 count.incrementAndGet();
                 return end.get() == null;
             });
@@ -195,22 +265,19 @@ public final class WholeRestore {
             if (latestDamage == null) {
                 dropStale(manifest, generation);
             }
-            restores.restore(manifest, generation, latestDamage != null, new Outcome<>() {
-                @Override
-                public void success(Restored restored) {
-                    waitingBytes.release(reserved);
-                    result.complete(
-                            latestDamage == null
-                                    ? restored(restored)
-                                    : fault(manifest.name(), latestKey(manifest), latestDamage, restored));
-                }
-
-                @Override
-                public void failure(RuntimeException problem) {
-                    waitingBytes.release(reserved);
-                    result.complete(WholeRestore.this.failure(manifest, problem, latestDamage));
-                }
-            });
+            Outcome<Restored> outcome = Outcome.of(
+                    restored -> {
+                        waitingBytes.release(reserved);
+                        result.complete(
+                                latestDamage == null
+                                        ? restored(restored)
+                                        : fault(manifest.name(), latestKey(manifest), latestDamage, restored));
+                    },
+                    problem -> {
+                        waitingBytes.release(reserved);
+                        result.complete(failure(manifest, problem, latestDamage));
+                    });
+            restores.restore(manifest, generation, latestDamage != null, outcome);
             accepted = true;
         } finally {
             if (!accepted) {
@@ -324,7 +391,7 @@ public final class WholeRestore {
         String message = String.valueOf(problem.getMessage());
         String why = problem instanceof ValueTooLargeException
                 ? message + "; no store of this release accepts it"
-                : message.replace(MergePlan.AS_ANOTHER, "restore to another directory");
+                : message.replace(Merge.AS_ANOTHER, "restore to another directory");
         RestoreFault fault = new RestoreFault(document, object, why, instead);
         return () -> progress.fault(fault);
     }

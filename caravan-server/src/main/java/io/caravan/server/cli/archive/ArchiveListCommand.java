@@ -81,7 +81,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
         AtomicBoolean damaged = new AtomicBoolean();
         try (Pipeline<Printing> pipeline =
                 new Pipeline<>(jobs(), found -> Output.unchecked(() -> found.print(printer)))) {
-            archive.manifests("", key -> {
+            archive.manifests(key -> {
                 pipeline.submit(() -> {
                     try {
                         KeptManifest kept = archive.manifestAt(key);

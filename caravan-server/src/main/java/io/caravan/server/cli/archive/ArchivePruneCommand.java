@@ -106,7 +106,7 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
         PrunePolicy policy = policy();
         PruneReport report;
         try (Progress progress = new Progress(err(), console().showsProgress(), "documents")) {
-            report = archive.prune(policy, dryRun, jobs(), System.currentTimeMillis(), new PruneListener() {
+            report = archive.prune(name -> policy, dryRun, jobs(), System.currentTimeMillis(), new PruneListener() {
                 @Override
                 public void removed(Removal removal) {
                     Output.unchecked(() -> print(removal, output));

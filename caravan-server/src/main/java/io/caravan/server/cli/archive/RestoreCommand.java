@@ -5,7 +5,7 @@ import io.caravan.Shards;
 import io.caravan.StoreConfig;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.object.ObjectStore;
-import io.caravan.server.archive.restore.StoreRestore;
+import io.caravan.server.archive.restore.WholeRestore;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
@@ -194,7 +194,7 @@ public final class RestoreCommand extends ClientCommand {
                 StoreConfig store = StoreConfig.builder(directory)
                         .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
                         .build();
-                StoreRestore.run(opened, store, groups, jobs, allowOlder, allowMissing, report);
+                WholeRestore.toStore(opened, store, groups, jobs, allowOlder, allowMissing, report);
             }
             report.finish(allowMissing, output, this::printMessage);
         }

@@ -34,17 +34,17 @@ enum ArchiveSabotage {
                     "                documents.deletionArchived(deletion);\n                boolean put = putTombstone(deletion);\n")),
     THE_SNAPSHOT_PRUNED_BEFORE_THE_MANIFEST(
             edit(
-                    "DocumentPruner",
-                    "        KeptManifest rest = run.dryRun ? kept : run.manifests.replace(kept, with(manifest, stay));\n",
+                    "Pruning",
+                    "            KeptManifest rest = dryRun ? kept : manifests.replace(kept, with(manifest, stay));\n",
                     ""),
             edit(
-                    "DocumentPruner",
-                    "        return rest;\n",
-                    "        return run.dryRun ? kept : run.manifests.replace(kept, with(manifest, stay));\n")),
+                    "Pruning",
+                    "            return rest;\n",
+                    "            return dryRun ? kept : manifests.replace(kept, with(manifest, stay));\n")),
     WHAT_MAY_STILL_BE_COMMITTED_PRUNED(edit(
-            "DocumentPruner",
-            "            boolean overtaken = key.generation() <= last &&",
-            "            boolean overtaken = key.generation() <= last + 1 &&"));
+            "Pruning",
+            "                boolean overtaken = key.generation() <= last &&",
+            "                boolean overtaken = key.generation() <= last + 1 &&"));
 
     private final List<SourceEdit> edits;
 

@@ -38,13 +38,13 @@ class ArchiveScheduleTest {
         return Stream.of(names).map(name -> new Change(name(name), null, 0, 0)).toList();
     }
 
-    /** Reports to the schedule that a scan of a slot has found changes to these documents. */
-    private void find(int slot, String... names) {
-        schedule.scanned(slot, 1, 2, changes(names), null);
+    /** Reports to the schedule that a scan of a slot has found changes to these documents; false if it lacks space. */
+    private boolean find(int slot, String... names) {
+        return schedule.scanned(slot, 1, 2, changes(names), null);
     }
 
-    private void find(String name) {
-        find(0, name);
+    private boolean find(String name) {
+        return find(0, name);
     }
 
     private CompletableFuture<Archived> request(String name) {
@@ -77,32 +77,17 @@ class ArchiveScheduleTest {
     @Test
     void rescansSlotWhenSpaceIsFreed() throws Exception {
         schedule.open();
-        find(0, "a", "b", "c");
+        assertThat(find(0, "a", "b", "c")).isFalse();
         assertThat(schedule.backlog().count).isEqualTo(3);
-        assertThat(schedule.isComplete()).isFalse();
-        assertThat(schedule.nextWithSpace()).isEqualTo(-1);
+        assertThat(schedule.hasSpace()).isFalse();
         Job first = schedule.take();
-        assertThat(schedule.nextWithSpace()).isZero();
-        find(0, "b", "c");
-        assertThat(schedule.isComplete()).isTrue();
+        assertThat(schedule.hasSpace()).isTrue();
+        assertThat(find(0, "b", "c")).isTrue();
         assertThat(schedule.backlog().count).isEqualTo(3);
         schedule.done(first);
         assertThat(schedule.backlog().count).isEqualTo(2);
         assertThat(take()).isEqualTo("b");
         assertThat(take()).isEqualTo("c");
-    }
-
-    @Test
-    void rescansSlotsWithoutSpaceInTurn() throws Exception {
-        schedule.open();
-        find(1, "a", "b");
-        find(0, "c");
-        find(2, "d");
-        take();
-        take();
-        assertThat(schedule.nextWithSpace()).isZero();
-        assertThat(schedule.nextWithSpace()).isEqualTo(2);
-        assertThat(schedule.nextWithSpace()).isZero();
     }
 
     @Test
@@ -200,8 +185,7 @@ class ArchiveScheduleTest {
         Job second = schedule.take();
         schedule.retry(first, 100);
         schedule.retry(second, 100);
-        find("c");
-        assertThat(schedule.isComplete()).isFalse();
+        assertThat(find("c")).isFalse();
         request("b");
         assertThat(take()).isEqualTo("b");
         find("c");
@@ -248,7 +232,6 @@ class ArchiveScheduleTest {
         find("a");
         schedule.drop(schedule.take());
         assertThat(schedule.backlog().count).isOne();
-        assertThat(schedule.nextWithSpace()).as("it waits for the next round").isEqualTo(-1);
         assertThat(schedule.awaitIdle(1)).isTrue();
         find("a");
         assertThat(schedule.backlog().count).isOne();
@@ -328,14 +311,13 @@ class ArchiveScheduleTest {
         schedule.open();
         schedule.distrust();
         find(1, "x", "y");
-        schedule.scanned(0, 1, 2, changes("a"), changes("b", "c"));
+        assertThat(schedule.scanned(0, 1, 2, changes("a"), changes("b", "c"))).isFalse();
         assertThat(schedule.backlog().count).isEqualTo(5);
         assertThat(schedule.mustVerify(0)).isTrue();
         take();
-        assertThat(schedule.nextWithSpace()).isZero();
-        schedule.scanned(0, 1, 2, changes("a"), changes("b", "c"));
+        assertThat(schedule.hasSpace()).isTrue();
+        assertThat(schedule.scanned(0, 1, 2, changes("a"), changes("b", "c"))).isTrue();
         assertThat(schedule.mustVerify(0)).isFalse();
-        assertThat(schedule.isComplete()).isTrue();
     }
 
     /**
@@ -347,18 +329,16 @@ class ArchiveScheduleTest {
         schedule.open();
         schedule.distrust();
         find(0, "a", "b");
-        schedule.scanned(0, 1, 2, List.of(), changes("a", "b"));
-        schedule.scanned(1, 1, 2, List.of(), List.of());
-        assertThat(schedule.isComplete()).isFalse();
+        assertThat(schedule.scanned(0, 1, 2, List.of(), changes("a", "b"))).isFalse();
+        assertThat(schedule.scanned(1, 1, 2, List.of(), List.of())).isFalse();
         assertThat(schedule.mustVerify(1)).isTrue();
         take();
-        assertThat(schedule.nextWithSpace()).isZero();
-        schedule.scanned(0, 1, 2, List.of(), changes("a", "b"));
+        assertThat(schedule.hasSpace()).isTrue();
+        assertThat(schedule.scanned(0, 1, 2, List.of(), changes("a", "b"))).isTrue();
         take();
-        assertThat(schedule.nextWithSpace()).isOne();
-        schedule.scanned(1, 1, 2, List.of(), List.of());
+        assertThat(schedule.hasSpace()).isTrue();
+        assertThat(schedule.scanned(1, 1, 2, List.of(), List.of())).isTrue();
         assertThat(schedule.mustVerify(1)).isFalse();
-        assertThat(schedule.isComplete()).isTrue();
     }
 
     @Test
@@ -445,12 +425,11 @@ class ArchiveScheduleTest {
     void awaitSpaceEndsOnFreedSpaceOrWakeUp() throws Exception {
         schedule.open();
         schedule.wake();
-        schedule.awaitSpace(TimeUnit.HOURS.toNanos(1));
-        schedule.awaitSpace(1);
+        schedule.awaitSpace(TimeUnit.HOURS.toNanos(1), false);
+        schedule.awaitSpace(1, false);
         find(0, "a", "b", "c");
-        schedule.awaitSpace(1);
+        schedule.awaitSpace(1, true);
         take();
-        schedule.awaitSpace(TimeUnit.HOURS.toNanos(1));
-        assertThat(schedule.nextWithSpace()).isZero();
+        schedule.awaitSpace(TimeUnit.HOURS.toNanos(1), true);
     }
 }

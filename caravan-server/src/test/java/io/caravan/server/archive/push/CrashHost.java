@@ -11,6 +11,7 @@ import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.PruneRecord;
+import io.caravan.server.archive.Pruning.Policies;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.DeletionRecord;
@@ -41,7 +42,7 @@ final class CrashHost implements AutoCloseable {
     private static final int KIB = 1024;
     private static final int MAX_VALUE_BYTES = 16 * KIB;
     /** A policy that prunes all generations except the newest. */
-    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
+    private static final Policies POLICY = name -> new PrunePolicy(1, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
 
     private static final StoreConfig CONFIG = StoreConfig.builder(Path.of("disk"))
             .maxValueBytes(MAX_VALUE_BYTES)

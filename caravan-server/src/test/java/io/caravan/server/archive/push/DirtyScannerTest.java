@@ -1,10 +1,15 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.push.ArchiveSchedule.Job;
 import io.caravan.server.document.DocumentService;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class DirtyScannerTest {
@@ -17,10 +22,13 @@ class DirtyScannerTest {
             0,
             () -> new IllegalStateException("closed"));
 
+    private final Set<DocumentName> taken = ConcurrentHashMap.newKeySet();
+
     /** Completes the jobs of the schedule without archiving the documents. */
     private void work() {
         try {
             for (Job job = schedule.take(); job != null; job = schedule.take()) {
+                taken.add(job.name);
                 schedule.done(job);
             }
         } catch (InterruptedException stopped) {
@@ -28,28 +36,47 @@ class DirtyScannerTest {
         }
     }
 
+    /** Scans changed documents until a condition holds. */
+    private void scanUntil(ArchivedDocuments server, String what, BooleanSupplier condition) throws Exception {
+        for (int i = 0; i < DOCUMENTS; i++) {
+            server.push("document-" + i, "value");
+        }
+        DirtyScanner scanner =
+                new DirtyScanner(server.documents, schedule, InstantSource.system(), Duration.ofHours(10));
+        schedule.open();
+        Thread worker = new Thread(this::work);
+        Thread scanning = new Thread(scanner);
+        worker.start();
+        scanning.start();
+        try {
+            Eventually.await(what, condition);
+        } finally {
+            scanner.stop();
+            schedule.close(true);
+            scanning.join();
+            worker.join();
+        }
+    }
+
     @Test
     void verifiesStripesBeyondScheduleCapacity() throws Exception {
         try (ArchivedDocuments server = new ArchivedDocuments()) {
-            for (int i = 0; i < DOCUMENTS; i++) {
-                server.push("document-" + i, "value");
-            }
             schedule.distrust();
-            DirtyScanner scanner =
-                    new DirtyScanner(server.documents, schedule, InstantSource.system(), Duration.ofHours(10));
-            schedule.open();
-            Thread worker = new Thread(this::work);
-            Thread scanning = new Thread(scanner);
-            worker.start();
-            scanning.start();
-            try {
-                Eventually.await("all documents were verified", schedule::verified);
-            } finally {
-                scanner.stop();
-                schedule.close(true);
-                scanning.join();
-                worker.join();
-            }
+            scanUntil(server, "all documents were verified", schedule::verified);
+        }
+    }
+
+    /** The documents stay changed, so each scan of a stripe with two documents lacks space. */
+    @Test
+    void rescansStripesWithoutSpaceInTurn() throws Exception {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            scanUntil(
+                    server,
+                    "a document of each stripe was taken",
+                    () -> IntStream.range(0, DocumentService.STRIPES)
+                            .mapToObj(server.documents::stripe)
+                            .filter(found -> !found.isEmpty())
+                            .allMatch(found -> found.stream().anyMatch(document -> taken.contains(document.name()))));
         }
     }
 }

@@ -32,7 +32,7 @@ class PrunerTest {
     @AutoClose
     private final Pruner pruner = new Pruner(
             this::startRound,
-            new PrunePolicy(1, Duration.ZERO, 0, RETAIN),
+            name -> new PrunePolicy(1, Duration.ZERO, 0, RETAIN),
             Duration.ofMillis(1),
             clock,
             () -> nanos,

@@ -5,6 +5,7 @@ import static io.caravan.server.archive.push.ArchivedDocuments.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.archive.PrunePolicy;
+import io.caravan.server.archive.Pruning.Policies;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.testing.Eventually;
@@ -164,7 +165,7 @@ class SpaceArchiveTest {
     @Test
     void spaceInheritsUnsetPruneSettings() {
         PrunePolicy general = new PrunePolicy(4, Duration.ofDays(3), 14, Duration.ofDays(30));
-        SpacePolicies policies = new SpacePolicies(server.documents.spaces(), general);
+        Policies policies = Pruner.policies(server.documents.spaces(), general);
         assertThat(policies.of(ArchivedDocuments.name("s/a"))).isEqualTo(general);
         server.set("s/", SpaceSetting.ARCHIVE_KEEP_DAILY, 1);
         assertThat(policies.of(ArchivedDocuments.name("s/a")))

@@ -59,7 +59,7 @@ class S3RestoreTest {
 
     private Figures restore(ObjectStore objects) {
         Reports reports = new Reports();
-        StoreRestore.run(
+        WholeRestore.toStore(
                 Archive.open(objects),
                 SmallFiles.config(directory.resolve("data")).build(),
                 1,

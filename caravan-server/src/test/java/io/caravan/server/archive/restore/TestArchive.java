@@ -96,7 +96,8 @@ final class TestArchive {
     /** Removes all generations except the latest one of each document. */
     void prune() {
         PrunePolicy policy = new PrunePolicy(1, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
-        owned.prune(policy, false, 1, CLOCK.millis() + Duration.ofDays(1).toMillis(), new PruneRecord());
+        owned.prune(
+                name -> policy, false, 1, CLOCK.millis() + Duration.ofDays(1).toMillis(), new PruneRecord());
     }
 
     /** Flips a bit in the middle of an object. */

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterNode;
+import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.config.HostPort;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -21,7 +24,12 @@ class RelayedRequestsTest {
         List<ClusterNode> nodes = Stream.of("a", "b", "c")
                 .map(id -> new ClusterNode(id, NOWHERE, NOWHERE, NOWHERE))
                 .toList();
-        return new Cluster(ClusterFile.ofOneGroup(nodes), "a", null, false, InstantSource.system());
+        return new Cluster(
+                ClusterFile.of(UUID.randomUUID(), Map.of(SlotRange.ALL, nodes)),
+                "a",
+                null,
+                false,
+                InstantSource.system());
     }
 
     /** Sends an append over a separate connection, as another node would. */

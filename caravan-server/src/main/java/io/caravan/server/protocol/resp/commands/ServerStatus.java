@@ -7,6 +7,7 @@ import io.caravan.StoreStats;
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.backup.BackupInfo;
 import io.caravan.server.backup.Backups;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterNode;
@@ -223,11 +224,11 @@ public final class ServerStatus {
     }
 
     private Map<String, Object> backup() {
-        Backups.Underway underway = backups.underway();
+        BackupInfo running = backups.running();
         return ordered(
-                "backup_in_progress", underway == null ? 0 : 1,
-                "backup_done_bytes", underway == null ? 0 : underway.doneBytes(),
-                "backup_total_bytes", underway == null ? 0 : underway.totalBytes());
+                "backup_in_progress", running == null ? 0 : 1,
+                "backup_done_bytes", running == null ? 0 : running.bytes(),
+                "backup_total_bytes", running == null ? 0 : running.totalBytes());
     }
 
     private Map<String, Object> archive(boolean all) {

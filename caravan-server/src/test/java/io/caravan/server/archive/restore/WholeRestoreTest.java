@@ -46,7 +46,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Tests restores of an entire store from its archive. */
 @Execution(ExecutionMode.CONCURRENT)
-class StoreRestoreTest {
+class WholeRestoreTest {
     private static final int JOBS = 4;
     private static final int LONG_COUNT = 30_000;
 
@@ -68,7 +68,7 @@ class StoreRestoreTest {
     }
 
     private Figures restore(RestoreProgress progress) {
-        StoreRestore.run(
+        WholeRestore.toStore(
                 archive.open(), SmallFiles.config(data()).build(), 1, JOBS, allowOlder, allowMissing, progress);
         return progress.figures();
     }

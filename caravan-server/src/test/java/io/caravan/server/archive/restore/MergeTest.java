@@ -18,8 +18,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Tests the rules for restores, with one test for each row of the table in {@link MergePlan}. */
-class MergePlanTest {
+/** Tests the rules for restores, with one test for each row of the table in {@link Merge}. */
+class MergeTest {
     private static final boolean CHOSEN = true;
     private static final boolean DELETED = true;
     private static final Generation OLD = generation(1, 0, 10);
@@ -44,7 +44,7 @@ class MergePlanTest {
 
     private static void assertRejected(
             Reason reason, String why, Manifest manifest, Generation generation, boolean chosen, DocumentInfo local) {
-        assertThatThrownBy(() -> MergePlan.of(manifest, generation, chosen, false, local))
+        assertThatThrownBy(() -> Merge.isNeeded(manifest, generation, chosen, local))
                 .isInstanceOfSatisfying(
                         ArchiveException.class,
                         rejected -> assertThat(rejected.reason()).isEqualTo(reason))
@@ -54,17 +54,22 @@ class MergePlanTest {
 
     @Test
     void createsMissingDocument() {
-        assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
-        assertThat(MergePlan.of(THERE, OLD, CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
+        Merge.requireNotDeleted(THERE, !CHOSEN, !DELETED, null);
+        Merge.requireNotDeleted(THERE, CHOSEN, !DELETED, null);
     }
 
     @Test
     void createsDeletedDocumentOnlyFromChosenGeneration() {
-        assertRejected(Reason.DELETED, "generation 2 (sequences 5 to 20, of 1970", TOMBSTONED, LATEST, !CHOSEN, null);
-        assertThatThrownBy(() -> MergePlan.of(THERE, LATEST, !CHOSEN, DELETED, null))
+        assertThatThrownBy(() -> Merge.requireNotDeleted(TOMBSTONED, !CHOSEN, !DELETED, null))
+                .isInstanceOfSatisfying(
+                        ArchiveException.class,
+                        rejected -> assertThat(rejected.reason()).isEqualTo(Reason.DELETED))
+                .hasMessageContaining("document 'a' ")
+                .hasMessageContaining("generation 2 (sequences 5 to 20, of 1970");
+        assertThatThrownBy(() -> Merge.requireNotDeleted(THERE, !CHOSEN, DELETED, null))
                 .hasMessageContaining("was deleted");
-        assertThat(MergePlan.of(TOMBSTONED, OLD, CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
-        assertThat(MergePlan.of(THERE, LATEST, CHOSEN, DELETED, null)).isEqualTo(MergePlan.CREATE);
+        Merge.requireNotDeleted(TOMBSTONED, CHOSEN, !DELETED, null);
+        Merge.requireNotDeleted(THERE, CHOSEN, DELETED, null);
     }
 
     @Test
@@ -82,10 +87,8 @@ class MergePlanTest {
 
     @Test
     void upToDateDocumentRejectsOnlyChosenGeneration() {
-        assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 5, 20)))
-                .isEqualTo(MergePlan.NOTHING);
-        assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 19, 25)))
-                .isEqualTo(MergePlan.NOTHING);
+        assertThat(Merge.isNeeded(THERE, LATEST, !CHOSEN, local(7, 5, 20))).isFalse();
+        assertThat(Merge.isNeeded(THERE, LATEST, !CHOSEN, local(7, 19, 25))).isFalse();
         assertRejected(
                 Reason.DIVERGED,
                 "ends at sequence 20 in this store, and generation 1 ends at 10",
@@ -98,10 +101,8 @@ class MergePlanTest {
 
     @Test
     void appendsMissingValuesAtEnd() {
-        assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 0, 10)))
-                .isEqualTo(MergePlan.APPEND);
-        assertThat(MergePlan.of(THERE, LATEST, CHOSEN, !DELETED, local(7, 0, 5)))
-                .isEqualTo(MergePlan.APPEND);
+        assertThat(Merge.isNeeded(THERE, LATEST, !CHOSEN, local(7, 0, 10))).isTrue();
+        assertThat(Merge.isNeeded(THERE, LATEST, CHOSEN, local(7, 0, 5))).isTrue();
     }
 
     @Test
