@@ -186,10 +186,8 @@ public final class RestoreCommand extends ClientCommand {
                 report.list(listed);
             }
             long startedNanos = System.nanoTime();
-            try (Progress ticking = Progress.ticking(
-                    err(),
-                    console().showsProgress(),
-                    () -> RestoreReport.progress(report.figures(), System.nanoTime() - startedNanos))) {
+            try (Progress ticking =
+                    showProgress(() -> RestoreReport.progress(report.figures(), System.nanoTime() - startedNanos))) {
                 // The largest allowed maximum, because every archived value must fit.
                 StoreConfig store = StoreConfig.builder(directory)
                         .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)

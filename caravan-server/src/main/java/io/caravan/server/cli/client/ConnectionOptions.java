@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
  * Options for the server's address and the user. A password is never an option, because other users of the machine can
  * see command lines.
  */
-final class ConnectionOptions {
+public final class ConnectionOptions {
     /** The position of these options in the help text: after the command's own options. */
     static final int ORDER = CliCommand.Format.ORDER + 1;
 
@@ -242,7 +242,7 @@ final class ConnectionOptions {
      *
      * @throws IOException if a file cannot be read
      */
-    StatusClient pages(int port) throws IOException {
+    public StatusClient pages(int port) throws IOException {
         String scheme = tls || tlsAuthorities != null ? "https://" : "http://";
         return new StatusClient(link(scheme + new HostPort(server().host(), port), login(), tlsAuthorities));
     }

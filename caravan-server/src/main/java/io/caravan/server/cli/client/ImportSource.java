@@ -30,7 +30,7 @@ public final class ImportSource {
         return String.valueOf(url).matches("(?s)https?:.*");
     }
 
-    ServerConnection connect(ConnectionOptions options) throws IOException {
+    public ServerConnection connect(ConnectionOptions options) throws IOException {
         try {
             return options.redis(String.valueOf(url), login.get(), login.authorities);
         } catch (IllegalArgumentException unfit) {
@@ -38,7 +38,7 @@ public final class ImportSource {
         }
     }
 
-    HttpLink link(ConnectionOptions options) throws IOException {
+    public HttpLink link(ConnectionOptions options) throws IOException {
         try {
             return options.link(String.valueOf(url), login.get(), login.authorities);
         } catch (IllegalArgumentException unfit) {

@@ -44,11 +44,10 @@ public final class SourceServer {
         return url != null;
     }
 
-    /** Returns a client for the server's documents, or null if the command line names no such server. */
-    @Nullable
-    DocumentClient documents(ConnectionOptions options) throws IOException {
+    /** Returns a client for the documents on this server or, if none is named, on that of {@code --server}. */
+    public DocumentClient documents(ConnectionOptions options) throws IOException {
         if (url == null) {
-            return null;
+            return new RespDocumentClient(options::connect);
         }
         try {
             return options.documents(url, login.get(), login.authorities);

@@ -42,7 +42,7 @@ public final class TargetServer {
         return address.replaceFirst("/\\z", "");
     }
 
-    DocumentClient documents(ConnectionOptions options) throws IOException {
+    public DocumentClient documents(ConnectionOptions options) throws IOException {
         boolean secure = address.startsWith("https://");
         boolean http = secure || address.startsWith("http://");
         options.check(!http || user == null, "--to-user requires RESP: over HTTP, the token identifies the user");

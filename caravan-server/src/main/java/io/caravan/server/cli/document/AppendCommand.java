@@ -67,15 +67,11 @@ public final class AppendCommand extends ClientCommand {
         long sequence = atLeast(0, ifSequence, "--if-sequence", ANY);
         OptionalLong expected = sequence == ANY ? OptionalLong.empty() : OptionalLong.of(sequence);
         try (RespDocumentClient documents = documents();
-                Progress progress = new Progress(err(), console().showsProgress(), "values");
+                Progress progress = countProgress("values");
                 InputStream in = input()) {
             BatchAppend append = new BatchAppend(documents, bytes(name), expected, progress);
             Appended appended = append.all(source(in, append));
-            print(output, "first " + appended.first() + ", next " + appended.next(), fields -> {
-                fields.writeNumberField("first", appended.first());
-                fields.writeNumberField("next", appended.next());
-                fields.writeNumberField("values", appended.values());
-            });
+            print(output, "first " + appended.first() + ", next " + appended.next(), appended);
         }
     }
 

@@ -59,7 +59,7 @@ public final class GetCommand extends ClientCommand {
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
         try (RespDocumentClient documents = documents();
-                Progress progress = new Progress(err(), console().showsProgress(), "values")) {
+                Progress progress = countProgress("values")) {
             Description document = documents.find(bytes(name));
             if (document == null) {
                 throw ClientException.missing(name);

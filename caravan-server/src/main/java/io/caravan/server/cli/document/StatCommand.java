@@ -65,9 +65,7 @@ public final class StatCommand extends ClientCommand {
         if (json()) {
             output.object(fields -> {
                 fields.writeStringField("name", wanted);
-                for (Map.Entry<String, @Nullable Object> entry : info.entrySet()) {
-                    fields.writeObjectField(entry.getKey(), entry.getValue());
-                }
+                Output.fields(fields, info);
             });
             return;
         }

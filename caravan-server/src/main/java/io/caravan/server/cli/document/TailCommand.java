@@ -2,7 +2,6 @@ package io.caravan.server.cli.document;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.cli.common.UntilSignal;
 import io.caravan.server.cli.document.GetCommand.ValuePrinter;
 import java.io.IOException;
 import java.util.OptionalLong;
@@ -72,10 +71,9 @@ public final class TailCommand extends ClientCommand {
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
         Follower follower = new Follower(this::connect, bytes(name), from.sequence(), most, this::printMessage);
-        Output.Writing work = () -> {
+        runUntilSignal(follower::stop, () -> {
             follower.follow(value -> printer.print(value, json(), output), output::flush);
             output.flush();
-        };
-        UntilSignal.run("caravan-tail-end", follower::stop, work, this::exitCode);
+        });
     }
 }

@@ -192,7 +192,7 @@ final class DocumentSync {
     private static boolean isLike(Description one, Description other) {
         return one.first() == other.first()
                 && one.next() == other.next()
-                && Upload.isAlike(one.attributes(), other.attributes(), 0);
+                && Importer.isAlike(one.attributes(), other.attributes(), 0);
     }
 
     /** Synchronizes one document. */

@@ -1,7 +1,6 @@
 package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
-import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.ImportSource;
 import io.caravan.server.cli.client.RespDocumentClient;
@@ -18,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -86,13 +84,6 @@ public final class ImportCommand extends ClientCommand {
     @Option(names = "--resume", description = "An identical document that exists already counts as imported.")
     private boolean resume;
 
-    private long rejected;
-
-    @Override
-    protected int exitCode() {
-        return rejected == 0 ? CommandLine.ExitCode.OK : ClientException.OTHER_STATE;
-    }
-
     @Override
     protected void run(Output output) throws IOException {
         check(file == null || !source.isGiven(), "FILE and --from exclude each other");
@@ -110,8 +101,12 @@ public final class ImportCommand extends ClientCommand {
 
     private void importStreams(Output output) throws IOException {
         try (StreamImport streams = new StreamImport(
-                        linkTo(source), this::connect, existing, this::printMessage, Retries.Pause.REAL);
-                Progress progress = Progress.ticking(err(), console().showsProgress(), streams::progress)) {
+                        source.link(connectionOptions),
+                        this::connect,
+                        existing,
+                        this::printMessage,
+                        Retries.Pause.REAL);
+                Progress progress = showProgress(streams::progress)) {
             for (String name : names) {
                 streams.add(bytes(name));
             }
@@ -135,10 +130,11 @@ public final class ImportCommand extends ClientCommand {
     }
 
     private void importLists(Output output) throws IOException {
-        try (RedisImport lists = new RedisImport(() -> connectTo(source), this::connect, existing, this::printMessage);
-                Progress progress = Progress.ticking(err(), console().showsProgress(), lists::progress)) {
+        try (RedisImport lists = new RedisImport(
+                        () -> source.connect(connectionOptions), this::connect, existing, this::printMessage);
+                Progress progress = showProgress(lists::progress)) {
             lists.run();
-            rejected = lists.rejected();
+            exitIfIncomplete(lists.rejected() > 0);
             print(output, lists.line(), lists::write);
         }
     }
@@ -148,7 +144,7 @@ public final class ImportCommand extends ClientCommand {
         RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
         try (InputStream in =
                         file == null || file.equals(STANDARD_INPUT) ? console().in() : Files.newInputStream(file);
-                Progress progress = new Progress(err(), console().showsProgress(), "documents");
+                Progress progress = countProgress("documents");
                 DocumentClient target = new RespDocumentClient(this::connect)) {
             Importer importer = new Importer(target, existing, resume, retries, totals);
             try {
@@ -164,7 +160,7 @@ public final class ImportCommand extends ClientCommand {
     }
 
     private void print(Output output, TransferTotals totals, String thing) throws IOException {
-        rejected = totals.number(Outcome.REJECTED);
+        exitIfIncomplete(totals.number(Outcome.REJECTED) > 0);
         print(output, "imported " + totals.transferred(thing) + totals.others(), totals::writeAll);
     }
 }

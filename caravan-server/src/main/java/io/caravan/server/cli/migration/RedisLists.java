@@ -52,7 +52,9 @@ final class RedisLists implements AutoCloseable {
 
     private final ServerConnection redis;
     private final int maxValueBytes;
-    private final Findings findings;
+    /** Receives the keys that cannot be imported, and the lists that have changed since they were read. */
+    private final RedisImport findings;
+
     private byte[] cursor = START;
     /** The estimated size of the largest of the recent short lists. */
     private long listBytes = AHEAD_BYTES / SLICES_AHEAD;
@@ -60,24 +62,12 @@ final class RedisLists implements AutoCloseable {
     private final List<byte[]> longLists = new ArrayList<>();
     private final List<byte[]> others = new ArrayList<>();
 
-    /** Receives the keys that cannot be imported, and the lists that have changed since they were read. */
-    interface Findings {
-        /** Receives a key that is not a list. */
-        void other(byte[] name, String type);
-
-        /** Receives a list that cannot be a document. */
-        void invalid(byte[] name, String why);
-
-        /** Receives a list that has changed since it was read. */
-        void changed(byte[] name);
-    }
-
     /**
      * Creates a reader that uses this connection.
      *
      * @param maxValueBytes the maximum length of a value; a list with a longer value cannot be imported
      */
-    RedisLists(ServerConnection redis, int maxValueBytes, Findings findings) {
+    RedisLists(ServerConnection redis, int maxValueBytes, RedisImport findings) {
         this.redis = redis;
         this.maxValueBytes = maxValueBytes;
         this.findings = findings;
@@ -236,7 +226,7 @@ final class RedisLists implements AutoCloseable {
             if (whole && (unchanged || sameEnds(reading))) {
                 reading.end();
                 if (!unchanged) {
-                    findings.changed(name);
+                    findings.changed();
                 }
                 return;
             }
@@ -304,7 +294,7 @@ final class RedisLists implements AutoCloseable {
         for (byte[] name : others) {
             String type = redis.status();
             if (type.equals("list")) {
-                findings.changed(name);
+                findings.changed();
             } else if (!type.equals("none")) {
                 findings.other(name, type);
             }

@@ -11,6 +11,7 @@ import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
+import io.caravan.server.cli.migration.Importer.Upload;
 import io.caravan.server.cli.migration.StreamSource.Head;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.JsonMessages;

@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -75,11 +74,6 @@ public final class DoctorCommand extends SettingsCommand {
             }
             return;
         }
-        output.object(fields -> {
-            fields.writeStringField("grade", finding.grade().name().toLowerCase(Locale.ROOT));
-            fields.writeStringField("subject", finding.subject());
-            fields.writeStringField("found", finding.found());
-            fields.writeStringField("change", finding.change());
-        });
+        output.object(finding);
     }
 }

@@ -65,7 +65,7 @@ public final class SpaceCommand {
             }
             if (json()) {
                 for (SpaceFields space : spaces) {
-                    space.printJson(output);
+                    output.object(space.fields());
                 }
                 return;
             }

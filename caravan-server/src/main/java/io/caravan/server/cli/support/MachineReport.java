@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -88,7 +87,7 @@ final class MachineReport {
         file.json(
                 "machine/doctor.json",
                 "findings of caravan doctor, as the user who ran this; fsyncs are not measured, because that writes",
-                findings.stream().map(MachineReport::described).toList());
+                findings);
     }
 
     private static Map<String, Object> system() {
@@ -105,15 +104,6 @@ final class MachineReport {
                 "javaOptions",
                 JvmOptions.shown(ManagementFactory.getRuntimeMXBean().getInputArguments()));
         return system;
-    }
-
-    private static Map<String, String> described(Finding finding) {
-        Map<String, String> described = new LinkedHashMap<>();
-        described.put("grade", finding.grade().name().toLowerCase(Locale.ROOT));
-        described.put("subject", finding.subject());
-        described.put("found", finding.found());
-        described.put("change", finding.change());
-        return described;
     }
 
     /**

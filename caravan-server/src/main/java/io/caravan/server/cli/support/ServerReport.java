@@ -8,6 +8,7 @@ import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.cli.client.HttpLink.StatusClient.Page;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.config.Setting;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,7 +20,6 @@ import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -89,7 +89,10 @@ final class ServerReport {
         return shown;
     }
 
-    private static Map<String, Object> latency(ServerConnection connection) {
+    /** The latencies of several requests. */
+    private record Latency(int pings, long shortestMicros, long medianMicros, long longestMicros) {}
+
+    private static Latency latency(ServerConnection connection) {
         long[] nanos = new long[PINGS];
         for (int i = 0; i < PINGS; i++) {
             long began = System.nanoTime();
@@ -97,20 +100,17 @@ final class ServerReport {
             nanos[i] = System.nanoTime() - began;
         }
         Arrays.sort(nanos);
-        Map<String, Object> latency = new LinkedHashMap<>();
-        latency.put("pings", PINGS);
-        latency.put("shortestMicros", TimeUnit.NANOSECONDS.toMicros(nanos[0]));
-        latency.put("medianMicros", TimeUnit.NANOSECONDS.toMicros(nanos[PINGS / 2]));
-        latency.put("longestMicros", TimeUnit.NANOSECONDS.toMicros(nanos[PINGS - 1]));
-        return latency;
+        return new Latency(PINGS, nanos[0] / 1_000, nanos[PINGS / 2] / 1_000, nanos[PINGS - 1] / 1_000);
     }
 
+    private record SlowCommand(long atSeconds, long micros, String command, int words) {}
+
     /** Returns the slow log. Discloses the first word of an entry only if it is a command of the server. */
-    private static List<Object> slowLog(ServerConnection connection) {
+    private static List<SlowCommand> slowLog(ServerConnection connection) {
         Set<String> commands = list(connection.call("COMMAND", "LIST")).stream()
                 .map(ServerReport::lower)
                 .collect(Collectors.toSet());
-        List<Object> entries = new ArrayList<>();
+        List<SlowCommand> entries = new ArrayList<>();
         for (Object each : list(connection.call("SLOWLOG", "GET", "-1"))) {
             List<?> fields = list(each);
             List<?> words = fields.size() > 3 ? list(fields.get(3)) : List.of();
@@ -120,12 +120,8 @@ final class ServerReport {
                 continue;
             }
             String verb = lower(words.get(0));
-            Map<String, Object> entry = new LinkedHashMap<>();
-            entry.put("atSeconds", startedSeconds);
-            entry.put("micros", micros);
-            entry.put("command", commands.contains(verb) ? verb : AllowList.HIDDEN);
-            entry.put("words", words.size());
-            entries.add(entry);
+            String shown = commands.contains(verb) ? verb : AllowList.HIDDEN;
+            entries.add(new SlowCommand(startedSeconds, micros, shown, words.size()));
         }
         return entries;
     }
@@ -192,8 +188,8 @@ final class ServerReport {
         return Objects.requireNonNullElse(list.values(Json.parse(body)), List.of());
     }
 
-    private static List<Map<String, String>> settings(byte[] body) throws IOException {
-        List<Map<String, String>> rows = new ArrayList<>();
+    private static List<Setting> settings(byte[] body) throws IOException {
+        List<Setting> rows = new ArrayList<>();
         for (JsonNode row : Json.parse(body).path("settings")) {
             Allowed.setting(
                             row.path("name").asText(),
