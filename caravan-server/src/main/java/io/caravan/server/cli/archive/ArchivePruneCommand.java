@@ -17,7 +17,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Removes generations, leftover objects, and deleted documents from an archive. */
 @Command(
         name = "prune",
         description = {

@@ -12,7 +12,6 @@ import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** Reads an entire archive and reports its faults. */
 @Command(
         name = "verify",
         description = {

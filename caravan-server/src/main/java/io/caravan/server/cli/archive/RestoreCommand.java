@@ -24,7 +24,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Restores one document on a running server, or all documents of an archive to a store that is not open. */
 @Command(
         name = "restore",
         description = {

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -110,16 +109,6 @@ public abstract class ClientCommand extends CliCommand {
     /** Sets the exit code for documents that were rejected or not read, although others were transferred. */
     protected final void exitIfIncomplete(boolean incomplete) {
         exitWith(incomplete ? ClientException.OTHER_STATE : CommandLine.ExitCode.OK);
-    }
-
-    /** Pauses the calling thread. */
-    protected static void pause(Duration time) throws IOException {
-        try {
-            Thread.sleep(time.toMillis());
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", stop);
-        }
     }
 
     /** Encodes a word from the command line as a name or value. */

@@ -19,7 +19,7 @@ public final class SourceServer {
     private Login login;
 
     /** The options that set the password and the trusted certificate authorities for a source server. */
-    static final class Login {
+    public static final class Login {
         @Option(
                 names = "--from-password-file",
                 paramLabel = "FILE",
@@ -49,10 +49,7 @@ public final class SourceServer {
         if (url == null) {
             return new RespDocumentClient(options::connect);
         }
-        try {
-            return options.documents(url, login.get(), login.authorities);
-        } catch (IllegalArgumentException unfit) {
-            throw options.misused("--from is neither http://HOST:PORT nor https://HOST:PORT");
-        }
+        String form = "--from is neither http://HOST:PORT nor https://HOST:PORT";
+        return options.documents(url, login.get(), login.authorities, form);
     }
 }

@@ -141,6 +141,13 @@ public abstract class CliCommand implements Callable<Integer> {
         return Progress.ticking(err(), console.showsProgress(), line);
     }
 
+    /** Prints a line at once, from any thread, while the command continues. */
+    protected final synchronized void say(String line) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(line);
+        out.flush();
+    }
+
     protected final void printMessage(String message) {
         PrintWriter err = err();
         err.println("caravan: " + DocumentName.printable(message));

@@ -13,7 +13,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Trims a document's oldest values. */
 @Command(
         name = "trim",
         description = "Trims the oldest values of a document, and prints the first sequence that it retains. The"

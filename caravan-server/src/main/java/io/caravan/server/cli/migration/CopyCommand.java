@@ -3,7 +3,6 @@ package io.caravan.server.cli.migration;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.client.TargetServer;
 import io.caravan.server.cli.common.Output;
@@ -19,7 +18,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Copies documents from one running server to another. */
 @Command(
         name = "copy",
         description = {
@@ -82,7 +80,7 @@ public final class CopyCommand extends ClientCommand {
     }
 
     private void follow(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
+        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
         try (ServerPair servers = new ServerPair(
@@ -104,7 +102,7 @@ public final class CopyCommand extends ClientCommand {
     }
 
     private void copy(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
+        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         TransferTotals totals = new TransferTotals(this::printMessage);
         try (Progress progress = countProgress("documents");
                 DocumentClient to = other.documents(connectionOptions);

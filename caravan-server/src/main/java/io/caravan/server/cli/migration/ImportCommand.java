@@ -2,9 +2,8 @@ package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.ImportSource;
 import io.caravan.server.cli.client.RespDocumentClient;
-import io.caravan.server.cli.client.Retries;
+import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.Importer.Existing;
@@ -22,7 +21,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Imports documents from a file, a Redis server, or a Durable Streams server. */
 @Command(
         name = "import",
         description = {
@@ -58,8 +56,16 @@ public final class ImportCommand extends ClientCommand {
             description = "The file, compressed or not; without it, or with -, standard input.")
     private @Nullable Path file;
 
+    @Option(
+            names = "--from",
+            paramLabel = "URL",
+            description = "Import from this server instead of a file. Redis: redis://[USER:PASSWORD@]HOST:PORT[/DB],"
+                    + " or rediss:// for TLS. Durable Streams: http://HOST:PORT/PATH, or https:// for TLS, where PATH is"
+                    + " the common beginning of the paths of all streams (of a Caravan server: /v1/stream).")
+    private @Nullable String from;
+
     @Mixin
-    private ImportSource source;
+    private SourceServer.Login login;
 
     @Option(
             names = "--name",
@@ -86,26 +92,23 @@ public final class ImportCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        check(file == null || !source.isGiven(), "FILE and --from exclude each other");
+        check(file == null || from == null, "FILE and --from exclude each other");
         boolean named = !names.isEmpty() || namesFile != null;
-        check(source.isHttp() || !named, "--name and --names are for --from http://");
-        if (source.isHttp()) {
-            check(named, "--from http:// needs the names of streams: --name NAME or --names FILE");
-            importStreams(output);
-        } else if (source.isGiven()) {
-            importLists(output);
-        } else {
+        boolean http = from != null && from.matches("(?s)https?:.*");
+        check(http || !named, "--name and --names are for --from http://");
+        if (from == null) {
             importFile(output);
+        } else if (http) {
+            check(named, "--from http:// needs the names of streams: --name NAME or --names FILE");
+            importStreams(from, output);
+        } else {
+            importLists(from, output);
         }
     }
 
-    private void importStreams(Output output) throws IOException {
+    private void importStreams(String url, Output output) throws IOException {
         try (StreamImport streams = new StreamImport(
-                        source.link(connectionOptions),
-                        this::connect,
-                        existing,
-                        this::printMessage,
-                        Retries.Pause.REAL);
+                        connectionOptions.link(url, login), this::connect, existing, this::printMessage);
                 Progress progress = showProgress(streams::progress)) {
             for (String name : names) {
                 streams.add(bytes(name));
@@ -129,9 +132,9 @@ public final class ImportCommand extends ClientCommand {
         }
     }
 
-    private void importLists(Output output) throws IOException {
+    private void importLists(String url, Output output) throws IOException {
         try (RedisImport lists = new RedisImport(
-                        () -> source.connect(connectionOptions), this::connect, existing, this::printMessage);
+                        () -> connectionOptions.redis(url, login), this::connect, existing, this::printMessage);
                 Progress progress = showProgress(lists::progress)) {
             lists.run();
             exitIfIncomplete(lists.rejected() > 0);
@@ -141,7 +144,7 @@ public final class ImportCommand extends ClientCommand {
 
     private void importFile(Output output) throws IOException {
         TransferTotals totals = new TransferTotals(this::printMessage);
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
+        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         try (InputStream in =
                         file == null || file.equals(STANDARD_INPUT) ? console().in() : Files.newInputStream(file);
                 Progress progress = countProgress("documents");

@@ -87,7 +87,7 @@ final class RedisImport implements AutoCloseable {
         int maxValueBytes = maxValueBytes(server);
         this.lists = new RedisLists(redis.connect(), maxValueBytes, this);
         this.target = new RespDocumentClient(server);
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, messages);
+        RateLimitRetries retries = new RateLimitRetries(messages);
         this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled);
         this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled);
         this.comparing = new Importer(target, Existing.SKIP, true, retries, this::settled).comparing();

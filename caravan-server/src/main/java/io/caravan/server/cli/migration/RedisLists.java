@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RedisLists implements AutoCloseable {
     private static final byte[] START = {'0'};
-    private static final byte[] NAMES_PER_SCAN = number(500);
+    private static final int NAMES_PER_SCAN = 500;
     private static final int MAX_NAMES = 100_000;
     /** The minimum number of values in a list that is read in slices. */
     private static final int LONG_VALUES = 256;
@@ -73,10 +73,6 @@ final class RedisLists implements AutoCloseable {
         this.findings = findings;
     }
 
-    private static byte[] number(long number) {
-        return Long.toString(number).getBytes(US_ASCII);
-    }
-
     /**
      * Returns the next key names that are valid document names, for keys of any type. A full scan returns every list
      * that exists during the entire scan, some possibly twice.
@@ -89,7 +85,7 @@ final class RedisLists implements AutoCloseable {
             cursor = START;
             return null;
         }
-        redis.send("SCAN", cursor, bytes("COUNT"), NAMES_PER_SCAN);
+        redis.send("SCAN", cursor, "COUNT", NAMES_PER_SCAN);
         if (redis.array(2) != 2) {
             throw ClientException.failed("the reply to SCAN is not that of a Redis server");
         }
@@ -108,10 +104,6 @@ final class RedisLists implements AutoCloseable {
             }
         }
         return names;
-    }
-
-    private static byte[] bytes(String word) {
-        return word.getBytes(US_ASCII);
     }
 
     /** Reads the lists among these names, passes them to a receiver, and reports the other keys. */
@@ -133,7 +125,7 @@ final class RedisLists implements AutoCloseable {
     }
 
     private void requestSlice(byte[] name, long from, long count) {
-        redis.send("LRANGE", name, number(from), number(from + count - 1));
+        redis.send("LRANGE", name, from, from + count - 1);
     }
 
     private void readShort(byte[] name, DocumentReceiver to) throws IOException {
@@ -308,7 +300,7 @@ final class RedisLists implements AutoCloseable {
      * @throws ClientException if Redis does not report its writes to this user
      */
     String writes() {
-        redis.send("INFO", bytes("persistence"));
+        redis.send("INFO", "persistence");
         Bulk reply = redis.bulk(MAX_INFO_BYTES);
         String counts = new String(reply.bytes(), US_ASCII)
                 .lines()

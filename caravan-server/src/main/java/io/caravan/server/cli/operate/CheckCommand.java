@@ -12,7 +12,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Reports the health of a server as one line of text and an exit code. */
 @Command(
         name = "check",
         description = {

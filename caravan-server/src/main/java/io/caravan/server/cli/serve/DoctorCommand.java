@@ -18,7 +18,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Checks whether a machine and its settings are suitable for a server. */
 @Command(
         name = "doctor",
         description = {

@@ -19,7 +19,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Prints the contents of a store's files: the log and the newest checkpoint, or one document. */
 @Command(
         name = "dump",
         description = {

@@ -13,7 +13,6 @@ import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Prints a store's log, and optionally follows it. */
 @Command(
         name = "log",
         description = {

@@ -12,7 +12,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** Copies the intact values out of a damaged store. */
 @Command(
         name = "salvage",
         description =

@@ -15,6 +15,7 @@ import io.caravan.server.document.DocumentService;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -300,6 +301,45 @@ final class StorePrinter implements StoreVisitor {
         @Override
         public void damaged(CorruptStoreException damage) {
             printer.damaged(damage);
+        }
+    }
+
+    /**
+     * A cache of document names by list id. It collects names from entries of a catalog's list, read in any order, and
+     * keeps the most recently used names in bounded memory. Not thread-safe.
+     */
+    static final class DocumentNames {
+        /** Approximate memory, in bytes, that a cached name takes in addition to its own bytes. */
+        private static final int BESIDE_BYTES = 200;
+
+        private final long maxBytes;
+        private final Map<Long, DocumentName> names = new LinkedHashMap<>(16, 0.75f, true);
+        private long bytes;
+
+        /** Creates a cache with an approximate limit on its memory. */
+        DocumentNames(long maxBytes) {
+            this.maxBytes = maxBytes;
+        }
+
+        void learn(CatalogEntry entry) {
+            if (names.put(entry.id(), entry.name()) == null) {
+                bytes += size(entry.name());
+            }
+            var oldest = names.entrySet().iterator();
+            while (bytes > maxBytes && oldest.hasNext()) {
+                bytes -= size(oldest.next().getValue());
+                oldest.remove();
+            }
+        }
+
+        private static long size(DocumentName name) {
+            return name.toBytes().length + BESIDE_BYTES;
+        }
+
+        /** Returns the name of the document that owns this list, or null if the name is unknown. */
+        @Nullable
+        DocumentName of(long id) {
+            return names.get(id);
         }
     }
 }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ConnectionOptions;
 import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.cli.client.HttpLink.StatusClient.Page;
 import io.caravan.server.cli.client.ServerConnection;
@@ -35,10 +36,6 @@ final class ServerReport {
     private final Consumer<String> messages;
     private ServerInfo info = new ServerInfo(Map.of());
 
-    interface Opening<T> {
-        T open() throws IOException;
-    }
-
     /** Extracts the part of a response that may be disclosed. */
     private interface Showing {
         Object of(byte[] body) throws IOException;
@@ -55,8 +52,8 @@ final class ServerReport {
     }
 
     /** Adds the data that the server offers over RESP. */
-    void overResp(Opening<ServerConnection> opening) {
-        try (ServerConnection connection = opening.open()) {
+    void overResp(ServerConnection.Connector server) {
+        try (ServerConnection connection = server.connect()) {
             info = connection.info();
             file.json("server/info.json", "status of the server, from INFO", shown(info));
             if (info.text("store_state").isEmpty()) {
@@ -135,9 +132,9 @@ final class ServerReport {
     }
 
     /** Adds the pages that the server offers over HTTP. */
-    void overHttp(Opening<StatusClient> opening) {
+    void overHttp(ConnectionOptions options, int port) {
         try {
-            StatusClient pages = opening.open();
+            StatusClient pages = options.pages(port);
             page(
                     pages,
                     "/readyz",

@@ -31,7 +31,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Collects diagnostics in one file for an expert. */
 @Command(
         name = "support",
         description = {
@@ -150,7 +149,7 @@ public final class SupportCommand extends ClientCommand {
         ServerReport server = new ServerReport(file, this::printMessage);
         server.overResp(this::connect);
         int port = httpPort == null ? server.httpPort().orElse(usualPort) : usualPort;
-        server.overHttp(() -> connectionOptions.pages(port));
+        server.overHttp(connectionOptions, port);
         step = "reading the state of the machine";
         OptionalLong most = server.maxConnections();
         MachineReport machine = new MachineReport(Path.of("/"));
