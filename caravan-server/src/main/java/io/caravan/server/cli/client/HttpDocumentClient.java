@@ -181,7 +181,7 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     private @Nullable Description describe(byte[] name) throws IOException {
-        JsonNode response = read("/v1/export/", name, "");
+        JsonNode response = read(path("/v1/export/", name));
         return response == null
                 ? null
                 : new Description(
@@ -239,7 +239,8 @@ public final class HttpDocumentClient implements DocumentClient {
         long next = document.first();
         while (next < document.next()) {
             long limit = Math.min(MAX_LIMIT, document.next() - next);
-            JsonNode page = read("/v1/values/", name, "?whole=true&offset=" + Offset.of(next) + "&limit=" + limit);
+            JsonNode page =
+                    read(path("/v1/values/", name) + "?whole=true&offset=" + Offset.of(next) + "&limit=" + limit);
             if (page == null
                     || number(page, "id") != document.id()
                     || page.path("values").isEmpty()
@@ -320,10 +321,6 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     /** Sends a read request, and returns the response body, or null if the document does not exist. */
-    private @Nullable JsonNode read(String endpoint, byte[] name, String query) throws IOException {
-        return read(path(endpoint, name) + query);
-    }
-
     private @Nullable JsonNode read(String target) throws IOException {
         Retries retries = new Retries(Retries.Pause.REAL);
         while (true) {

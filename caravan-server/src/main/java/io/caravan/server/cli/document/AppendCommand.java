@@ -34,9 +34,6 @@ import picocli.CommandLine.Parameters;
             "  journalctl --follow | caravan append logs/today --lines"
         })
 public final class AppendCommand extends ClientCommand {
-    /** The default of {@code --if-sequence}: any sequence is allowed. */
-    private static final long ANY = -1;
-
     @Parameters(index = "0", paramLabel = "NAME", description = "The document.")
     private String name;
 
@@ -63,8 +60,8 @@ public final class AppendCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         check(words.isEmpty() || file == null, "VALUE and --file exclude each other");
         check(words.isEmpty() || !lines, "VALUE and --lines exclude each other");
-        long sequence = atLeast(0, ifSequence, "--if-sequence", ANY);
-        OptionalLong expected = sequence == ANY ? OptionalLong.empty() : OptionalLong.of(sequence);
+        atLeast(0, ifSequence, "--if-sequence", 0);
+        OptionalLong expected = ifSequence == null ? OptionalLong.empty() : OptionalLong.of(ifSequence);
         try (RespDocumentClient documents = documents();
                 Progress progress = countProgress("values");
                 InputStream in = input()) {

@@ -34,9 +34,9 @@ public final class TailCommand extends ClientCommand {
             names = "--from",
             paramLabel = "SEQUENCE|now",
             defaultValue = "now",
-            converter = Start.Converter.class,
+            converter = Start.class,
             description = "First sequence to print, or now, which starts with the next value that is appended.")
-    private Start from;
+    private OptionalLong from;
 
     @Option(names = "--count", paramLabel = "N", description = "Number of values after which the command ends.")
     private @Nullable Long count;
@@ -44,19 +44,17 @@ public final class TailCommand extends ClientCommand {
     @Mixin
     private ValuePrinter printer;
 
-    /** The first sequence to print; empty for {@code now}. */
-    record Start(OptionalLong sequence) {
-        static final class Converter implements CommandLine.ITypeConverter<Start> {
-            @Override
-            public Start convert(String text) {
-                if (text.equals("now")) {
-                    return new Start(OptionalLong.empty());
-                }
-                if (!text.matches("[0-9]{1,18}")) {
-                    throw new CommandLine.TypeConversionException("'" + text + "' is neither a sequence nor now");
-                }
-                return new Start(OptionalLong.of(Long.parseLong(text)));
+    /** Converts the first sequence to print; empty for {@code now}. */
+    static final class Start implements CommandLine.ITypeConverter<OptionalLong> {
+        @Override
+        public OptionalLong convert(String text) {
+            if (text.equals("now")) {
+                return OptionalLong.empty();
             }
+            if (!text.matches("[0-9]{1,18}")) {
+                throw new CommandLine.TypeConversionException("'" + text + "' is neither a sequence nor now");
+            }
+            return OptionalLong.of(Long.parseLong(text));
         }
     }
 
@@ -69,7 +67,7 @@ public final class TailCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
-        Follower follower = new Follower(this::connect, bytes(name), from.sequence(), most, this::printMessage);
+        Follower follower = new Follower(this::connect, bytes(name), from, most, this::printMessage);
         runUntilSignal(follower::stop, () -> {
             follower.follow(value -> printer.print(value, json(), output), output::flush);
             output.flush();

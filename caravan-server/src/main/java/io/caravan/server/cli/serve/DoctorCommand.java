@@ -8,7 +8,6 @@ import io.caravan.server.cli.doctor.FileChecks;
 import io.caravan.server.cli.doctor.Finding;
 import io.caravan.server.cli.doctor.Finding.Grade;
 import io.caravan.server.cli.doctor.MachineChecks;
-import io.caravan.server.cli.doctor.MountChecks;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -60,8 +59,7 @@ public final class DoctorCommand extends SettingsCommand {
         StoreConfig store = storeOptions.config();
         List<Finding> findings = new ArrayList<>(
                 new MachineChecks(Path.of("/")).run(limitOptions.network(store).maxConnections()));
-        findings.addAll(new DiskChecks(store.directory()).run());
-        findings.addAll(new MountChecks(Path.of("/"), store.directory()).run());
+        findings.addAll(new DiskChecks(Path.of("/"), store.directory()).run());
         findings.addAll(FileChecks.run(store.directory(), securityOptions.secretFiles()));
         return findings;
     }

@@ -7,9 +7,9 @@ import io.caravan.StoreLockedException;
 import io.caravan.VerifyReport;
 import io.caravan.cluster.GroupMember;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cluster.Cluster;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -40,10 +40,7 @@ public final class VerifyCommand extends StoreCommand {
 
     /** Verifies a store, or one shard of it, and returns whether it is clean. */
     private boolean verify(Path store, Output output) throws IOException {
-        VerifyReport report;
-        try (Progress progress = showNotedProgress()) {
-            report = verify(store, noteProgress());
-        }
+        VerifyReport report = verify(store, new Progress(err()));
         for (CaravanException fault : report.faults()) {
             String message = String.valueOf(fault.getMessage());
             printAnyway(output, "FAULT: " + message, json -> json.writeStringField("fault", message));
@@ -75,6 +72,31 @@ public final class VerifyCommand extends StoreCommand {
         } catch (StoreLockedException open) {
             err().println(store + " is open; reading it as it is");
             return DurableListStore.verifyWhileOpen(store, progress);
+        }
+    }
+
+    /** Prints a line when a step begins, and after each tenth of the step. */
+    private static final class Progress implements VerifyReport.Progress {
+        private static final int PARTS = 10;
+
+        private final PrintWriter err;
+        private String lastStep = "";
+        private long lastPart;
+
+        Progress(PrintWriter err) {
+            this.err = err;
+        }
+
+        @Override
+        public void at(String step, long done, long total) {
+            long part = total <= 0 ? PARTS : done * PARTS / total;
+            if (step.equals(lastStep) && part == lastPart) {
+                return;
+            }
+            lastStep = step;
+            lastPart = part;
+            err.println(step + ": " + done + " of " + total);
+            err.flush();
         }
     }
 }

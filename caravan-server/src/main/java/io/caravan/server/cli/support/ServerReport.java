@@ -18,8 +18,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -30,7 +28,6 @@ final class ServerReport {
     private static final int PINGS = 20;
     private static final int OK = 200;
     private static final int NOT_READY = 503;
-    private static final int MAX_PORT = 65_535;
 
     private final SupportFile file;
     private final Consumer<String> messages;
@@ -202,19 +199,8 @@ final class ServerReport {
         messages.accept(String.valueOf(problem.getMessage()));
     }
 
-    /** Returns the server's connection limit; empty if it is unknown. */
-    OptionalLong maxConnections() {
-        return info.number("maxclients");
-    }
-
-    /** Returns the HTTP port that the server reports; empty if it is unknown or the server has none. */
-    OptionalInt httpPort() {
-        int port = (int) info.numberOrZero("http_port");
-        return port > 0 && port <= MAX_PORT ? OptionalInt.of(port) : OptionalInt.empty();
-    }
-
-    /** Returns the server's process id on its own machine; empty if it is unknown. */
-    OptionalLong processId() {
-        return info.number("process_id");
+    /** Returns the status of the server; empty if the server did not report it. */
+    ServerInfo info() {
+        return info;
     }
 }

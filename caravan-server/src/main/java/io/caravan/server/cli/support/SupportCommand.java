@@ -148,14 +148,16 @@ public final class SupportCommand extends ClientCommand {
         step = "requesting the data of the server";
         ServerReport server = new ServerReport(file, this::printMessage);
         server.overResp(this::connect);
-        int port = httpPort == null ? server.httpPort().orElse(usualPort) : usualPort;
+        long reported = server.info().numberOrZero("http_port");
+        int port = httpPort == null && reported > 0 && reported <= MAX_PORT ? (int) reported : usualPort;
         server.overHttp(connectionOptions, port);
         step = "reading the state of the machine";
-        OptionalLong most = server.maxConnections();
+        OptionalLong most = server.info().number("maxclients");
         MachineReport machine = new MachineReport(Path.of("/"));
         machine.report(file, store, most.orElse(USUAL_CONNECTIONS));
-        if (server.processId().isPresent()) {
-            machine.process(file, server.processId());
+        OptionalLong process = server.info().number("process_id");
+        if (process.isPresent()) {
+            machine.process(file, process.getAsLong());
         }
         if (config != null) {
             settings(file, config);
