@@ -80,11 +80,6 @@ public final class Main {
         System.exit(commandLine(System.getenv(), Console.system(), args).execute(args));
     }
 
-    /** Builds a command line with all commands. Settings may also come from these environment variables. */
-    static CommandLine commandLine(Map<String, String> environment) {
-        return commandLine(environment, Console.system());
-    }
-
     /**
      * Builds the command line for this console. To start faster, it contains only the command that the arguments name.
      * It contains all commands if the arguments name none of them, for example because of a typing error, or need all

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.ListStore;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.common.Console;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,7 +53,7 @@ class CommandOutputTest {
     @TestFactory
     Stream<DynamicTest> failsIfHelpCannotBeWritten() {
         List<List<String>> commands = new ArrayList<>();
-        collect(Main.commandLine(Map.of()), List.of(), commands);
+        collect(Main.commandLine(Map.of(), Console.system()), List.of(), commands);
         assertThat(commands).contains(List.of("verify"), List.of("archive", "prune"), List.of("serve"));
         return commands.stream()
                 .map(words -> DynamicTest.dynamicTest("caravan " + String.join(" ", words), () -> {

@@ -3,6 +3,7 @@ package io.caravan.server.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.common.Console;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Settings;
 import io.netty.pkitesting.CertificateBuilder;
@@ -251,7 +252,12 @@ class ConfigurationTest {
     }
 
     private static Stream<OptionSpec> settings() {
-        return Main.commandLine(Map.of()).getSubcommands().get("serve").getCommandSpec().options().stream()
+        return Main.commandLine(Map.of(), Console.system())
+                .getSubcommands()
+                .get("serve")
+                .getCommandSpec()
+                .options()
+                .stream()
                 .filter(option -> !Settings.notASetting(option));
     }
 

@@ -2,6 +2,7 @@ package io.caravan.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.cli.common.Console;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -47,7 +48,7 @@ class ReferenceTest {
     private static final Set<String> WITHOUT_SECTION =
             Set.of("cluster", "space", "space help", "generate-completion", "help");
 
-    private final CommandLine caravan = Main.commandLine(Map.of());
+    private final CommandLine caravan = Main.commandLine(Map.of(), Console.system());
 
     @Test
     void commandReferenceMatchesCommands() throws IOException {

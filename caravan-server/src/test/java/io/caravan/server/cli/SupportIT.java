@@ -3,6 +3,7 @@ package io.caravan.server.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.support.SupportParts;
 import io.caravan.server.config.Settings;
 import io.caravan.server.protocol.resp.RespClient;
@@ -116,7 +117,7 @@ class SupportIT {
     }
 
     private static void assertHasAllSettings(String settings) {
-        Main.commandLine(Map.of()).getSubcommands().get("serve").getCommandSpec().options().stream()
+        Main.commandLine(Map.of(), Console.system()).getSubcommands().get("serve").getCommandSpec().options().stream()
                 .filter(option -> !Settings.notASetting(option))
                 .forEach(option -> assertThat(settings).contains("\"name\" : \"" + Settings.fileName(option) + "\""));
     }

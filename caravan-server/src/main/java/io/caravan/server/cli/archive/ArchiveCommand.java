@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Makes a running server archive a document. The subcommands work on an archive without a server. */
 @Command(
         name = "archive",
         description = {

@@ -23,7 +23,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Prints the contents of an archive. */
 @Command(
         name = "ls",
         description = {

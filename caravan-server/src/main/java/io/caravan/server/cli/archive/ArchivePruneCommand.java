@@ -17,7 +17,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Removes generations, leftover objects, and deleted documents from an archive. */
 @Command(
         name = "prune",
         description = {
@@ -105,7 +104,7 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
     int run(Archive archive, Output output) throws IOException {
         PrunePolicy policy = policy();
         PruneReport report;
-        try (Progress progress = new Progress(err(), console().showsProgress(), "documents")) {
+        try (Progress progress = countProgress("documents")) {
             report = archive.prune(name -> policy, dryRun, jobs(), System.currentTimeMillis(), new PruneListener() {
                 @Override
                 public void removed(Removal removal) {
@@ -161,13 +160,7 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
         if (json()) {
             output.object(fields -> {
                 fields.writeBooleanField("dryRun", dryRun);
-                fields.writeNumberField("documents", report.documents());
-                fields.writeNumberField("generations", report.generations());
-                fields.writeNumberField("leftovers", report.leftovers());
-                fields.writeNumberField("forgotten", report.forgotten());
-                fields.writeNumberField("bytes", report.bytes());
-                fields.writeNumberField("waiting", report.waiting());
-                fields.writeNumberField("problems", report.problems());
+                Output.fields(fields, report);
             });
             return;
         }

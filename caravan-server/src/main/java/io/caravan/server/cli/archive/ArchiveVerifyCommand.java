@@ -8,10 +8,10 @@ import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
+import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** Reads an entire archive and reports its faults. */
 @Command(
         name = "verify",
         description = {
@@ -34,12 +34,11 @@ final class ArchiveVerifyCommand extends ArchiveSubcommand {
     @Override
     int run(Archive archive, Output output) throws IOException {
         VerificationReport report;
-        try (Progress progress = new Progress(err(), console().showsProgress(), "snapshots")) {
+        try (Progress progress = countProgress("snapshots")) {
             report = Verification.verify(archive, jobs(), new VerificationListener() {
                 @Override
                 public void fault(String message) {
-                    Output.unchecked(() ->
-                            print(output, "FAULT: " + message, fields -> fields.writeStringField("fault", message)));
+                    Output.unchecked(() -> print(output, "FAULT: " + message, Map.of("fault", message)));
                 }
 
                 @Override
@@ -54,16 +53,7 @@ final class ArchiveVerifyCommand extends ArchiveSubcommand {
 
     private void print(VerificationReport report, String location, Output output) throws IOException {
         if (json()) {
-            output.object(fields -> {
-                fields.writeNumberField("documents", report.documents());
-                fields.writeNumberField("deleted", report.deleted());
-                fields.writeNumberField("generations", report.generations());
-                fields.writeNumberField("bytes", report.bytes());
-                fields.writeNumberField("faults", report.faults());
-                fields.writeNumberField("leftovers", report.leftovers());
-                fields.writeNumberField("leftoverBytes", report.leftoverBytes());
-                fields.writeNumberField("unknown", report.unknown());
-            });
+            output.object(report);
             return;
         }
         output.line(location

@@ -24,7 +24,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Restores one document on a running server, or all documents of an archive to a store that is not open. */
 @Command(
         name = "restore",
         description = {
@@ -186,10 +185,8 @@ public final class RestoreCommand extends ClientCommand {
                 report.list(listed);
             }
             long startedNanos = System.nanoTime();
-            try (Progress ticking = Progress.ticking(
-                    err(),
-                    console().showsProgress(),
-                    () -> RestoreReport.progress(report.figures(), System.nanoTime() - startedNanos))) {
+            try (Progress ticking =
+                    showProgress(() -> RestoreReport.progress(report.figures(), System.nanoTime() - startedNanos))) {
                 // The largest allowed maximum, because every archived value must fit.
                 StoreConfig store = StoreConfig.builder(directory)
                         .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)

@@ -2,12 +2,11 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -25,7 +24,7 @@ public abstract class ClientCommand extends CliCommand {
     private Format format;
 
     @Mixin
-    private ConnectionOptions connectionOptions;
+    protected ConnectionOptions connectionOptions;
 
     protected final ServerConnection connect() throws IOException {
         return connectionOptions.connect();
@@ -70,17 +69,6 @@ public abstract class ClientCommand extends CliCommand {
         }
     }
 
-    /** Connects to the target server with the configured timeout. */
-    protected final DocumentClient carrierTo(TargetServer other) throws IOException {
-        return other.documents(connectionOptions);
-    }
-
-    /** Connects to the source server with the configured timeout. Uses HTTP if its address is a URL. */
-    protected final DocumentClient carrierFrom(SourceServer from) throws IOException {
-        DocumentClient source = from.documents(connectionOptions);
-        return source == null ? new RespDocumentClient(this::connect) : source;
-    }
-
     /**
      * Checks that the source lists all documents. Over RESP, a node of a cluster lists only the documents of its own
      * Raft group. A server that fetches documents from its archive on demand lists only those that it has fetched.
@@ -93,7 +81,7 @@ public abstract class ClientCommand extends CliCommand {
                     "over RESP, the server lists only one of the several groups of its cluster: name any node with"
                             + " --from http://HOST:PORT, or https://HOST:PORT");
         }
-        try (DocumentClient carrier = carrierFrom(source)) {
+        try (DocumentClient carrier = source.documents(connectionOptions)) {
             requireComplete(carrier);
         }
     }
@@ -113,34 +101,14 @@ public abstract class ClientCommand extends CliCommand {
         }
     }
 
-    /** Connects to a Redis server with the configured timeout. */
-    protected final ServerConnection connectTo(ImportSource redis) throws IOException {
-        return redis.connect(connectionOptions);
-    }
-
-    /** Returns an HTTP link to a Durable Streams server, with the configured timeout. */
-    protected final HttpLink linkTo(ImportSource streams) throws IOException {
-        return streams.link(connectionOptions);
-    }
-
-    /** Returns a client for the server's HTTP pages, at this port on the server's host. */
-    protected final StatusClient pages(int port) throws IOException {
-        return connectionOptions.pages(port);
-    }
-
     /** Returns a client for the server's documents over RESP. */
     protected final RespDocumentClient documents() throws IOException {
         return new RespDocumentClient(this::connect);
     }
 
-    /** Pauses the calling thread. */
-    protected static void pause(Duration time) throws IOException {
-        try {
-            Thread.sleep(time.toMillis());
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", stop);
-        }
+    /** Sets the exit code for documents that were rejected or not read, although others were transferred. */
+    protected final void exitIfIncomplete(boolean incomplete) {
+        exitWith(incomplete ? ClientException.OTHER_STATE : CommandLine.ExitCode.OK);
     }
 
     /** Encodes a word from the command line as a name or value. */

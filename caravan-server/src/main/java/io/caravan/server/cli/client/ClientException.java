@@ -41,10 +41,6 @@ public final class ClientException extends RuntimeException {
         return new ClientException(OTHER_STATE, message, null);
     }
 
-    static ClientException otherState(String message, Throwable cause) {
-        return new ClientException(OTHER_STATE, message, cause);
-    }
-
     /** Creates the exception for a document that was moved to another server, which the message names. */
     static ClientException moved(String message) {
         return new ClientException(OTHER_STATE, message, null, true, 0);

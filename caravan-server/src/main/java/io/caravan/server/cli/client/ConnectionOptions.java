@@ -1,6 +1,7 @@
 package io.caravan.server.cli.client;
 
 import io.caravan.server.cli.client.HttpLink.StatusClient;
+import io.caravan.server.cli.client.ServerConnection.Endpoint;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import io.netty.handler.ssl.JdkSslContext;
@@ -32,7 +33,7 @@ import picocli.CommandLine.Spec;
  * Options for the server's address and the user. A password is never an option, because other users of the machine can
  * see command lines.
  */
-final class ConnectionOptions {
+public final class ConnectionOptions {
     /** The position of these options in the help text: after the command's own options. */
     static final int ORDER = CliCommand.Format.ORDER + 1;
 
@@ -156,56 +157,41 @@ final class ConnectionOptions {
                 login.user() == null || password != null,
                 login.prefix() + "user needs a password: set " + login.variable() + ", or give " + login.prefix()
                         + "password-file FILE");
-        return open(address, false, login.user(), password, 0, tls || tlsAuthorities != null, tlsAuthorities);
+        SSLSocketFactory sockets = tls || tlsAuthorities != null ? sockets(tlsAuthorities) : null;
+        return ServerConnection.open(new Endpoint(address, false, login.user(), password, 0, sockets, (int)
+                timeout().toMillis()));
     }
 
-    private ServerConnection open(
-            HostPort address,
-            boolean redis,
-            @Nullable String user,
-            @Nullable String password,
-            int database,
-            boolean secure,
-            @Nullable Path authorities)
-            throws IOException {
-        SSLSocketFactory sockets = null;
-        if (secure) {
-            sockets = authorities == null
-                    ? (SSLSocketFactory) SSLSocketFactory.getDefault()
-                    : trusting(authorities).getSocketFactory();
-        }
-        return ServerConnection.open(
-                new ServerConnection.Endpoint(address, redis, user, password, database, sockets, (int)
-                        timeout().toMillis()));
+    private static SSLSocketFactory sockets(@Nullable Path authorities) throws IOException {
+        return authorities == null
+                ? (SSLSocketFactory) SSLSocketFactory.getDefault()
+                : trusting(authorities).getSocketFactory();
     }
 
     /**
      * Connects to a Redis server at {@code redis://[USER:PASSWORD@]HOST:PORT[/DB]}, or {@code rediss://} for TLS, with
      * the configured timeout.
      *
-     * @param login the login, whose password overrides that of the address
-     * @param authorities the certificate authorities to trust instead of Java's defaults, if TLS is used
-     * @throws IllegalArgumentException if the address has another form; the message does not quote it
+     * @param from the login, whose password overrides that of the address
+     * @throws ParameterException if the address has another form
      */
-    ServerConnection redis(String url, Login login, @Nullable Path authorities) throws IOException {
-        URI uri = uri(url, Set.of("redis", "rediss"));
+    public ServerConnection redis(String url, SourceServer.Login from) throws IOException {
+        String form = "--from is not redis://[USER:PASSWORD@]HOST:PORT[/DB], or rediss:// for TLS";
+        URI uri = uri(url, Set.of("redis", "rediss"), form);
         String info = Objects.requireNonNullElse(uri.getRawUserInfo(), "");
         int colon = info.indexOf(':');
         String user = decoded(colon < 0 ? info : info.substring(0, colon));
-        String password = password(login);
-        if (!uri.getRawPath().matches("/?|/[0-9]{1,6}")) {
-            throw new IllegalArgumentException("the path is not a number");
-        }
-        return open(
+        String password = password(from.get());
+        check(uri.getRawPath().matches("/?|/[0-9]{1,6}"), form);
+        String path = uri.getRawPath();
+        return ServerConnection.open(new Endpoint(
                 HostPort.parse(uri.getHost() + ":" + (uri.getPort() < 0 ? REDIS_PORT : uri.getPort())),
                 true,
                 user,
                 password != null || colon < 0 ? password : decoded(info.substring(colon + 1)),
-                uri.getRawPath().length() > 1
-                        ? Integer.parseInt(uri.getRawPath().substring(1))
-                        : 0,
-                uri.getScheme().equals("rediss"),
-                authorities);
+                path.length() > 1 ? Integer.parseInt(path.substring(1)) : 0,
+                uri.getScheme().equals("rediss") ? sockets(from.authorities) : null,
+                (int) timeout().toMillis()));
     }
 
     private static @Nullable String decoded(String encoded) {
@@ -213,22 +199,24 @@ final class ConnectionOptions {
         return encoded.isEmpty() ? null : URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8);
     }
 
-    /** Parses a URL. Neither an exception nor its cause quotes the URL, because it may contain a password. */
-    private static URI uri(String url, Set<String> schemes) {
-        URI uri = null;
+    /**
+     * Parses a URL, or throws {@link ParameterException} with the message {@code form}. The exception does not quote the
+     * URL, because it may contain a password.
+     */
+    private URI uri(String url, Set<String> schemes, String form) {
+        URI uri;
         try {
             uri = new URI(url);
         } catch (URISyntaxException malformed) {
-            // Handled below, without the cause.
+            throw misused(form);
         }
-        if (uri == null
-                || !schemes.contains(String.valueOf(uri.getScheme()))
-                || uri.getHost() == null
-                || uri.getPort() > MAX_PORT
-                || uri.getRawQuery() != null
-                || uri.getRawFragment() != null) {
-            throw new IllegalArgumentException("the address is not a URL of this form");
-        }
+        check(
+                schemes.contains(String.valueOf(uri.getScheme()))
+                        && uri.getHost() != null
+                        && uri.getPort() <= MAX_PORT
+                        && uri.getRawQuery() == null
+                        && uri.getRawFragment() == null,
+                form);
         return uri;
     }
 
@@ -242,9 +230,21 @@ final class ConnectionOptions {
      *
      * @throws IOException if a file cannot be read
      */
-    StatusClient pages(int port) throws IOException {
+    public StatusClient pages(int port) throws IOException {
         String scheme = tls || tlsAuthorities != null ? "https://" : "http://";
-        return new StatusClient(link(scheme + new HostPort(server().host(), port), login(), tlsAuthorities));
+        String url = scheme + new HostPort(server().host(), port);
+        return new StatusClient(link(url, login(), tlsAuthorities, "the host of --server cannot be part of a URL"));
+    }
+
+    /**
+     * Returns an HTTP link to the streams at {@code http://HOST:PORT/PATH}, or {@code https://}; sends nothing yet.
+     *
+     * @throws ParameterException if the address has another form
+     */
+    public HttpLink link(String url, SourceServer.Login from) throws IOException {
+        String form = "--from is not http://HOST:PORT/PATH, or https:// for TLS; a token comes from"
+                + " --from-password-file or " + from.get().variable();
+        return link(url, from.get(), from.authorities, form);
     }
 
     /**
@@ -253,14 +253,12 @@ final class ConnectionOptions {
      * @param url {@code http://} or {@code https://}, host, optional port and path
      * @param login the login, whose password is the bearer token
      * @param authorities the certificate authorities to trust instead of Java's defaults, if TLS is used
-     * @throws IllegalArgumentException if the address has another form; the message does not quote it
+     * @param form the message for the user if the address has another form
      * @throws IOException if a file cannot be read
      */
-    HttpLink link(String url, Login login, @Nullable Path authorities) throws IOException {
-        URI base = uri(url, Set.of("http", "https"));
-        if (base.getRawUserInfo() != null) {
-            throw new IllegalArgumentException("the address contains a user");
-        }
+    private HttpLink link(String url, Login login, @Nullable Path authorities, String form) throws IOException {
+        URI base = uri(url, Set.of("http", "https"), form);
+        check(base.getRawUserInfo() == null, form);
         return new HttpLink(base, authorities == null ? null : trusting(authorities), password(login), timeout());
     }
 
@@ -268,13 +266,11 @@ final class ConnectionOptions {
      * Returns a client for a server's documents over HTTP, with the configured timeout; sends nothing yet.
      *
      * @param url {@code http://HOST:PORT} or {@code https://HOST:PORT}
-     * @throws IllegalArgumentException if the address has another form; the message does not quote it
+     * @param form the message for the user if the address has another form
      */
-    DocumentClient documents(String url, Login login, @Nullable Path authorities) throws IOException {
-        if (!url.matches("https?://[^/]+:[0-9]+/?")) {
-            throw new IllegalArgumentException("the address is not a URL of this form");
-        }
-        return new HttpDocumentClient(link(url, login, authorities), login.ways(), Retries.Pause.REAL);
+    DocumentClient documents(String url, Login login, @Nullable Path authorities, String form) throws IOException {
+        check(url.matches("https?://[^/]+:[0-9]+/?"), form);
+        return new HttpDocumentClient(link(url, login, authorities, form), login.ways());
     }
 
     private static SSLContext trusting(Path authorities) throws IOException {

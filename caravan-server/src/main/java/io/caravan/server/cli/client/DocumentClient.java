@@ -2,7 +2,9 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
+import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.Origin;
 import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;
@@ -162,27 +164,49 @@ public interface DocumentClient extends AutoCloseable {
     List<Value> values(Description document);
 
     /**
-     * Requests the creation of a complete document in one write; {@link #taken} receives the reply.
+     * Requests a step of an import; {@link #taken} or, for {@link Kind#BEGIN}, {@link #begun} receives the reply.
      *
+     * @param numbers the arguments of the step, in the order of {@link Kind#numbers}
      * @param replaced the kind of existing document that the new one may replace
      */
-    void requestImport(byte[] name, Description document, List<byte[]> values, Replaced replaced);
+    void requestStep(
+            byte[] name,
+            Kind kind,
+            List<Long> numbers,
+            Replaced replaced,
+            Map<String, Object> attributes,
+            List<byte[]> values);
 
     /**
-     * Waits until a document that {@link #requestImport} has sent is durable.
+     * Waits until a step that {@link #requestStep} has sent is durable.
      *
-     * @throws ClientException if the server rejects the document
+     * @throws ClientException if the server rejects the step
      */
     void taken();
 
+    /** Waits as {@link #taken} does until a document is begun, and returns its id. */
+    long begun();
+
+    /** Requests the creation of a complete document in one write; {@link #taken} receives the reply. */
+    default void requestImport(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
+        requestStep(name, Kind.WHOLE, List.of(document.first()), replaced, document.given(), values);
+    }
+
     /** Starts sending a document in chunks. Returns the document's id, which every chunk contains. */
-    long begin(byte[] name, Description document, Replaced replaced);
+    default long begin(byte[] name, Description document, Replaced replaced) {
+        requestStep(name, Kind.BEGIN, List.of(document.first()), replaced, document.given(), List.of());
+        return begun();
+    }
 
     /** Sends a chunk of a document. */
-    void add(byte[] name, long id, long sequence, List<byte[]> values);
+    default void add(byte[] name, long id, long sequence, List<byte[]> values) {
+        step(name, Kind.ADD, List.of(id, sequence), Map.of(), values);
+    }
 
     /** Makes a document visible after all of its chunks have been sent. */
-    void end(byte[] name, long id, long next);
+    default void end(byte[] name, long id, long next) {
+        step(name, Kind.END, List.of(id, next), Map.of(), List.of());
+    }
 
     /**
      * Appends values to a copy that was made earlier, and updates its first sequence and attributes.
@@ -190,13 +214,25 @@ public interface DocumentClient extends AutoCloseable {
      * @param document the copy's id at this server, and its new first sequence and attributes
      * @param sequence the sequence of the first value to append
      */
-    void continueImport(byte[] name, Description document, long sequence, List<byte[]> values);
+    default void continueImport(byte[] name, Description document, long sequence, List<byte[]> values) {
+        List<Long> numbers = List.of(document.id(), sequence, document.first());
+        step(name, Kind.CONTINUE, numbers, document.given(), values);
+    }
 
     /** Deletes a copy, if it still has this id. */
-    void delete(byte[] name, long id);
+    default void delete(byte[] name, long id) {
+        step(name, Kind.DELETE, List.of(id), Map.of(), List.of());
+    }
 
     /** Discards a document that was sent only in part. */
-    void abort(byte[] name, long id);
+    default void abort(byte[] name, long id) {
+        step(name, Kind.ABORT, List.of(id), Map.of(), List.of());
+    }
+
+    private void step(byte[] name, Kind kind, List<Long> numbers, Map<String, Object> attributes, List<byte[]> values) {
+        requestStep(name, kind, numbers, Replaced.NOTHING, attributes, values);
+        taken();
+    }
 
     /**
      * Reads all values of a document of any length, one page at a time.
@@ -207,26 +243,36 @@ public interface DocumentClient extends AutoCloseable {
     void read(byte[] name, Description document, Sink sink) throws IOException;
 
     /**
-     * Fences a document, so that the server rejects all other writes to it. Like the other steps of a move, the fence
-     * is durable on return.
+     * Performs a step of a move. It is durable on return. Returns whether a fence or a redirect was removed.
      *
-     * @param holder identifies this run of the move command
-     * @throws ClientException if the document does not exist or cannot be moved
+     * @throws ClientException if the document does not exist or cannot be moved, another run of the move command has
+     *     fenced it since, or the move was abandoned
      */
-    void fence(byte[] name, long holder, RedirectTarget to);
+    boolean move(byte[] name, MoveStep step);
 
     /**
-     * Deletes a document that this run of the move command has fenced, and leaves a redirect.
+     * Fences a document, so that the server rejects all other writes to it.
      *
-     * @throws ClientException if another run has fenced the document since, or the move was abandoned
+     * @param holder identifies this run of the move command
      */
-    void redirect(byte[] name, long holder);
+    default void fence(byte[] name, long holder, RedirectTarget to) {
+        move(name, new MoveStep(MoveStep.Kind.FENCE, OptionalLong.of(holder), to));
+    }
+
+    /** Deletes a document that this run of the move command has fenced, and leaves a redirect. */
+    default void redirect(byte[] name, long holder) {
+        move(name, new MoveStep(MoveStep.Kind.REDIRECT, OptionalLong.of(holder), null));
+    }
 
     /** Removes the fence that one run, or any run, of the move command has set; returns whether it existed. */
-    boolean abandon(byte[] name, OptionalLong holder);
+    default boolean abandon(byte[] name, OptionalLong holder) {
+        return move(name, new MoveStep(MoveStep.Kind.ABANDON, holder, null));
+    }
 
     /** Removes a redirect; returns whether it existed. */
-    boolean forget(byte[] name);
+    default boolean forget(byte[] name) {
+        return move(name, new MoveStep(MoveStep.Kind.FORGET, OptionalLong.empty(), null));
+    }
 
     /** Disconnects; callable from any thread. A thread that is waiting for a reply gets an exception. */
     void cut();

@@ -11,7 +11,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
+import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.Origin;
 import io.caravan.server.document.PortableAttributes;
 import io.caravan.server.document.RedirectTarget;
@@ -25,9 +27,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -70,7 +72,6 @@ public final class HttpDocumentClient implements DocumentClient {
 
     private final HttpLink link;
     private final String whereToken;
-    private final Retries.Pause pause;
     private final ExecutorService connections =
             Executors.newFixedThreadPool(CONNECTIONS, new DefaultThreadFactory("caravan-carrier", true));
     private final Queue<Future<?>> pending = new ArrayDeque<>();
@@ -80,10 +81,9 @@ public final class HttpDocumentClient implements DocumentClient {
      *
      * @param whereToken the source of the token, for messages about a wrong token
      */
-    HttpDocumentClient(HttpLink link, String whereToken, Retries.Pause pause) {
+    HttpDocumentClient(HttpLink link, String whereToken) {
         this.link = link;
         this.whereToken = whereToken;
-        this.pause = pause;
     }
 
     private void enqueue(Callable<?> request) {
@@ -181,7 +181,7 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     private @Nullable Description describe(byte[] name) throws IOException {
-        JsonNode response = read("/v1/export/", name, "");
+        JsonNode response = read(path("/v1/export/", name));
         return response == null
                 ? null
                 : new Description(
@@ -239,7 +239,8 @@ public final class HttpDocumentClient implements DocumentClient {
         long next = document.first();
         while (next < document.next()) {
             long limit = Math.min(MAX_LIMIT, document.next() - next);
-            JsonNode page = read("/v1/values/", name, "?whole=true&offset=" + Offset.of(next) + "&limit=" + limit);
+            JsonNode page =
+                    read(path("/v1/values/", name) + "?whole=true&offset=" + Offset.of(next) + "&limit=" + limit);
             if (page == null
                     || number(page, "id") != document.id()
                     || page.path("values").isEmpty()
@@ -255,8 +256,24 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void requestImport(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
-        enqueue(() -> write(name, creation("whole", document, replaced), document.given(), values));
+    public void requestStep(
+            byte[] name,
+            Kind kind,
+            List<Long> numbers,
+            Replaced replaced,
+            Map<String, Object> attributes,
+            List<byte[]> values) {
+        StringBuilder step = new StringBuilder(kind.name().toLowerCase(Locale.ROOT));
+        for (int i = 0; i < numbers.size(); i++) {
+            step.append('&').append(kind.numbers().get(i)).append('=').append(numbers.get(i));
+        }
+        step.append(
+                switch (replaced) {
+                    case NOTHING -> "";
+                    case REDIRECT -> "&replace=redirect";
+                    case ANYTHING -> "&replace=true";
+                });
+        enqueue(() -> write(name, step.toString(), attributes, values));
     }
 
     @Override
@@ -265,74 +282,26 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     @Override
-    public long begin(byte[] name, Description document, Replaced replaced) {
-        Object response = now(() -> write(name, creation("begin", document, replaced), document.given(), List.of()));
-        return number((JsonNode) Objects.requireNonNull(response), "id");
-    }
-
-    private static String creation(String step, Description document, Replaced replaced) {
-        String place = switch (replaced) {
-            case NOTHING -> "";
-            case REDIRECT -> "&replace=redirect";
-            case ANYTHING -> "&replace=true";
-        };
-        return step + "&first=" + document.first() + place;
+    public long begun() {
+        return number((JsonNode) Objects.requireNonNull(response()), "id");
     }
 
     @Override
-    public void continueImport(byte[] name, Description document, long sequence, List<byte[]> values) {
-        String step = "continue&id=" + document.id() + "&sequence=" + sequence + "&first=" + document.first();
-        now(() -> write(name, step, document.given(), values));
-    }
-
-    @Override
-    public void add(byte[] name, long id, long sequence, List<byte[]> values) {
-        now(() -> write(name, "add&id=" + id + "&sequence=" + sequence, Map.of(), values));
-    }
-
-    @Override
-    public void end(byte[] name, long id, long next) {
-        now(() -> write(name, "end&id=" + id + "&sequence=" + next, Map.of(), List.of()));
-    }
-
-    @Override
-    public void delete(byte[] name, long id) {
-        now(() -> write(name, "delete&id=" + id, Map.of(), List.of()));
-    }
-
-    @Override
-    public void abort(byte[] name, long id) {
-        now(() -> write(name, "abort&id=" + id, Map.of(), List.of()));
-    }
-
-    @Override
-    public void fence(byte[] name, long holder, RedirectTarget to) {
-        move(name, "fence&holder=" + holder + "&to=" + URLEncoder.encode(to.text(), UTF_8));
-    }
-
-    @Override
-    public void redirect(byte[] name, long holder) {
-        move(name, "redirect&holder=" + holder);
-    }
-
-    @Override
-    public boolean abandon(byte[] name, OptionalLong holder) {
-        String of = holder.isPresent() ? "&holder=" + holder.getAsLong() : "";
-        return move(name, "abandon" + of).path("abandoned").asBoolean();
-    }
-
-    @Override
-    public boolean forget(byte[] name) {
-        return move(name, "forget").path("forgotten").asBoolean();
-    }
-
-    private JsonNode move(byte[] name, String step) {
-        return (JsonNode) Objects.requireNonNull(now(() -> {
-            try (HttpLink.Response response =
-                    link.send("POST", path("/v1/move/", name) + "?step=" + step, new byte[0], true)) {
+    public boolean move(byte[] name, MoveStep step) {
+        StringBuilder target = new StringBuilder(path("/v1/move/", name))
+                .append("?step=")
+                .append(step.kind().name().toLowerCase(Locale.ROOT));
+        step.holder().ifPresent(holder -> target.append("&holder=").append(holder));
+        RedirectTarget to = step.to();
+        if (to != null) {
+            target.append("&to=").append(URLEncoder.encode(to.text(), UTF_8));
+        }
+        JsonNode done = (JsonNode) Objects.requireNonNull(now(() -> {
+            try (HttpLink.Response response = link.send("POST", target.toString(), new byte[0], true)) {
                 return accepted(response, body(response));
             }
         }));
+        return done.path("abandoned").asBoolean() || done.path("forgotten").asBoolean();
     }
 
     private JsonNode write(byte[] name, String step, Map<String, Object> attributes, List<byte[]> values)
@@ -352,12 +321,8 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     /** Sends a read request, and returns the response body, or null if the document does not exist. */
-    private @Nullable JsonNode read(String endpoint, byte[] name, String query) throws IOException {
-        return read(path(endpoint, name) + query);
-    }
-
     private @Nullable JsonNode read(String target) throws IOException {
-        Retries retries = new Retries(pause);
+        Retries retries = new Retries(Retries.Pause.REAL);
         while (true) {
             try (HttpLink.Response response = link.send("GET", target, new byte[0], true)) {
                 JsonNode body = body(response);

@@ -3,7 +3,9 @@ package io.caravan.server.cli.client;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
+import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.Origin;
 import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;
@@ -235,8 +237,22 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void requestImport(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
-        connection.send(creation(name, "WHOLE", document, replaced), "VALUES", values);
+    public void requestStep(
+            byte[] name,
+            Kind kind,
+            List<Long> numbers,
+            Replaced replaced,
+            Map<String, Object> attributes,
+            List<byte[]> values) {
+        List<Object> options = new ArrayList<>();
+        if (replaced != Replaced.NOTHING) {
+            options.add(replaced == Replaced.ANYTHING ? "REPLACE" : "REDIRECT");
+        }
+        attributes.forEach((key, value) -> options.addAll(List.of("ATTRIBUTE", key, Description.encoded(value))));
+        if (kind.takesAttributes() && kind.takesValues()) {
+            options.add("VALUES");
+        }
+        connection.send("CARAVAN.IMPORT", name, kind, numbers, options, values);
     }
 
     @Override
@@ -245,77 +261,19 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     @Override
-    public long begin(byte[] name, Description document, Replaced replaced) {
-        return number(connection.call(creation(name, "BEGIN", document, replaced)));
+    public long begun() {
+        return number(connection.receive());
     }
 
-    private static List<Object> creation(byte[] name, String verb, Description document, Replaced replaced) {
-        List<Object> creation = new ArrayList<>(List.of("CARAVAN.IMPORT", name, verb, document.first()));
-        if (replaced != Replaced.NOTHING) {
-            creation.add(replaced == Replaced.ANYTHING ? "REPLACE" : "REDIRECT");
+    @Override
+    public boolean move(byte[] name, MoveStep step) {
+        List<Object> arguments = new ArrayList<>();
+        step.holder().ifPresent(arguments::add);
+        RedirectTarget to = step.to();
+        if (to != null) {
+            arguments.add(to.text());
         }
-        creation.add(attributes(document));
-        return creation;
-    }
-
-    private static List<Object> attributes(Description document) {
-        List<Object> words = new ArrayList<>();
-        document.given().forEach((key, value) -> words.addAll(List.of("ATTRIBUTE", key, Description.encoded(value))));
-        return words;
-    }
-
-    @Override
-    public void continueImport(byte[] name, Description document, long sequence, List<byte[]> values) {
-        change(
-                name,
-                "CONTINUE",
-                document.id(),
-                List.of(sequence, document.first(), attributes(document), "VALUES", values));
-    }
-
-    @Override
-    public void add(byte[] name, long id, long sequence, List<byte[]> values) {
-        change(name, "ADD", id, List.of(sequence, values));
-    }
-
-    @Override
-    public void end(byte[] name, long id, long next) {
-        change(name, "END", id, List.of(next));
-    }
-
-    @Override
-    public void delete(byte[] name, long id) {
-        change(name, "DELETE", id, List.of());
-    }
-
-    @Override
-    public void abort(byte[] name, long id) {
-        change(name, "ABORT", id, List.of());
-    }
-
-    private void change(byte[] name, String verb, long id, List<?> more) {
-        connection.call("CARAVAN.IMPORT", name, verb, id, more);
-    }
-
-    @Override
-    public void fence(byte[] name, long holder, RedirectTarget to) {
-        connection.call("CARAVAN.MOVE", name, "FENCE", holder, to.text());
-    }
-
-    @Override
-    public void redirect(byte[] name, long holder) {
-        connection.call("CARAVAN.MOVE", name, "REDIRECT", holder);
-    }
-
-    @Override
-    public boolean abandon(byte[] name, OptionalLong holder) {
-        List<Long> of = holder.isPresent() ? List.of(holder.getAsLong()) : List.of();
-        return number(connection.call("CARAVAN.MOVE", name, "ABANDON", of)) == 1;
-    }
-
-    @Override
-    public boolean forget(byte[] name) {
-        return number(connection.call("CARAVAN.MOVE", name, "FORGET")) == 1;
+        return Long.valueOf(1).equals(connection.call("CARAVAN.MOVE", name, step.kind(), arguments));
     }
 
     @Override

@@ -92,7 +92,8 @@ public final class Retries {
      *
      * @param progress whether the failed attempt has transferred data, which restarts the count
      * @throws IOException the problem, if a retry cannot solve it
-     * @throws ClientException if the request failed too often, or the server requests a pause of over a minute
+     * @throws ClientException if the request failed too often, the server requests a pause of over a minute, or the
+     *     thread is interrupted
      */
     public void after(IOException problem, boolean progress) throws IOException {
         if (problem.getCause() instanceof SSLHandshakeException) {
@@ -113,11 +114,6 @@ public final class Retries {
                             + " s; to continue after that, run the command again",
                     problem);
         }
-        try {
-            pause.millis(millis);
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", stop);
-        }
+        pause.pause(millis);
     }
 }

@@ -19,7 +19,7 @@ public final class SourceServer {
     private Login login;
 
     /** The options that set the password and the trusted certificate authorities for a source server. */
-    static final class Login {
+    public static final class Login {
         @Option(
                 names = "--from-password-file",
                 paramLabel = "FILE",
@@ -44,16 +44,12 @@ public final class SourceServer {
         return url != null;
     }
 
-    /** Returns a client for the server's documents, or null if the command line names no such server. */
-    @Nullable
-    DocumentClient documents(ConnectionOptions options) throws IOException {
+    /** Returns a client for the documents on this server or, if none is named, on that of {@code --server}. */
+    public DocumentClient documents(ConnectionOptions options) throws IOException {
         if (url == null) {
-            return null;
+            return new RespDocumentClient(options::connect);
         }
-        try {
-            return options.documents(url, login.get(), login.authorities);
-        } catch (IllegalArgumentException unfit) {
-            throw options.misused("--from is neither http://HOST:PORT nor https://HOST:PORT");
-        }
+        String form = "--from is neither http://HOST:PORT nor https://HOST:PORT";
+        return options.documents(url, login.get(), login.authorities, form);
     }
 }

@@ -42,7 +42,7 @@ public final class TargetServer {
         return address.replaceFirst("/\\z", "");
     }
 
-    DocumentClient documents(ConnectionOptions options) throws IOException {
+    public DocumentClient documents(ConnectionOptions options) throws IOException {
         boolean secure = address.startsWith("https://");
         boolean http = secure || address.startsWith("http://");
         options.check(!http || user == null, "--to-user requires RESP: over HTTP, the token identifies the user");
@@ -50,16 +50,16 @@ public final class TargetServer {
                 secure || authorities == null,
                 "--to-tls-ca requires https://; over RESP, --tls-ca applies to both servers");
         ConnectionOptions.Login login = new ConnectionOptions.Login("--to-", user, passwordFile);
-        try {
-            if (http) {
-                return options.documents(address, login, authorities);
-            }
-            HostPort target = HostPort.parse(address);
-            return new RespDocumentClient(() -> options.connect(target, login));
-        } catch (IllegalArgumentException unfit) {
-            // A URL is not quoted, because it may contain a password.
-            throw options.misused("--to is neither HOST:PORT nor http://HOST:PORT nor https://HOST:PORT"
-                    + (http ? "" : ": " + unfit.getMessage()));
+        String form = "--to is neither HOST:PORT nor http://HOST:PORT nor https://HOST:PORT";
+        if (http) {
+            return options.documents(address, login, authorities, form);
         }
+        HostPort target;
+        try {
+            target = HostPort.parse(address);
+        } catch (IllegalArgumentException unfit) {
+            throw options.misused(form + ": " + unfit.getMessage());
+        }
+        return new RespDocumentClient(() -> options.connect(target, login));
     }
 }

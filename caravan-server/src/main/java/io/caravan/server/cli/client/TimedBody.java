@@ -1,14 +1,13 @@
 package io.caravan.server.cli.client;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.List;
-import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -31,7 +30,7 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
     private final Duration timeout;
     private final BlockingQueue<Part> arrived = new LinkedBlockingQueue<>();
     private final CompletableFuture<Flow.Subscription> subscription = new CompletableFuture<>();
-    private final Queue<ByteBuffer> current = new ArrayDeque<>();
+    private ByteBuf current = Unpooled.EMPTY_BUFFER;
     private @Nullable Part end;
 
     TimedBody(Duration timeout) {
@@ -66,7 +65,8 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
 
     @Override
     public int read() throws IOException {
-        return fill() ? Objects.requireNonNull(current.peek()).get() & UNSIGNED : -1;
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & UNSIGNED;
     }
 
     @Override
@@ -74,35 +74,18 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
         if (length == 0) {
             return 0;
         }
-        if (!fill()) {
-            return -1;
-        }
-        ByteBuffer next = Objects.requireNonNull(current.peek());
-        int count = Math.min(length, next.remaining());
-        next.get(to, offset, count);
-        return count;
-    }
-
-    /** Waits for bytes; returns false at the end of the body. */
-    private boolean fill() throws IOException {
-        while (true) {
-            while (!current.isEmpty() && !current.element().hasRemaining()) {
-                current.remove();
-            }
-            if (!current.isEmpty()) {
-                return true;
-            }
+        while (!current.isReadable()) {
             if (end == null) {
                 await();
-            }
-            if (end != null) {
-                if (end.error() != null) {
-                    throw new IOException(
-                            "the response was cut off: " + end.error().getMessage(), end.error());
-                }
-                return false;
+            } else if (end.error() != null) {
+                throw new IOException("the response was cut off: " + end.error().getMessage(), end.error());
+            } else {
+                return -1;
             }
         }
+        int count = Math.min(length, current.readableBytes());
+        current.readBytes(to, offset, count);
+        return count;
     }
 
     private void await() throws IOException {
@@ -119,7 +102,7 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
         if (part.last()) {
             end = part;
         } else {
-            current.addAll(part.bytes());
+            current = Unpooled.wrappedBuffer(part.bytes().toArray(ByteBuffer[]::new));
             subscription.join().request(1);
         }
     }

@@ -11,7 +11,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The {@code caravan cluster} command, whose subcommands operate a cluster. */
 @Command(
         name = "cluster",
         description = {
@@ -39,7 +38,6 @@ public final class ClusterCommand {
         }
     }
 
-    /** Transfers leadership to another node. */
     @Command(
             name = "transfer",
             description = {
@@ -64,7 +62,6 @@ public final class ClusterCommand {
         }
     }
 
-    /** Prevents a node from being the leader. */
     @Command(
             name = "drain",
             description = {

@@ -7,7 +7,6 @@ import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.SlotRange;
 import java.io.File;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +20,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Runs a cluster on this machine, with one process per node. */
 @Command(
         name = "demo",
         description = {
@@ -188,11 +186,5 @@ final class ClusterDemoCommand extends CliCommand {
         for (Process node : nodes) {
             node.onExit().join();
         }
-    }
-
-    private synchronized void say(String line) {
-        PrintWriter out = spec().commandLine().getOut();
-        out.println(line);
-        out.flush();
     }
 }

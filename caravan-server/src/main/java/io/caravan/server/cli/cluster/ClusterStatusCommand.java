@@ -11,7 +11,6 @@ import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** Shows the state of a cluster, as reported by one of its nodes. */
 @Command(
         name = "status",
         description = {

@@ -94,7 +94,6 @@ abstract class MembershipCommand extends ClientCommand {
                 .count();
     }
 
-    /** Adds a node to a cluster. */
     @Command(
             name = "add",
             description = {
@@ -130,7 +129,6 @@ abstract class MembershipCommand extends ClientCommand {
         }
     }
 
-    /** Removes a node from a cluster. */
     @Command(
             name = "remove",
             description = {
@@ -156,7 +154,6 @@ abstract class MembershipCommand extends ClientCommand {
         }
     }
 
-    /** Replaces a node of a cluster with a new one. */
     @Command(
             name = "replace",
             description = "Replaces a node that is lost, or that was stopped some seconds ago, with a new node in"

@@ -68,14 +68,14 @@ public abstract class CliCommand implements Callable<Integer> {
             run(output);
             done = true;
         } catch (Output.ClosedException closed) {
-            return done ? exitCode() : closedEarly();
+            return done ? exitCode : closedEarly();
         } catch (UncheckedIOException failed) {
             if (failed.getCause() instanceof Output.ClosedException) {
                 return closedEarly();
             }
             throw failed.getCause();
         }
-        return exitCode();
+        return exitCode;
     }
 
     /** Returns the exit code to use if the output was closed before the command ended. */
@@ -95,11 +95,6 @@ public abstract class CliCommand implements Callable<Integer> {
     /** Runs the command. May report an output error as an unchecked exception. */
     protected abstract void run(Output output) throws IOException;
 
-    /** Returns the exit code to use if {@link #run} does not throw an exception. */
-    protected int exitCode() {
-        return exitCode;
-    }
-
     /** Sets the exit code to use if {@link #run} does not throw an exception. */
     protected final void exitWith(int code) {
         exitCode = code;
@@ -113,6 +108,11 @@ public abstract class CliCommand implements Callable<Integer> {
                         mixin instanceof Format format && (format.json || format.output == Output.Format.JSON));
     }
 
+    /** Runs work as {@link UntilSignal} does, with the exit code of this command. */
+    protected final void runUntilSignal(Runnable stop, Output.Writing work) throws IOException {
+        UntilSignal.run("caravan-" + spec.name() + "-end", stop, work, () -> exitCode);
+    }
+
     /** Prints one result, as text or as a JSON object. */
     protected final void print(Output output, String line, Output.Fields fields) throws IOException {
         if (json()) {
@@ -122,9 +122,30 @@ public abstract class CliCommand implements Callable<Integer> {
         }
     }
 
+    /** Prints one result, as text or as a JSON object with the components of a record or the entries of a map. */
+    protected final void print(Output output, String line, Object fields) throws IOException {
+        if (json()) {
+            output.object(fields);
+        } else {
+            output.line(line);
+        }
+    }
+
+    /** Shows the number of processed items on a terminal until the returned object is closed. */
+    protected final Progress countProgress(String unit) {
+        return new Progress(err(), console.showsProgress(), unit);
+    }
+
     /** Shows the command's progress every two seconds until the returned object is closed. */
     protected final Progress showProgress(Supplier<String> line) {
         return Progress.ticking(err(), console.showsProgress(), line);
+    }
+
+    /** Prints a line at once, from any thread, while the command continues. */
+    protected final synchronized void say(String line) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(line);
+        out.flush();
     }
 
     protected final void printMessage(String message) {

@@ -5,6 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
@@ -13,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Writes results as lines of text, as bytes, or as lines of JSON. Buffers them until {@link #flush}. */
@@ -93,6 +96,25 @@ public final class Output implements Closeable {
         json.writeEndObject();
         json.flush();
         out.write('\n');
+    }
+
+    /** Writes the components of a record, or the entries of a map, as one object. */
+    public void object(Object value) throws IOException {
+        Mapper.JSON.writeValue(json, value);
+        out.write('\n');
+    }
+
+    /** Writes the components of a record, or the entries of a map, as fields of the current object. */
+    public static void fields(JsonGenerator json, Object value) throws IOException {
+        for (Map.Entry<String, JsonNode> field : Mapper.JSON.valueToTree(value).properties()) {
+            json.writeFieldName(field.getKey());
+            Mapper.JSON.writeTree(json, field.getValue());
+        }
+    }
+
+    /** Creates the mapper on first use, because it takes longer than the start of most commands. */
+    private static final class Mapper {
+        static final ObjectMapper JSON = new ObjectMapper();
     }
 
     /** Writes bytes as a text field or, if they are not valid UTF-8, as another field in Base64. */

@@ -1,5 +1,8 @@
 package io.caravan.server.cli.doctor;
 
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Locale;
+
 /**
  * The result of one check.
  *
@@ -15,7 +18,12 @@ public record Finding(Grade grade, String subject, String found, String change) 
         /** The item works, but could work better, or may soon fail. */
         WARNING,
         /** Data may be lost or readable by others, or the server will not start. */
-        BAD
+        BAD;
+
+        @JsonValue
+        String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     static Finding ok(String subject, String found) {

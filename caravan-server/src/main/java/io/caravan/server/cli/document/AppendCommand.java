@@ -17,7 +17,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Appends values to a document. */
 @Command(
         name = "append",
         description = {
@@ -35,9 +34,6 @@ import picocli.CommandLine.Parameters;
             "  journalctl --follow | caravan append logs/today --lines"
         })
 public final class AppendCommand extends ClientCommand {
-    /** The default of {@code --if-sequence}: any sequence is allowed. */
-    private static final long ANY = -1;
-
     @Parameters(index = "0", paramLabel = "NAME", description = "The document.")
     private String name;
 
@@ -64,18 +60,14 @@ public final class AppendCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         check(words.isEmpty() || file == null, "VALUE and --file exclude each other");
         check(words.isEmpty() || !lines, "VALUE and --lines exclude each other");
-        long sequence = atLeast(0, ifSequence, "--if-sequence", ANY);
-        OptionalLong expected = sequence == ANY ? OptionalLong.empty() : OptionalLong.of(sequence);
+        atLeast(0, ifSequence, "--if-sequence", 0);
+        OptionalLong expected = ifSequence == null ? OptionalLong.empty() : OptionalLong.of(ifSequence);
         try (RespDocumentClient documents = documents();
-                Progress progress = new Progress(err(), console().showsProgress(), "values");
+                Progress progress = countProgress("values");
                 InputStream in = input()) {
             BatchAppend append = new BatchAppend(documents, bytes(name), expected, progress);
             Appended appended = append.all(source(in, append));
-            print(output, "first " + appended.first() + ", next " + appended.next(), fields -> {
-                fields.writeNumberField("first", appended.first());
-                fields.writeNumberField("next", appended.next());
-                fields.writeNumberField("values", appended.values());
-            });
+            print(output, "first " + appended.first() + ", next " + appended.next(), appended);
         }
     }
 

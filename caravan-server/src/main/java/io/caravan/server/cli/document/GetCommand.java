@@ -14,7 +14,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Prints the values that a document retains. */
 @Command(
         name = "get",
         description = {
@@ -30,9 +29,6 @@ import picocli.CommandLine.Parameters;
             "  caravan get pictures --from 7 --count 1 --raw > picture.png"
         })
 public final class GetCommand extends ClientCommand {
-    /** Represents the first sequence that the document retains. */
-    private static final long FIRST = -1;
-
     @Parameters(paramLabel = "NAME", description = "The document.")
     private String name;
 
@@ -55,16 +51,16 @@ public final class GetCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        long begin = atLeast(0, from, "--from", FIRST);
+        atLeast(0, from, "--from", 0);
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
         try (RespDocumentClient documents = documents();
-                Progress progress = new Progress(err(), console().showsProgress(), "values")) {
+                Progress progress = countProgress("values")) {
             Description document = documents.find(bytes(name));
             if (document == null) {
                 throw ClientException.missing(name);
             }
-            long first = begin == FIRST ? document.first() : begin;
+            long first = from == null ? document.first() : from;
             checkRetained(document, first);
             long end = first + Math.min(most, document.next() - first);
             documents.read(bytes(name), document, first, end, value -> {

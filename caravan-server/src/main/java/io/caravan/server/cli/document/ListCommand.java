@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Lists documents. */
 @Command(
         name = "ls",
         description = "Prints the names of the documents that the user may read, in no particular order. In a"

@@ -10,7 +10,6 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Deletes documents. */
 @Command(
         name = "rm",
         description = "Deletes documents with all their values, without confirmation, and prints the number of"

@@ -89,22 +89,18 @@ public record ServerSummary(ServerInfo info) {
         return bytes("heap_used_bytes") + " in the log and the heap";
     }
 
-    /** Returns the amount of free space in the heap. */
     public String heap() {
         return part("heap_free_bytes", "heap_total_bytes") + " free, largest hole " + bytes("heap_largest_hole_bytes");
     }
 
-    /** Returns the amount of free space on the disk. */
     public String disk() {
         return part("disk_free_bytes", "disk_total_bytes") + " free";
     }
 
-    /** Returns the amount of JVM heap memory in use. */
     public String memory() {
         return part("memory_used_bytes", "memory_max_bytes") + " used";
     }
 
-    /** Returns the state and the lag of the archive. */
     public String archive() {
         String state = info.text("archive_state");
         return state.equals("none")
@@ -113,7 +109,6 @@ public record ServerSummary(ServerInfo info) {
                         + Figures.age(info.seconds("archive_lag_seconds"));
     }
 
-    /** Returns the role of the node in its cluster. */
     public String cluster() {
         String role = info.text("cluster_role");
         if (role.isEmpty()) {

@@ -4,18 +4,17 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Prints statistics of a document or of the server. */
 @Command(
         name = "stat",
         description = {
@@ -30,7 +29,7 @@ import picocli.CommandLine.Parameters;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class StatCommand extends ClientCommand {
     /** The time over which rates are measured. */
-    private static final Duration RATE_PERIOD = Duration.ofSeconds(1);
+    private static final long RATE_MILLIS = 1_000;
 
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
@@ -65,9 +64,7 @@ public final class StatCommand extends ClientCommand {
         if (json()) {
             output.object(fields -> {
                 fields.writeStringField("name", wanted);
-                for (Map.Entry<String, @Nullable Object> entry : info.entrySet()) {
-                    fields.writeObjectField(entry.getKey(), entry.getValue());
-                }
+                Output.fields(fields, info);
             });
             return;
         }
@@ -92,7 +89,7 @@ public final class StatCommand extends ClientCommand {
 
     private static void printSummary(ServerInfo before, ServerConnection server, Output output) throws IOException {
         long startNanos = System.nanoTime();
-        pause(RATE_PERIOD);
+        Retries.Pause.REAL.pause(RATE_MILLIS);
         ServerInfo after = server.info();
         double seconds = (System.nanoTime() - startNanos) / 1e9;
         for (String line : new ServerSummary(after).lines(before, seconds)) {

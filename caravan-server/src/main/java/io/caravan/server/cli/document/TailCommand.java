@@ -2,7 +2,6 @@ package io.caravan.server.cli.document;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.cli.common.UntilSignal;
 import io.caravan.server.cli.document.GetCommand.ValuePrinter;
 import java.io.IOException;
 import java.util.OptionalLong;
@@ -13,7 +12,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Prints a document's values as they are appended. */
 @Command(
         name = "tail",
         description = {
@@ -36,9 +34,9 @@ public final class TailCommand extends ClientCommand {
             names = "--from",
             paramLabel = "SEQUENCE|now",
             defaultValue = "now",
-            converter = Start.Converter.class,
+            converter = Start.class,
             description = "First sequence to print, or now, which starts with the next value that is appended.")
-    private Start from;
+    private OptionalLong from;
 
     @Option(names = "--count", paramLabel = "N", description = "Number of values after which the command ends.")
     private @Nullable Long count;
@@ -46,19 +44,17 @@ public final class TailCommand extends ClientCommand {
     @Mixin
     private ValuePrinter printer;
 
-    /** The first sequence to print; empty for {@code now}. */
-    record Start(OptionalLong sequence) {
-        static final class Converter implements CommandLine.ITypeConverter<Start> {
-            @Override
-            public Start convert(String text) {
-                if (text.equals("now")) {
-                    return new Start(OptionalLong.empty());
-                }
-                if (!text.matches("[0-9]{1,18}")) {
-                    throw new CommandLine.TypeConversionException("'" + text + "' is neither a sequence nor now");
-                }
-                return new Start(OptionalLong.of(Long.parseLong(text)));
+    /** Converts the first sequence to print; empty for {@code now}. */
+    static final class Start implements CommandLine.ITypeConverter<OptionalLong> {
+        @Override
+        public OptionalLong convert(String text) {
+            if (text.equals("now")) {
+                return OptionalLong.empty();
             }
+            if (!text.matches("[0-9]{1,18}")) {
+                throw new CommandLine.TypeConversionException("'" + text + "' is neither a sequence nor now");
+            }
+            return OptionalLong.of(Long.parseLong(text));
         }
     }
 
@@ -71,11 +67,10 @@ public final class TailCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
-        Follower follower = new Follower(this::connect, bytes(name), from.sequence(), most, this::printMessage);
-        Output.Writing work = () -> {
+        Follower follower = new Follower(this::connect, bytes(name), from, most, this::printMessage);
+        runUntilSignal(follower::stop, () -> {
             follower.follow(value -> printer.print(value, json(), output), output::flush);
             output.flush();
-        };
-        UntilSignal.run("caravan-tail-end", follower::stop, work, this::exitCode);
+        });
     }
 }

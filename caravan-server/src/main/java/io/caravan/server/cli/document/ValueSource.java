@@ -9,7 +9,7 @@ import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The values to append, in order; none is longer than {@value #MAX_VALUE_BYTES} bytes. */
+/** The values to append, in order. Not thread-safe. */
 public interface ValueSource {
     /** The largest value length that a server can accept: the maximum of {@code --max-value}. */
     int MAX_VALUE_BYTES = StoreConfig.MAX_VALUE_BYTES;
@@ -24,6 +24,14 @@ public interface ValueSource {
     static ValueSource of(List<byte[]> values) {
         Iterator<byte[]> remaining = values.iterator();
         return () -> remaining.hasNext() ? remaining.next() : null;
+    }
+
+    /** Splits an input into blocks of this length; the last block may be shorter. */
+    static ValueSource blocks(InputStream in, int bytes) {
+        return () -> {
+            byte[] block = in.readNBytes(bytes);
+            return block.length == 0 ? null : block;
+        };
     }
 
     /**

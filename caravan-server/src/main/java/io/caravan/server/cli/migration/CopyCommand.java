@@ -3,25 +3,21 @@ package io.caravan.server.cli.migration;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.client.TargetServer;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.cli.common.UntilSignal;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Copies documents from one running server to another. */
 @Command(
         name = "copy",
         description = {
@@ -70,13 +66,6 @@ public final class CopyCommand extends ClientCommand {
                             + " exist there already is continued.")
     private boolean follow;
 
-    private boolean incomplete;
-
-    @Override
-    protected int exitCode() {
-        return incomplete ? ClientException.OTHER_STATE : CommandLine.ExitCode.OK;
-    }
-
     @Override
     protected void run(Output output) throws IOException {
         check(name == null || prefix == null, "NAME and --prefix exclude each other");
@@ -91,31 +80,33 @@ public final class CopyCommand extends ClientCommand {
     }
 
     private void follow(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
+        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
-        try (ServerPair servers =
-                new ServerPair(() -> carrierFrom(source), () -> carrierTo(other), this::printMessage)) {
+        try (ServerPair servers = new ServerPair(
+                () -> source.documents(connectionOptions),
+                () -> other.documents(connectionOptions),
+                this::printMessage)) {
             DocumentFollower follower =
                     new DocumentFollower(servers, existing, false, retries, one, all, this::printMessage);
             Output.Writing work = () -> {
-                try (Progress progress = Progress.ticking(err(), console().showsProgress(), follower::progress)) {
+                try (Progress progress = showProgress(follower::progress)) {
                     follower.follow();
                 }
                 print(output, follower.line(), follower::write);
                 output.flush();
-                incomplete = follower.rejected() > 0;
+                exitIfIncomplete(follower.rejected() > 0);
             };
-            UntilSignal.run("caravan-copy-end", servers::stop, work, this::exitCode);
+            runUntilSignal(servers::stop, work);
         }
     }
 
     private void copy(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
+        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         TransferTotals totals = new TransferTotals(this::printMessage);
-        try (Progress progress = new Progress(err(), console().showsProgress(), "documents");
-                DocumentClient to = carrierTo(other);
-                DocumentClient from = carrierFrom(source)) {
+        try (Progress progress = countProgress("documents");
+                DocumentClient to = other.documents(connectionOptions);
+                DocumentClient from = source.documents(connectionOptions)) {
             Importer importer = new Importer(to, existing, resume, retries, totals);
             Exporter exporter = new Exporter(from, importer, progress);
             if (name == null) {
@@ -125,8 +116,8 @@ public final class CopyCommand extends ClientCommand {
             }
             importer.finish();
             exporter.failures().forEach(this::printMessage);
-            incomplete =
-                    totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty();
+            exitIfIncomplete(
+                    totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty());
             print(output, "copied " + totals.transferred("document") + totals.others(), totals::writeAll);
         }
     }

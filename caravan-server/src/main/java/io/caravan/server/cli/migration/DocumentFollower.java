@@ -13,6 +13,7 @@ import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.DocumentSync.RejectedException;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
+import io.caravan.server.cli.migration.Importer.Upload;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -185,7 +185,7 @@ final class DocumentMigration {
                 if (now == null || sync.isUpToDate(name, now)) {
                     return null;
                 }
-                if (Upload.expiresSoon(now)) {
+                if (Importer.expiresSoon(now)) {
                     return "document '" + name + "' is about to expire, and is not moved";
                 }
                 boolean near = sync.names().contains(name) && sync.missing(name, now) <= NEAR_VALUES;

@@ -192,7 +192,7 @@ final class DocumentSync {
     private static boolean isLike(Description one, Description other) {
         return one.first() == other.first()
                 && one.next() == other.next()
-                && Upload.isAlike(one.attributes(), other.attributes(), 0);
+                && Importer.isAlike(one.attributes(), other.attributes(), 0);
     }
 
     /** Synchronizes one document. */
@@ -290,7 +290,12 @@ final class DocumentSync {
                         addCopy(name, now, document.there());
                         count(document.sum());
                     }
-                    case EXPIRED -> restore(before);
+                    case EXPIRED -> {
+                        if (before != null) {
+                            // The replacement was skipped, so the earlier copy stays.
+                            copies.put(name, before);
+                        }
+                    }
                     default -> throw new RejectedException(why);
                 }
             });
@@ -309,13 +314,6 @@ final class DocumentSync {
             }
             importer.end();
             importer.finish();
-        }
-
-        /** Restores the tracked state of a copy whose replacement was skipped because the document is expiring. */
-        private void restore(@Nullable Copy before) {
-            if (before != null) {
-                copies.put(name, before);
-            }
         }
 
         private void count(DocumentChecksum sum) {

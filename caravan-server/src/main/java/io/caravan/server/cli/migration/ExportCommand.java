@@ -19,7 +19,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Writes documents to a file that another server can import. */
 @Command(
         name = "export",
         description = {
@@ -97,7 +96,7 @@ public final class ExportCommand extends ClientCommand {
     private void export(ExportWriter writer, Set<DocumentName> without) throws IOException {
         List<ServerConnection.Connector> servers = name == null ? leaders() : List.of(this::connect);
         boolean whole = true;
-        try (Progress progress = new Progress(err(), console().showsProgress(), "documents")) {
+        try (Progress progress = countProgress("documents")) {
             for (ServerConnection.Connector server : servers) {
                 try (DocumentClient client = new RespDocumentClient(server)) {
                     whole &= export(client, new Exporter(client, writer, progress), without);

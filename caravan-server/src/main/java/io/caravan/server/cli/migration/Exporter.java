@@ -16,7 +16,7 @@ import java.util.Set;
  * Passes a server's documents to a receiver, each in a consistent state. Short documents are requested many at a time.
  * Long documents are read in pages, and read again from the start if they are trimmed in the meantime. Not thread-safe.
  */
-final class Exporter implements AutoCloseable {
+final class Exporter {
     /** The size, in bytes, above which a document is read in pages. */
     private static final long SHORT_BYTES = 64 * 1024;
 
@@ -34,11 +34,6 @@ final class Exporter implements AutoCloseable {
 
     private record Described(byte[] name, Description document) {}
 
-    /**
-     * Creates an export from a server.
-     *
-     * @param source the connection to the server; this export closes the connection
-     */
     Exporter(DocumentClient source, DocumentReceiver to, Progress progress) {
         this.source = source;
         this.to = to;
@@ -159,10 +154,5 @@ final class Exporter implements AutoCloseable {
         }
         failures.add("document '" + DocumentName.of(name) + "' changes too fast to be read: " + why);
         return true;
-    }
-
-    @Override
-    public void close() {
-        source.close();
     }
 }

@@ -1,11 +1,9 @@
 package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
-import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.ImportSource;
 import io.caravan.server.cli.client.RespDocumentClient;
-import io.caravan.server.cli.client.Retries;
+import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.Importer.Existing;
@@ -18,13 +16,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Imports documents from a file, a Redis server, or a Durable Streams server. */
 @Command(
         name = "import",
         description = {
@@ -60,8 +56,16 @@ public final class ImportCommand extends ClientCommand {
             description = "The file, compressed or not; without it, or with -, standard input.")
     private @Nullable Path file;
 
+    @Option(
+            names = "--from",
+            paramLabel = "URL",
+            description = "Import from this server instead of a file. Redis: redis://[USER:PASSWORD@]HOST:PORT[/DB],"
+                    + " or rediss:// for TLS. Durable Streams: http://HOST:PORT/PATH, or https:// for TLS, where PATH is"
+                    + " the common beginning of the paths of all streams (of a Caravan server: /v1/stream).")
+    private @Nullable String from;
+
     @Mixin
-    private ImportSource source;
+    private SourceServer.Login login;
 
     @Option(
             names = "--name",
@@ -86,32 +90,26 @@ public final class ImportCommand extends ClientCommand {
     @Option(names = "--resume", description = "An identical document that exists already counts as imported.")
     private boolean resume;
 
-    private long rejected;
-
-    @Override
-    protected int exitCode() {
-        return rejected == 0 ? CommandLine.ExitCode.OK : ClientException.OTHER_STATE;
-    }
-
     @Override
     protected void run(Output output) throws IOException {
-        check(file == null || !source.isGiven(), "FILE and --from exclude each other");
+        check(file == null || from == null, "FILE and --from exclude each other");
         boolean named = !names.isEmpty() || namesFile != null;
-        check(source.isHttp() || !named, "--name and --names are for --from http://");
-        if (source.isHttp()) {
-            check(named, "--from http:// needs the names of streams: --name NAME or --names FILE");
-            importStreams(output);
-        } else if (source.isGiven()) {
-            importLists(output);
-        } else {
+        boolean http = from != null && from.matches("(?s)https?:.*");
+        check(http || !named, "--name and --names are for --from http://");
+        if (from == null) {
             importFile(output);
+        } else if (http) {
+            check(named, "--from http:// needs the names of streams: --name NAME or --names FILE");
+            importStreams(from, output);
+        } else {
+            importLists(from, output);
         }
     }
 
-    private void importStreams(Output output) throws IOException {
+    private void importStreams(String url, Output output) throws IOException {
         try (StreamImport streams = new StreamImport(
-                        linkTo(source), this::connect, existing, this::printMessage, Retries.Pause.REAL);
-                Progress progress = Progress.ticking(err(), console().showsProgress(), streams::progress)) {
+                        connectionOptions.link(url, login), this::connect, existing, this::printMessage);
+                Progress progress = showProgress(streams::progress)) {
             for (String name : names) {
                 streams.add(bytes(name));
             }
@@ -134,21 +132,22 @@ public final class ImportCommand extends ClientCommand {
         }
     }
 
-    private void importLists(Output output) throws IOException {
-        try (RedisImport lists = new RedisImport(() -> connectTo(source), this::connect, existing, this::printMessage);
-                Progress progress = Progress.ticking(err(), console().showsProgress(), lists::progress)) {
+    private void importLists(String url, Output output) throws IOException {
+        try (RedisImport lists = new RedisImport(
+                        () -> connectionOptions.redis(url, login), this::connect, existing, this::printMessage);
+                Progress progress = showProgress(lists::progress)) {
             lists.run();
-            rejected = lists.rejected();
+            exitIfIncomplete(lists.rejected() > 0);
             print(output, lists.line(), lists::write);
         }
     }
 
     private void importFile(Output output) throws IOException {
         TransferTotals totals = new TransferTotals(this::printMessage);
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
+        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         try (InputStream in =
                         file == null || file.equals(STANDARD_INPUT) ? console().in() : Files.newInputStream(file);
-                Progress progress = new Progress(err(), console().showsProgress(), "documents");
+                Progress progress = countProgress("documents");
                 DocumentClient target = new RespDocumentClient(this::connect)) {
             Importer importer = new Importer(target, existing, resume, retries, totals);
             try {
@@ -164,7 +163,7 @@ public final class ImportCommand extends ClientCommand {
     }
 
     private void print(Output output, TransferTotals totals, String thing) throws IOException {
-        rejected = totals.number(Outcome.REJECTED);
+        exitIfIncomplete(totals.number(Outcome.REJECTED) > 0);
         print(output, "imported " + totals.transferred(thing) + totals.others(), totals::writeAll);
     }
 }

@@ -1,14 +1,22 @@
 package io.caravan.server.cli.migration;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.DocumentClient.Value;
+import io.caravan.server.document.ContentTypes;
+import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.ImportStep.Replaced;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +27,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Importer implements DocumentReceiver {
     private static final int AHEAD_DOCUMENTS = 250;
+    /** The maximum difference between two measured expiry times of the same document. */
+    private static final long EXPIRY_TOLERANCE_MILLIS = 2_000;
+
+    private static final String CONTENT_TYPE = "content-type";
+    private static final String EXPIRES = "expires";
+
     /** The reason for rejecting a document that differs, when read back, from what was sent. */
     static final String NOT_THE_SAME =
             "is not what was sent: it was changed there, its space retains fewer values, or it is damaged";
@@ -105,7 +119,10 @@ final class Importer implements DocumentReceiver {
         return this;
     }
 
-    /** Declares that the documents are streams; see {@link Upload}. */
+    /**
+     * Declares that the documents are streams: only the attributes of a stream are known, and the boundaries between
+     * its values count only if the content type is JSON.
+     */
     Importer ofStreams() {
         streams = true;
         return this;
@@ -113,21 +130,21 @@ final class Importer implements DocumentReceiver {
 
     @Override
     public void begin(byte[] name, Description document) {
-        current = new Upload(target, name, document, streams);
+        current = new Upload(name, document);
         if (compareOnly) {
-            current.reject(ClientException.otherState("it was not sent"));
+            current.problem = ClientException.otherState("it was not sent");
         }
     }
 
     /** Returns the reason if the server has already rejected the current document, otherwise null. */
     @Nullable
     String rejection() {
-        ClientException problem = current().problem();
+        ClientException problem = current().problem;
         return problem == null ? null : rejection(current(), "was not imported: " + problem.getMessage());
     }
 
     private static String rejection(Upload document, String why) {
-        return "document '" + DocumentName.of(document.name()) + "' " + why;
+        return "document '" + DocumentName.of(document.name) + "' " + why;
     }
 
     private Upload current() {
@@ -137,12 +154,12 @@ final class Importer implements DocumentReceiver {
     @Override
     public void value(long sequence, byte[] value) throws IOException {
         Upload document = current();
-        if (document.hasExpired()) {
+        if (document.hasExpired) {
             return;
         }
-        if (!document.hasRoomFor(value)) {
-            sendAhead();
-            document.sendChunk(replaced, retries);
+        if (!document.chunk.hasRoomFor(value)) {
+            finish();
+            document.sendChunk();
         }
         document.add(value);
     }
@@ -151,19 +168,19 @@ final class Importer implements DocumentReceiver {
     public void end() throws IOException {
         Upload document = current();
         current = null;
-        if (document.hasExpired()) {
+        if (document.hasExpired) {
             listener.settled(document, Outcome.EXPIRED, "");
             return;
         }
-        if (document.isLong()) {
-            document.finish(replaced, retries);
+        if (document.isLong) {
+            document.finish();
             settle(List.of(document));
             return;
         }
         ahead.add(document);
-        aheadBytes += document.bytes();
+        aheadBytes += document.chunk.bytes();
         if (aheadBytes >= Chunk.MAX_BYTES || ahead.size() == AHEAD_DOCUMENTS) {
-            sendAhead();
+            finish();
         }
     }
 
@@ -173,20 +190,21 @@ final class Importer implements DocumentReceiver {
         current = null;
     }
 
-    private void sendAhead() throws IOException {
+    /** Sends the documents that are ready, and waits until they are durable and have been compared. */
+    void finish() throws IOException {
         List<Upload> sent = List.copyOf(ahead);
         ahead.clear();
         aheadBytes = 0;
         for (List<Upload> wanted = compareOnly ? List.of() : sent; !wanted.isEmpty(); ) {
             wanted = create(wanted);
         }
-        sent.forEach(Upload::discardValues);
+        sent.forEach(document -> document.chunk.take());
         settle(sent);
     }
 
     /** Sends documents. Returns those that exceeded the rate limit, after waiting until they may be sent again. */
     private List<Upload> create(List<Upload> sent) {
-        sent.forEach(document -> document.requestCreation(replaced));
+        sent.forEach(Upload::requestCreation);
         @Nullable ClientException fatal = null;
         List<Upload> tooFast = new ArrayList<>();
         for (Upload document : sent) {
@@ -194,7 +212,7 @@ final class Importer implements DocumentReceiver {
                 target.taken();
                 retries.accepted();
             } catch (ClientException rejection) {
-                document.reject(rejection);
+                document.problem = rejection;
                 fatal = rejection.isOtherState() ? fatal : rejection;
                 if (rejection.waitMillis() > 0) {
                     tooFast.add(document);
@@ -204,28 +222,27 @@ final class Importer implements DocumentReceiver {
         if (fatal != null) {
             throw fatal;
         }
-        boolean again = !tooFast.isEmpty()
-                && retries.waits(Objects.requireNonNull(tooFast.get(0).problem()));
+        boolean again = !tooFast.isEmpty() && retries.waits(Objects.requireNonNull(tooFast.get(0).problem));
         return again ? tooFast : List.of();
     }
 
     /** Compares documents that were sent or rejected with those on the server, and reports the outcomes. */
     private void settle(List<Upload> documents) throws IOException {
-        documents.forEach(document -> target.requestDescription(document.name()));
-        documents.forEach(Upload::find);
-        documents.forEach(document -> document.readAhead(resume));
+        documents.forEach(document -> target.requestDescription(document.name));
+        documents.forEach(document -> document.there = target.visible());
+        documents.forEach(Upload::readAhead);
         for (Upload document : documents) {
-            settle(document, document.isSame(resume));
+            settle(document, document.isSame());
         }
     }
 
     private void settle(Upload document, boolean same) {
-        ClientException problem = document.problem();
+        ClientException problem = document.problem;
         if (same) {
             listener.settled(document, problem == null ? Outcome.SENT : Outcome.ALREADY, "");
-        } else if (document.expiresSoon()) {
+        } else if (expiresSoon(document.document)) {
             listener.settled(document, Outcome.EXPIRED, "");
-        } else if (problem != null && existing == Existing.SKIP && (compareOnly || document.exists())) {
+        } else if (problem != null && existing == Existing.SKIP && (compareOnly || document.there != null)) {
             listener.settled(document, Outcome.DIFFERENT, "");
         } else {
             String why = problem == null ? NOT_THE_SAME : "was not imported: " + problem.getMessage();
@@ -233,8 +250,195 @@ final class Importer implements DocumentReceiver {
         }
     }
 
-    /** Waits until all documents are durable and have been compared. */
-    void finish() throws IOException {
-        sendAhead();
+    /** Whether a document has expired, or will expire within two seconds. */
+    static boolean expiresSoon(Description document) {
+        return document.attributes().get(EXPIRES) instanceof Long millis
+                && millis - EXPIRY_TOLERANCE_MILLIS <= System.currentTimeMillis();
+    }
+
+    /** Returns the content type; documents created over RESP have no such attribute. */
+    private static byte[] type(Description document) {
+        return (byte[]) document.attributes()
+                .getOrDefault(CONTENT_TYPE, DocumentAttributes.DEFAULT_CONTENT_TYPE.getBytes(UTF_8));
+    }
+
+    /**
+     * Whether two documents have the same attributes, except for a difference of up to this tolerance in the expiry
+     * time.
+     */
+    static boolean isAlike(Map<String, Object> one, Map<String, Object> other, long toleranceMillis) {
+        return one.keySet().equals(other.keySet())
+                && one.entrySet().stream()
+                        .allMatch(attribute -> isAlike(
+                                attribute.getValue(),
+                                Objects.requireNonNull(other.get(attribute.getKey())),
+                                attribute.getKey().equals(EXPIRES) ? toleranceMillis : 0));
+    }
+
+    private static boolean isAlike(Object one, Object other, long tolerance) {
+        return tolerance > 0 && one instanceof Long number && other instanceof Long otherNumber
+                ? Math.abs(number - otherNumber) <= tolerance
+                : Arrays.equals(Description.encoded(one), Description.encoded(other));
+    }
+
+    /**
+     * A document being sent, and the server's document with that name after the upload. A short document is sent in one
+     * write. A longer one is sent in chunks, and becomes visible after its last chunk.
+     */
+    final class Upload {
+        private final byte[] name;
+        /** Whether the document had expired, or was about to, when the upload began, so that it must not be sent. */
+        private final boolean hasExpired;
+
+        private final DocumentChecksum sum;
+        private final Chunk chunk = new Chunk();
+        private Description document;
+        /** The document's id on the server if it is sent in chunks, otherwise -1. */
+        private long id = -1;
+
+        private boolean isLong;
+        /** The reason why the document was not sent, or null if it was sent. */
+        private @Nullable ClientException problem;
+
+        private @Nullable Description there;
+
+        private Upload(byte[] name, Description document) {
+            this.name = name;
+            this.document = document.until(document.first());
+            this.hasExpired = expiresSoon(document);
+            this.sum = new DocumentChecksum(!streams || ContentTypes.isJson(new String(type(document), UTF_8)));
+        }
+
+        byte[] name() {
+            return name;
+        }
+
+        /** Returns the description of the document at the source, up to the last value received so far. */
+        Description description() {
+            return document;
+        }
+
+        DocumentChecksum sum() {
+            return sum;
+        }
+
+        /** Returns the description of the document on the server, if it exists. */
+        Description there() {
+            return Objects.requireNonNull(there);
+        }
+
+        void add(byte[] value) {
+            chunk.add(value);
+            sum.value(value);
+            document = document.until(document.next() + 1);
+        }
+
+        /** Sends a chunk of a long document, unless an earlier one was rejected. */
+        void sendChunk() {
+            isLong = true;
+            List<byte[]> values = chunk.take();
+            if (problem != null) {
+                return;
+            }
+            try {
+                if (id < 0) {
+                    id = retries.call(() -> target.begin(name, document, replaced));
+                }
+                retries.run(() -> target.add(name, id, document.next() - values.size(), values));
+            } catch (ClientException rejection) {
+                problem = rejection.ofDocument();
+            }
+        }
+
+        /** Sends the last chunk of a long document, and makes the document visible. */
+        void finish() {
+            sendChunk();
+            try {
+                if (problem == null) {
+                    retries.run(() -> target.end(name, id, document.next()));
+                }
+            } catch (ClientException rejection) {
+                problem = rejection.ofDocument();
+            }
+            if (problem != null) {
+                abandon();
+            }
+        }
+
+        /** Discards the chunks that were sent. */
+        void abandon() {
+            if (id >= 0) {
+                target.abort(name, id);
+            }
+        }
+
+        /** Requests the creation of a short document. */
+        void requestCreation() {
+            problem = null;
+            target.requestImport(name, document, chunk.values(), replaced);
+        }
+
+        /**
+         * Whether the server's document may be a copy of this one. If this document was sent, the server's may be longer,
+         * because of later appends. If it was not sent, both must end at the same sequence.
+         */
+        private boolean isComparable() {
+            if (there == null || there.first() != document.first()) {
+                return false;
+            }
+            boolean sent = problem == null;
+            boolean ends = sent ? there.next() >= document.next() : resume && there.next() == range().next();
+            return ends
+                    && (sent && !streams || isAlike(attributes(document), attributes(there), EXPIRY_TOLERANCE_MILLIS));
+        }
+
+        /** Returns the attributes to compare. For a stream, these are only the attributes that its server reports. */
+        private Map<String, Object> attributes(Description of) {
+            Map<String, Object> attributes = new HashMap<>(of.attributes());
+            attributes.put(CONTENT_TYPE, type(of));
+            if (streams) {
+                attributes.keySet().retainAll(List.of(CONTENT_TYPE, EXPIRES, "ttl", "closed"));
+                attributes.replace("closed", new byte[0]);
+            }
+            return attributes;
+        }
+
+        /** Returns the range of the server's document to compare with this one. */
+        private Description range() {
+            boolean bounded = problem == null || sum.isBounded();
+            return bounded ? there().until(document.next()) : there();
+        }
+
+        private boolean isReadAhead() {
+            return isComparable() && range().count() > 0 && there().bytes() >= 0 && there().bytes() <= Chunk.MAX_BYTES;
+        }
+
+        /** Requests the values of the server's document, if they fit into one reply and are needed. */
+        void readAhead() {
+            if (isReadAhead()) {
+                target.requestValues(name, range());
+            }
+        }
+
+        /** Reads the server's document, and compares it with this one. */
+        boolean isSame() throws IOException {
+            if (!isComparable()) {
+                return false;
+            }
+            DocumentChecksum found = new DocumentChecksum(sum.isBounded());
+            try {
+                if (isReadAhead()) {
+                    for (Value value : target.values(range())) {
+                        found.value(value.bytes());
+                    }
+                } else {
+                    target.read(name, range(), value -> found.value(value.bytes()));
+                }
+            } catch (ClientException changed) {
+                changed.ofDocument();
+                return false;
+            }
+            return found.isSame(sum);
+        }
     }
 }

@@ -4,7 +4,6 @@ import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Names;
-import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.client.TargetServer;
 import io.caravan.server.cli.common.Figures;
@@ -14,17 +13,16 @@ import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Moves documents from one running server to another. */
 @Command(
         name = "move",
         description = {
@@ -70,13 +68,6 @@ public final class MoveCommand extends ClientCommand {
     @Option(names = "--forget", description = "Remove the redirect of the document, which frees the name.")
     private boolean forget;
 
-    private boolean incomplete;
-
-    @Override
-    protected int exitCode() {
-        return incomplete ? ClientException.OTHER_STATE : CommandLine.ExitCode.OK;
-    }
-
     @Override
     protected void run(Output output) throws IOException {
         check(name == null != (prefix == null), "either NAME or --prefix is required");
@@ -95,22 +86,24 @@ public final class MoveCommand extends ClientCommand {
     }
 
     private void move(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
+        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
-        try (ServerPair servers =
-                new ServerPair(() -> carrierFrom(source), () -> carrierTo(other), this::printMessage)) {
+        try (ServerPair servers = new ServerPair(
+                () -> source.documents(connectionOptions),
+                () -> other.documents(connectionOptions),
+                this::printMessage)) {
             DocumentFollower follower =
                     new DocumentFollower(servers, Existing.REJECT, true, retries, one, all, this::printMessage);
             DocumentMigration migration = new DocumentMigration(servers, follower, redirectTarget());
-            try (Progress progress = Progress.ticking(err(), console().showsProgress(), migration::progress)) {
+            try (Progress progress = showProgress(migration::progress)) {
                 if (one == null) {
                     migration.all(all);
                 } else {
                     migration.one(one);
                 }
             }
-            incomplete = follower.rejected() > 0;
+            exitIfIncomplete(follower.rejected() > 0);
             print(output, migration.line(), migration::write);
         }
     }
@@ -126,17 +119,17 @@ public final class MoveCommand extends ClientCommand {
     }
 
     private void forget(Output output, String one) throws IOException {
-        try (DocumentClient carrier = carrierFrom(source)) {
+        try (DocumentClient carrier = source.documents(connectionOptions)) {
             if (!carrier.forget(bytes(one))) {
                 throw ClientException.otherState("there is no redirect from '" + one + "'");
             }
         }
-        print(output, "removed 1 redirect", json -> json.writeNumberField("forgotten", 1));
+        print(output, "removed 1 redirect", Map.of("forgotten", 1));
     }
 
     private void abandon(Output output) throws IOException {
         long abandoned = 0;
-        try (DocumentClient carrier = carrierFrom(source)) {
+        try (DocumentClient carrier = source.documents(connectionOptions)) {
             Predicate<byte[]> freed = each -> carrier.abandon(each, OptionalLong.empty());
             if (name != null) {
                 abandoned = freed.test(bytes(name)) ? 1 : 0;
@@ -152,6 +145,6 @@ public final class MoveCommand extends ClientCommand {
         print(
                 output,
                 "removed the " + (freed == 1 ? "fence" : "fences") + " of " + Figures.count(freed, "document"),
-                json -> json.writeNumberField("abandoned", freed));
+                Map.of("abandoned", freed));
     }
 }

@@ -13,7 +13,6 @@ import java.util.function.Supplier;
 final class RateLimitRetries {
     private static final long MAX_MILLIS = TimeUnit.MINUTES.toMillis(10);
 
-    private final Retries.Pause pause;
     private final Consumer<String> messages;
     private long waitedMillis;
     private boolean reported;
@@ -23,8 +22,7 @@ final class RateLimitRetries {
      *
      * @param messages receives a message before the first wait
      */
-    RateLimitRetries(Retries.Pause pause, Consumer<String> messages) {
-        this.pause = pause;
+    RateLimitRetries(Consumer<String> messages) {
         this.messages = messages;
     }
 
@@ -67,7 +65,7 @@ final class RateLimitRetries {
             messages.accept(rejection.getMessage() + "; the command waits for as long as the server requests");
         }
         waitedMillis += millis;
-        pause.pause(millis);
+        Retries.Pause.REAL.pause(millis);
         return true;
     }
 }

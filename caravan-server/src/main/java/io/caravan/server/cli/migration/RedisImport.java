@@ -13,6 +13,7 @@ import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
+import io.caravan.server.cli.migration.Importer.Upload;
 import io.netty.util.collection.LongObjectHashMap;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -30,7 +31,7 @@ import java.util.function.Consumer;
  * compares the others. The import ends after a pass that copies nothing, and during which nothing is written to Redis.
  * Holds a few MiB of values, and about 30 bytes for each list, in memory. Not thread-safe, except {@link #progress}.
  */
-final class RedisImport implements RedisLists.Findings, AutoCloseable {
+final class RedisImport implements AutoCloseable {
     private static final int SHOWN_NAMES = 5;
     private static final int MAX_TYPES = 32;
     private static final int MAX_TYPE_CHARS = 32;
@@ -86,7 +87,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
         int maxValueBytes = maxValueBytes(server);
         this.lists = new RedisLists(redis.connect(), maxValueBytes, this);
         this.target = new RespDocumentClient(server);
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, messages);
+        RateLimitRetries retries = new RateLimitRetries(messages);
         this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled);
         this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled);
         this.comparing = new Importer(target, Existing.SKIP, true, retries, this::settled).comparing();
@@ -113,8 +114,8 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
         known.put(hash(name), (Integer) state);
     }
 
-    @Override
-    public void other(byte[] name, String type) {
+    /** Receives a key that is not a list. */
+    void other(byte[] name, String type) {
         String shown = type.length() > MAX_TYPE_CHARS ? type.substring(0, MAX_TYPE_CHARS) : type;
         Others ofType =
                 others.computeIfAbsent(others.size() < MAX_TYPES ? shown : "of another type", any -> new Others());
@@ -124,14 +125,14 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
         }
     }
 
-    @Override
-    public void invalid(byte[] name, String why) {
+    /** Receives a list that cannot be a document. */
+    void invalid(byte[] name, String why) {
         String printable = name.length == 0 ? "" : DocumentName.of(name).toString();
         reject(name, "the list '" + printable + "' " + why);
     }
 
-    @Override
-    public void changed(byte[] name) {
+    /** Records that a list has changed since it was read. */
+    void changed() {
         changed++;
     }
 
@@ -266,7 +267,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
     private boolean hasExpired(byte[] name) {
         target.requestDescription(name);
         Description document = target.visible();
-        return document == null || Upload.expiresSoon(document);
+        return document == null || Importer.expiresSoon(document);
     }
 
     /** Returns the number of lists that differ from the server's documents, or cannot be documents. */

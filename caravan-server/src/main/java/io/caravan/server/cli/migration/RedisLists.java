@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RedisLists implements AutoCloseable {
     private static final byte[] START = {'0'};
-    private static final byte[] NAMES_PER_SCAN = number(500);
+    private static final int NAMES_PER_SCAN = 500;
     private static final int MAX_NAMES = 100_000;
     /** The minimum number of values in a list that is read in slices. */
     private static final int LONG_VALUES = 256;
@@ -52,7 +52,9 @@ final class RedisLists implements AutoCloseable {
 
     private final ServerConnection redis;
     private final int maxValueBytes;
-    private final Findings findings;
+    /** Receives the keys that cannot be imported, and the lists that have changed since they were read. */
+    private final RedisImport findings;
+
     private byte[] cursor = START;
     /** The estimated size of the largest of the recent short lists. */
     private long listBytes = AHEAD_BYTES / SLICES_AHEAD;
@@ -60,31 +62,15 @@ final class RedisLists implements AutoCloseable {
     private final List<byte[]> longLists = new ArrayList<>();
     private final List<byte[]> others = new ArrayList<>();
 
-    /** Receives the keys that cannot be imported, and the lists that have changed since they were read. */
-    interface Findings {
-        /** Receives a key that is not a list. */
-        void other(byte[] name, String type);
-
-        /** Receives a list that cannot be a document. */
-        void invalid(byte[] name, String why);
-
-        /** Receives a list that has changed since it was read. */
-        void changed(byte[] name);
-    }
-
     /**
      * Creates a reader that uses this connection.
      *
      * @param maxValueBytes the maximum length of a value; a list with a longer value cannot be imported
      */
-    RedisLists(ServerConnection redis, int maxValueBytes, Findings findings) {
+    RedisLists(ServerConnection redis, int maxValueBytes, RedisImport findings) {
         this.redis = redis;
         this.maxValueBytes = maxValueBytes;
         this.findings = findings;
-    }
-
-    private static byte[] number(long number) {
-        return Long.toString(number).getBytes(US_ASCII);
     }
 
     /**
@@ -99,7 +85,7 @@ final class RedisLists implements AutoCloseable {
             cursor = START;
             return null;
         }
-        redis.send("SCAN", cursor, bytes("COUNT"), NAMES_PER_SCAN);
+        redis.send("SCAN", cursor, "COUNT", NAMES_PER_SCAN);
         if (redis.array(2) != 2) {
             throw ClientException.failed("the reply to SCAN is not that of a Redis server");
         }
@@ -118,10 +104,6 @@ final class RedisLists implements AutoCloseable {
             }
         }
         return names;
-    }
-
-    private static byte[] bytes(String word) {
-        return word.getBytes(US_ASCII);
     }
 
     /** Reads the lists among these names, passes them to a receiver, and reports the other keys. */
@@ -143,7 +125,7 @@ final class RedisLists implements AutoCloseable {
     }
 
     private void requestSlice(byte[] name, long from, long count) {
-        redis.send("LRANGE", name, number(from), number(from + count - 1));
+        redis.send("LRANGE", name, from, from + count - 1);
     }
 
     private void readShort(byte[] name, DocumentReceiver to) throws IOException {
@@ -236,7 +218,7 @@ final class RedisLists implements AutoCloseable {
             if (whole && (unchanged || sameEnds(reading))) {
                 reading.end();
                 if (!unchanged) {
-                    findings.changed(name);
+                    findings.changed();
                 }
                 return;
             }
@@ -304,7 +286,7 @@ final class RedisLists implements AutoCloseable {
         for (byte[] name : others) {
             String type = redis.status();
             if (type.equals("list")) {
-                findings.changed(name);
+                findings.changed();
             } else if (!type.equals("none")) {
                 findings.other(name, type);
             }
@@ -318,7 +300,7 @@ final class RedisLists implements AutoCloseable {
      * @throws ClientException if Redis does not report its writes to this user
      */
     String writes() {
-        redis.send("INFO", bytes("persistence"));
+        redis.send("INFO", "persistence");
         Bulk reply = redis.bulk(MAX_INFO_BYTES);
         String counts = new String(reply.bytes(), US_ASCII)
                 .lines()

@@ -4,6 +4,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.ServerConnection.LostException;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.UntilSignal;
 import java.io.IOException;
 import java.util.Objects;
@@ -39,10 +40,6 @@ final class ServerPair implements AutoCloseable {
         DocumentClient open() throws IOException;
     }
 
-    interface Work {
-        void run() throws IOException;
-    }
-
     /**
      * Creates a pair; opens nothing yet.
      *
@@ -59,12 +56,12 @@ final class ServerPair implements AutoCloseable {
      *
      * @throws LostException if a server could not be reached at the start, or for ten minutes
      */
-    void run(Work work) throws IOException {
+    void run(Output.Writing work) throws IOException {
         boolean done = false;
         while (!done && !stopped()) {
             try {
                 open();
-                work.run();
+                work.write();
                 done = true;
             } catch (IOException | RuntimeException problem) {
                 if (!isLost(problem) || !waitToReconnect(problem)) {
@@ -157,13 +154,13 @@ final class ServerPair implements AutoCloseable {
     /** Ends the work soon; callable from any thread. */
     void stop() {
         stop.countDown();
-        cut(source);
-        cut(target);
+        ifOpen(source, DocumentClient::cut);
+        ifOpen(target, DocumentClient::cut);
     }
 
-    private static void cut(@Nullable DocumentClient server) {
+    private static void ifOpen(@Nullable DocumentClient server, Consumer<DocumentClient> action) {
         if (server != null) {
-            server.cut();
+            action.accept(server);
         }
     }
 
@@ -173,15 +170,9 @@ final class ServerPair implements AutoCloseable {
 
     @Override
     public void close() {
-        close(source);
-        close(target);
+        ifOpen(source, DocumentClient::close);
+        ifOpen(target, DocumentClient::close);
         source = null;
         target = null;
-    }
-
-    private static void close(@Nullable DocumentClient server) {
-        if (server != null) {
-            server.close();
-        }
     }
 }

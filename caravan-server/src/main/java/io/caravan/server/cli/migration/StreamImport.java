@@ -11,6 +11,7 @@ import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
+import io.caravan.server.cli.migration.Importer.Upload;
 import io.caravan.server.cli.migration.StreamSource.Head;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.JsonMessages;
@@ -49,18 +50,13 @@ final class StreamImport implements AutoCloseable {
      * @param existing the handling of a stream whose name belongs to another document
      * @param messages receives messages about streams that were not imported
      */
-    StreamImport(
-            HttpLink streams,
-            ServerConnection.Connector server,
-            Existing existing,
-            Consumer<String> messages,
-            Retries.Pause pause)
+    StreamImport(HttpLink streams, ServerConnection.Connector server, Existing existing, Consumer<String> messages)
             throws IOException {
-        this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), pause);
+        this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), Retries.Pause.REAL);
         this.target = new RespDocumentClient(server);
         this.existing = existing;
         this.totals = new TransferTotals(messages);
-        RateLimitRetries retries = new RateLimitRetries(pause, messages);
+        RateLimitRetries retries = new RateLimitRetries(messages);
         this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled).ofStreams();
         this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled).ofStreams();
     }

@@ -6,6 +6,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.HttpLink;
 import io.caravan.server.cli.client.HttpLink.Response;
 import io.caravan.server.cli.client.Retries;
+import io.caravan.server.cli.document.ValueSource;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import io.caravan.server.protocol.http.codec.StreamName;
@@ -16,6 +17,7 @@ import java.time.OffsetDateTime;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * Reads streams from a Durable Streams server that is not trusted: checks the required parts of a response, and keeps
@@ -38,10 +40,6 @@ final class StreamSource {
     private final HttpLink link;
     private final int maxValueBytes;
     private final Retries.Pause pause;
-
-    interface Sink {
-        void take(byte[] value);
-    }
 
     /**
      * A stream without its values.
@@ -150,7 +148,7 @@ final class StreamSource {
      * @throws ClientException if responses are invalid, or the stream is trimmed or deleted in the meantime; earlier
      *     values were passed on
      */
-    boolean read(byte[] name, Head head, Sink sink) throws IOException {
+    boolean read(byte[] name, Head head, Consumer<byte[]> sink) throws IOException {
         String offset = START;
         int empty = 0;
         while (true) {
@@ -168,7 +166,7 @@ final class StreamSource {
         }
     }
 
-    private Page page(byte[] name, Head head, String offset, Sink sink) throws IOException {
+    private Page page(byte[] name, Head head, String offset, Consumer<byte[]> sink) throws IOException {
         // The values received from the response, to recognize them after a retry.
         DocumentChecksum received = new DocumentChecksum(true);
         Retries retries = new Retries(pause);
@@ -182,7 +180,8 @@ final class StreamSource {
         }
     }
 
-    private Page take(Response response, Head head, DocumentChecksum received, Sink sink) throws IOException {
+    private Page take(Response response, Head head, DocumentChecksum received, Consumer<byte[]> sink)
+            throws IOException {
         String next = response.header(StreamHeaders.NEXT_OFFSET);
         if (next == null) {
             throw missing(StreamHeaders.NEXT_OFFSET);
@@ -192,12 +191,12 @@ final class StreamSource {
             throw ClientException.otherState("has changed its content type: " + brief(contentType(response))
                     + " instead of " + head.contentType());
         }
-        ResponseValues pieces = head.isJson()
-                ? ResponseValues.messages(response.body(), maxValueBytes)
-                : ResponseValues.blocks(response.body(), Math.min(maxValueBytes, MAX_BLOCK_BYTES));
+        ValueSource pieces = head.isJson()
+                ? new JsonElements(response.body(), maxValueBytes)
+                : ValueSource.blocks(response.body(), Math.min(maxValueBytes, MAX_BLOCK_BYTES));
         skip(pieces, received);
         for (byte[] value = pieces.next(); value != null; value = pieces.next()) {
-            sink.take(value);
+            sink.accept(value);
             received.value(value);
         }
         return new Page(
@@ -208,7 +207,7 @@ final class StreamSource {
     }
 
     /** Skips the values that were received before a response was cut off, and checks that they are unchanged. */
-    private static void skip(ResponseValues pieces, DocumentChecksum received) throws IOException {
+    private static void skip(ValueSource pieces, DocumentChecksum received) throws IOException {
         DocumentChecksum again = new DocumentChecksum(true);
         while (again.count() < received.count()) {
             byte[] value = pieces.next();

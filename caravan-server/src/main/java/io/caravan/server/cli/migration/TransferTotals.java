@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.migration.Importer.Outcome;
+import io.caravan.server.cli.migration.Importer.Upload;
 import java.io.IOException;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Backs up the open store of a server. */
 @Command(
         name = "backup",
         description = {

@@ -6,13 +6,12 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.cli.operate.CheckResult.Status;
+import io.caravan.server.cli.operate.Checks.Status;
 import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Reports the health of a server as one line of text and an exit code. */
 @Command(
         name = "check",
         description = {
@@ -40,30 +39,20 @@ public final class CheckCommand extends ClientCommand {
     @Mixin
     private Limits options;
 
-    private Status status = Status.UNKNOWN;
-
     @Override
     protected void run(Output output) throws IOException {
-        CheckResult verdict = check();
-        status = verdict.status();
-        print(output, DocumentName.printable(verdict.line()), verdict::write);
-    }
-
-    private CheckResult check() {
+        Checks checks = new Checks(options);
         long began = System.nanoTime();
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();
-            return new Checks(options).judge(info, System.nanoTime() - began);
+            checks.judge(info, System.nanoTime() - began);
         } catch (ServerConnection.LostException unreachable) {
-            return CheckResult.without(Status.CRITICAL, String.valueOf(unreachable.getMessage()));
+            checks.problem(Status.CRITICAL, String.valueOf(unreachable.getMessage()));
         } catch (ClientException | IOException failed) {
-            return CheckResult.without(Status.UNKNOWN, String.valueOf(failed.getMessage()));
+            checks.problem(Status.UNKNOWN, String.valueOf(failed.getMessage()));
         }
-    }
-
-    @Override
-    protected int exitCode() {
-        return status.exitCode();
+        exitWith(checks.status().exitCode());
+        print(output, DocumentName.printable(checks.line()), checks::write);
     }
 
     /** The options for the thresholds of a server's metrics. */

@@ -3,15 +3,17 @@ package io.caravan.server.cli.operate;
 import static io.caravan.server.cli.common.Figures.count;
 import static io.caravan.server.cli.common.Figures.size;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.operate.CheckCommand.Limits;
-import io.caravan.server.cli.operate.CheckResult.Figure;
-import io.caravan.server.cli.operate.CheckResult.Problem;
-import io.caravan.server.cli.operate.CheckResult.Status;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
@@ -19,7 +21,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Compares the statistics of a server with the configured limits. */
+/** Compares the statistics of a server with the configured limits, and describes the result. */
 final class Checks {
     private static final double PERCENT = 100;
     /** The archive states after which the server writes to the archive again only if it is restarted. */
@@ -31,35 +33,42 @@ final class Checks {
     private final Limits limits;
     private final List<Problem> problems = new ArrayList<>();
     private final List<Figure> figures = new ArrayList<>();
+    /** The text if there are no problems. */
+    private String summary = "";
 
     Checks(Limits limits) {
         this.limits = limits;
     }
 
     /**
-     * Returns the result of the check; call this only once.
+     * Checks the statistics of a server; call this only once.
      *
      * @param replyNanos the time to connect and to receive the statistics
      */
-    CheckResult judge(ServerInfo info, long replyNanos) {
+    void judge(ServerInfo info, long replyNanos) {
         double seconds = replyNanos / 1e9;
         figure("reply", limits.reply, seconds, "s", "it took " + time(seconds) + " to receive a reply");
         if (info.text("store_state").isEmpty()) {
-            problems.add(new Problem(
+            problem(
                     Status.UNKNOWN,
-                    "the server replies, but reports its state only to users with the admin permission"));
-            return CheckResult.of(problems, figures, "");
+                    "the server replies, but reports its state only to users with the admin permission");
+            return;
         }
         store(info);
         archive(info);
-        return CheckResult.of(problems, figures, summary(info));
+        summary = summary(info);
+    }
+
+    /** Records a bad state that has no metric. */
+    void problem(Status status, String text) {
+        problems.add(new Problem(status, text));
     }
 
     private void store(ServerInfo info) {
         String state = info.text("store_state");
         if (!state.equals("ok")) {
             String what = state.equals("full") ? "the store has no space" : "the store has failed";
-            problems.add(new Problem(Status.CRITICAL, what + " and rejects writes: " + info.text("store_problem")));
+            problem(Status.CRITICAL, what + " and rejects writes: " + info.text("store_problem"));
         }
         space(info);
         long replay = info.numberOrZero("log_bytes_since_checkpoint");
@@ -74,7 +83,7 @@ final class Checks {
         OptionalLong free = info.number("disk_free_bytes");
         long total = info.numberOrZero("disk_total_bytes");
         if (free.orElse(-1) < 0 || total <= 0) {
-            problems.add(new Problem(Status.UNKNOWN, "the server cannot tell the free space of its disk"));
+            problem(Status.UNKNOWN, "the server cannot tell the free space of its disk");
             return;
         }
         double percent = PERCENT * free.getAsLong() / total;
@@ -94,8 +103,7 @@ final class Checks {
         if (!state.equals("owner")) {
             Status bad = ENDED.contains(state) ? Status.CRITICAL : Status.WARNING;
             String error = info.text("archive_last_error");
-            problems.add(new Problem(
-                    bad, "nothing is archived, the archive is " + state + (error.isEmpty() ? "" : ": " + error)));
+            problem(bad, "nothing is archived, the archive is " + state + (error.isEmpty() ? "" : ": " + error));
         }
         Duration overdue = info.seconds("archive_overdue_seconds");
         figure("overdue", limits.overdue, overdue.toSeconds(), "s", "the archive is " + Figures.age(overdue) + " late");
@@ -116,5 +124,99 @@ final class Checks {
         return "serves " + count(info.numberOrZero("documents"), "document") + " for "
                 + Figures.age(info.seconds("uptime_in_seconds")) + ", " + size(free)
                 + " free";
+    }
+
+    Status status() {
+        return problems().map(Problem::status).findFirst().orElse(Status.OK);
+    }
+
+    /** Returns one line: the status, the problems or the summary, and the metrics after a bar. */
+    String line() {
+        String performance = figures.stream().map(Figure::performance).collect(Collectors.joining(" "));
+        return "CARAVAN " + status() + " - " + text() + (performance.isEmpty() ? "" : " | " + performance);
+    }
+
+    /** Returns the problems or the summary without bars, because a bar ends the text for monitoring systems. */
+    private String text() {
+        String found = problems().map(Problem::text).collect(Collectors.joining("; "));
+        return (found.isEmpty() ? summary : found).replace('|', '/');
+    }
+
+    /** Returns the bad states, and the metrics beyond their limits, the worst first. */
+    private Stream<Problem> problems() {
+        Stream<Problem> beyond = figures.stream()
+                .filter(figure -> figure.status() != Status.OK)
+                .map(figure -> new Problem(figure.status(), figure.text()));
+        return Stream.concat(problems.stream(), beyond)
+                .sorted(Comparator.comparing(Problem::status).reversed());
+    }
+
+    void write(JsonGenerator json) throws IOException {
+        json.writeStringField("status", status().label());
+        json.writeStringField("text", text());
+        json.writeObjectFieldStart("figures");
+        for (Figure figure : figures) {
+            json.writeObjectFieldStart(figure.name());
+            json.writeStringField("status", figure.status().label());
+            json.writeNumberField("value", figure.value());
+            json.writeStringField("unit", figure.unit());
+            if (figure.limits().used()) {
+                json.writeNumberField("warning", figure.limits().warning());
+                json.writeNumberField("critical", figure.limits().critical());
+            }
+            json.writeEndObject();
+        }
+        json.writeEndObject();
+    }
+
+    private record Problem(Status status, String text) {}
+
+    /** The statuses that monitoring systems use, with the exit codes of Nagios plugins. Ordered by severity. */
+    enum Status {
+        OK(0),
+        /** The status could not be determined. */
+        UNKNOWN(3),
+        /** An operator should check the server, but not necessarily today. */
+        WARNING(1),
+        /** An operator must check the server now. */
+        CRITICAL(2);
+
+        private final int exitCode;
+
+        Status(int exitCode) {
+            this.exitCode = exitCode;
+        }
+
+        int exitCode() {
+            return exitCode;
+        }
+
+        String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /**
+     * A metric, with the status that results from comparing it with its limits.
+     *
+     * @param name the name for programs
+     * @param text a short human-readable text
+     * @param value in {@code unit}
+     * @param unit the unit as in Nagios plugins: {@code s}, {@code B}, {@code %}, or empty for a number
+     */
+    record Figure(String name, Status status, String text, double value, String unit, Thresholds limits) {
+        private static final int DECIMALS = 6;
+
+        /** Returns the performance data, which follows the bar in the output line of a Nagios plugin. */
+        String performance() {
+            return name + "=" + number(value) + unit + ";" + limits.range(limits.warning()) + ";"
+                    + limits.range(limits.critical());
+        }
+
+        /** Formats a number without an exponent, because some parsers of performance data do not support exponents. */
+        static String number(double value) {
+            BigDecimal rounded = new BigDecimal(value).setScale(DECIMALS, RoundingMode.HALF_UP);
+            return rounded.signum() == 0 ? "0" : rounded.stripTrailingZeros().toPlainString();
+        }
     }
 }

@@ -1,8 +1,9 @@
 package io.caravan.server.cli.operate;
 
-import io.caravan.server.cli.operate.CheckResult.Figure;
-import io.caravan.server.cli.operate.CheckResult.Status;
+import io.caravan.server.cli.operate.Checks.Figure;
+import io.caravan.server.cli.operate.Checks.Status;
 import io.caravan.server.config.Quantities;
+import java.util.function.ToDoubleFunction;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -40,15 +41,17 @@ record Thresholds(double warning, double critical, boolean lowIsBad) {
     }
 
     /** Parses {@code WARNING,CRITICAL}, or {@code off}. */
-    private abstract static class Pair implements ITypeConverter<Thresholds> {
+    private static class Pair implements ITypeConverter<Thresholds> {
         private final boolean lowIsBad;
+        private final ToDoubleFunction<String> value;
 
-        Pair(boolean lowIsBad) {
+        Pair(boolean lowIsBad, ToDoubleFunction<String> value) {
             this.lowIsBad = lowIsBad;
+            this.value = value;
         }
 
         @Override
-        public Thresholds convert(String text) throws Exception {
+        public Thresholds convert(String text) {
             if (text.equals(OFF)) {
                 return NEVER;
             }
@@ -56,49 +59,37 @@ record Thresholds(double warning, double critical, boolean lowIsBad) {
             if (parts.length != 2) {
                 throw new TypeConversionException("'" + text + "' is neither WARNING,CRITICAL nor off");
             }
-            Thresholds limits = new Thresholds(value(parts[0].trim()), value(parts[1].trim()), lowIsBad);
+            Thresholds limits = new Thresholds(
+                    value.applyAsDouble(parts[0].trim()), value.applyAsDouble(parts[1].trim()), lowIsBad);
             if (limits.beyond(limits.warning, limits.critical)) {
                 throw new TypeConversionException("'" + text + "' has its limits in the wrong order: the second limit"
                         + " must not be " + (lowIsBad ? "above" : "below") + " the first");
             }
             return limits;
         }
-
-        abstract double value(String text) throws Exception;
     }
 
     /** Parses times. The values are in seconds. */
     static final class Times extends Pair {
         Times() {
-            super(false);
-        }
-
-        @Override
-        double value(String text) {
-            return new Quantities.Time().convert(text).toMillis() / 1e3;
+            super(false, text -> new Quantities.Time().convert(text).toMillis() / 1e3);
         }
     }
 
     /** Parses sizes. The values are in bytes. */
     static final class Sizes extends Pair {
         Sizes() {
-            super(false);
-        }
-
-        @Override
-        double value(String text) {
-            return new Quantities.Bytes().convert(text);
+            super(false, new Quantities.Bytes()::convert);
         }
     }
 
     /** Parses percentages of free space. */
     static final class Percents extends Pair {
         Percents() {
-            super(true);
+            super(true, Percents::percent);
         }
 
-        @Override
-        double value(String text) {
+        private static double percent(String text) {
             if (!text.matches("[0-9]{1,2}(\\.[0-9]{1,3})?%?|100%?")) {
                 throw new TypeConversionException("'" + text + "' is not a part of a whole, such as 10%");
             }

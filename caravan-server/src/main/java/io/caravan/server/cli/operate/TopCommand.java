@@ -2,6 +2,7 @@ package io.caravan.server.cli.operate;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.Rates.Busy;
@@ -19,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Shows the activity of a server, updated at regular intervals. */
 @Command(
         name = "top",
         description = {
@@ -126,7 +126,7 @@ public final class TopCommand extends ClientCommand {
         String reported = "";
         while (true) {
             if (screen == null) {
-                pause(interval);
+                Retries.Pause.REAL.pause(interval.toMillis());
             } else if (!screen.handleKeys(interval)) {
                 return null;
             }

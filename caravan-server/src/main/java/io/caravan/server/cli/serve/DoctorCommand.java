@@ -8,18 +8,15 @@ import io.caravan.server.cli.doctor.FileChecks;
 import io.caravan.server.cli.doctor.Finding;
 import io.caravan.server.cli.doctor.Finding.Grade;
 import io.caravan.server.cli.doctor.MachineChecks;
-import io.caravan.server.cli.doctor.MountChecks;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Checks whether a machine and its settings are suitable for a server. */
 @Command(
         name = "doctor",
         description = {
@@ -62,8 +59,7 @@ public final class DoctorCommand extends SettingsCommand {
         StoreConfig store = storeOptions.config();
         List<Finding> findings = new ArrayList<>(
                 new MachineChecks(Path.of("/")).run(limitOptions.network(store).maxConnections()));
-        findings.addAll(new DiskChecks(store.directory()).run());
-        findings.addAll(new MountChecks(Path.of("/"), store.directory()).run());
+        findings.addAll(new DiskChecks(Path.of("/"), store.directory()).run());
         findings.addAll(FileChecks.run(store.directory(), securityOptions.secretFiles()));
         return findings;
     }
@@ -75,11 +71,6 @@ public final class DoctorCommand extends SettingsCommand {
             }
             return;
         }
-        output.object(fields -> {
-            fields.writeStringField("grade", finding.grade().name().toLowerCase(Locale.ROOT));
-            fields.writeStringField("subject", finding.subject());
-            fields.writeStringField("found", finding.found());
-            fields.writeStringField("change", finding.change());
-        });
+        output.object(finding);
     }
 }

@@ -27,7 +27,6 @@ import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.security.Authenticator;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
@@ -45,7 +44,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 
-/** Opens a store and serves it until a signal stops the process. */
 @Command(
         name = "serve",
         description = {
@@ -323,12 +321,6 @@ public final class ServeCommand extends SettingsCommand {
                 + config.directory().toAbsolutePath().normalize()
                 + (storeOptions.groups() == 1 ? "" : " in " + storeOptions.groups() + " groups") + ", durability "
                 + config.durability().name().toLowerCase(Locale.ROOT) + ": " + meaning(config.durability()));
-    }
-
-    private void say(String line) {
-        PrintWriter out = spec().commandLine().getOut();
-        out.println(line);
-        out.flush();
     }
 
     /** Logs the most important settings. */

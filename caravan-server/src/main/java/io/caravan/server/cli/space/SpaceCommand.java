@@ -17,7 +17,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Parameters;
 
-/** The {@code caravan space} command, whose subcommands manage spaces. */
 @Command(
         name = "space",
         description = {
@@ -37,7 +36,6 @@ import picocli.CommandLine.Parameters;
         versionProvider = VersionProvider.class)
 public final class SpaceCommand {
 
-    /** Lists the spaces. */
     @Command(
             name = "ls",
             description = "Lists the spaces in the order of their prefixes. Each line has the number and the size of"
@@ -65,7 +63,7 @@ public final class SpaceCommand {
             }
             if (json()) {
                 for (SpaceFields space : spaces) {
-                    space.printJson(output);
+                    output.object(space.fields());
                 }
                 return;
             }
@@ -87,7 +85,6 @@ public final class SpaceCommand {
         }
     }
 
-    /** Shows a space. */
     @Command(
             name = "show",
             description = "Shows a space: its documents, its settings, and its rejected writes. Requires the admin"
@@ -121,7 +118,6 @@ public final class SpaceCommand {
         }
     }
 
-    /** Removes a space. */
     @Command(
             name = "rm",
             description = "Removes a space, but none of its documents, to which the settings of the next shorter"

@@ -44,7 +44,7 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
     /** Prints the space as lines of text or as a JSON object. */
     void print(Output output, boolean json) throws IOException {
         if (json) {
-            printJson(output);
+            output.object(fields);
             return;
         }
         output.line("space " + prefix() + ": " + Figures.count(figure("documents"), "document") + ", "
@@ -77,13 +77,5 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
         return setting == SpaceSetting.DURABILITY && !Objects.equals(effective, fields.get(setting.key()))
                 ? "  (here " + effective + ", the level of the server)"
                 : "";
-    }
-
-    void printJson(Output output) throws IOException {
-        output.object(json -> {
-            for (Map.Entry<String, @Nullable Object> field : fields.entrySet()) {
-                json.writeObjectField(field.getKey(), field.getValue());
-            }
-        });
     }
 }

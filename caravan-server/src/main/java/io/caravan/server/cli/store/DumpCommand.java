@@ -15,12 +15,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Prints the contents of a store's files: the log and the newest checkpoint, or one document. */
 @Command(
         name = "dump",
         description = {
@@ -73,7 +71,7 @@ public final class DumpCommand extends StoreCommand {
         check(name == null || !(log || checkpoint || values), "NAME excludes --log, --checkpoint and --values");
         Path store = name == null ? oneStore() : storeOf(name);
         ContentsReader contents = ContentsReader.open(store);
-        ContentsPrinter printer = new ContentsPrinter(output, values);
+        StorePrinter printer = new StorePrinter(output, values);
         boolean found;
         try (Progress progress = showProgress(() -> printer.lines() + " lines")) {
             found = name == null ? dumpFiles(store, contents, printer) : dumpDocument(contents, printer, name);
@@ -82,7 +80,7 @@ public final class DumpCommand extends StoreCommand {
         if (!found) {
             printMessage(directory() + " has no " + name);
         }
-        exitWith(printer.faults() > 0 ? DAMAGED : found ? CommandLine.ExitCode.OK : NO_DOCUMENT);
+        exitWith(found || printer.exitCode() == DAMAGED ? printer.exitCode() : NO_DOCUMENT);
     }
 
     /** Returns the directory of the document's shard, or of the only store. */
@@ -91,7 +89,7 @@ public final class DumpCommand extends StoreCommand {
         return shards.get(Slots.group(document.getBytes(UTF_8), shards.size()));
     }
 
-    private boolean dumpFiles(Path store, ContentsReader contents, ContentsPrinter printer) throws IOException {
+    private boolean dumpFiles(Path store, ContentsReader contents, StorePrinter printer) throws IOException {
         new CatalogVisitor(printer, null).read(contents);
         if (!checkpoint) {
             long needed = contents.neededLogEnd();
@@ -110,7 +108,7 @@ public final class DumpCommand extends StoreCommand {
         return true;
     }
 
-    private boolean dumpDocument(ContentsReader contents, ContentsPrinter printer, String wanted) throws IOException {
+    private boolean dumpDocument(ContentsReader contents, StorePrinter printer, String wanted) throws IOException {
         int bytes = wanted.getBytes(UTF_8).length;
         check(bytes > 0 && bytes <= DocumentName.MAX_BYTES, "NAME must have 1 to " + DocumentName.MAX_BYTES + " bytes");
         CatalogVisitor catalog = new CatalogVisitor(printer, DocumentName.of(wanted));
@@ -127,7 +125,7 @@ public final class DumpCommand extends StoreCommand {
         return contents.readList(Long.parseLong(wanted), printer);
     }
 
-    private static boolean dumpDocument(ContentsReader contents, ContentsPrinter printer, CatalogEntry entry)
+    private static boolean dumpDocument(ContentsReader contents, StorePrinter printer, CatalogEntry entry)
             throws IOException {
         printer.names().learn(entry);
         boolean listed = entry.kind() == CatalogEntry.Kind.WITH_LIST;

@@ -10,11 +10,9 @@ import io.caravan.server.cli.store.StorePrinter.CatalogVisitor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Prints a store's log, and optionally follows it. */
 @Command(
         name = "log",
         description = {
@@ -67,20 +65,15 @@ public final class LogCommand extends StoreCommand {
         learnNames(printer);
         try (LogReader reader = LogReader.open(directory, from)) {
             if (follow) {
-                UntilSignal.run(
-                        "caravan-log-end",
-                        stopped::countDown,
-                        () -> follow(reader, printer, output),
-                        () -> exitCode(printer));
+                runUntilSignal(stopped::countDown, () -> {
+                    follow(reader, printer, output);
+                    exitWith(printer.exitCode());
+                });
             } else {
                 printAll(reader, printer);
+                exitWith(printer.exitCode());
             }
         }
-        exitWith(exitCode(printer));
-    }
-
-    private static int exitCode(StorePrinter printer) {
-        return printer.faults() == 0 ? CommandLine.ExitCode.OK : DAMAGED;
     }
 
     /** Reads the document names. If the store changes too fast for this, only names of new documents are printed. */

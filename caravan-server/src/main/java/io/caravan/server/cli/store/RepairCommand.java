@@ -13,7 +13,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Cuts off a damaged log before its first damaged frame, so that the store can be opened again. */
 @Command(
         name = "repair",
         description = "Cuts the log of a closed store before its first damaged frame, so that the store can be opened"

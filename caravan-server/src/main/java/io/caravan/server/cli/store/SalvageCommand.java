@@ -12,7 +12,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** Copies the intact values out of a damaged store. */
 @Command(
         name = "salvage",
         description =
@@ -61,11 +60,7 @@ public final class SalvageCommand extends StoreCommand {
                         + " bytes of values; " + report.lostEntries() + " entries are known to be missing",
                 json -> {
                     json.writeStringField("directory", target.toString());
-                    json.writeNumberField("lists", report.lists());
-                    json.writeNumberField("entries", report.entries());
-                    json.writeNumberField("bytes", report.bytes());
-                    json.writeNumberField("lostEntries", report.lostEntries());
-                    json.writeNumberField("losses", report.losses());
+                    Output.fields(json, report);
                 });
         output.flush();
         exitWith(report.losses() == 0 ? CommandLine.ExitCode.OK : WITH_LOSSES);

@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Reads every byte of a store, open or closed, and reports its faults. */
 @Command(
         name = "verify",
         description = {

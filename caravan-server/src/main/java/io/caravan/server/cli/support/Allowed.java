@@ -7,8 +7,8 @@ import static io.caravan.server.cli.support.AllowList.matching;
 import static io.caravan.server.cli.support.AllowList.oneOf;
 
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import io.caravan.server.config.Setting;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -132,15 +132,11 @@ final class Allowed {
     }
 
     /** Returns a setting as a table row, with any secret hidden; empty if the setting's name is unknown. */
-    static Optional<Map<String, String>> setting(String name, String value, String source) {
+    static Optional<Setting> setting(String name, String value, String source) {
         String shown = SETTINGS.value(name, value);
         if (shown == null) {
             return Optional.empty();
         }
-        Map<String, String> row = new LinkedHashMap<>();
-        row.put("name", name);
-        row.put("value", shown);
-        row.put("source", SOURCE.test(source) ? source : AllowList.HIDDEN);
-        return Optional.of(row);
+        return Optional.of(new Setting(name, shown, SOURCE.test(source) ? source : AllowList.HIDDEN));
     }
 }

@@ -5,7 +5,6 @@ import io.caravan.server.cli.doctor.FileChecks;
 import io.caravan.server.cli.doctor.Finding;
 import io.caravan.server.cli.doctor.JvmOptions;
 import io.caravan.server.cli.doctor.MachineChecks;
-import io.caravan.server.cli.doctor.MountChecks;
 import io.caravan.server.cli.doctor.SystemFiles;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -13,9 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -81,14 +78,13 @@ final class MachineReport {
         file.text("machine/linux.txt", "lines of /proc and /sys", lines(FILES, root, "/"));
         List<Finding> findings = new ArrayList<>(new MachineChecks(root).run(connections));
         if (directory != null) {
-            findings.addAll(new DiskChecks(directory).withoutWriting());
-            findings.addAll(new MountChecks(root, directory).run());
+            findings.addAll(new DiskChecks(root, directory).withoutWriting());
             findings.addAll(FileChecks.run(directory, List.of()));
         }
         file.json(
                 "machine/doctor.json",
                 "findings of caravan doctor, as the user who ran this; fsyncs are not measured, because that writes",
-                findings.stream().map(MachineReport::described).toList());
+                findings);
     }
 
     private static Map<String, Object> system() {
@@ -107,24 +103,15 @@ final class MachineReport {
         return system;
     }
 
-    private static Map<String, String> described(Finding finding) {
-        Map<String, String> described = new LinkedHashMap<>();
-        described.put("grade", finding.grade().name().toLowerCase(Locale.ROOT));
-        described.put("subject", finding.subject());
-        described.put("found", finding.found());
-        described.put("change", finding.change());
-        return described;
-    }
-
     /**
      * Adds the server's process if it runs on this machine. Checks the command line, because the server may run on
      * another machine, and the id may belong to another process here.
      */
-    void process(SupportFile file, OptionalLong id) {
+    void process(SupportFile file, long id) {
         file.text(
                 "machine/process.txt",
                 "the server's process, if it runs on this machine: JVM options, limits, memory",
-                process(root.resolve("proc").resolve(String.valueOf(id.orElse(0)))));
+                process(root.resolve("proc").resolve(String.valueOf(id))));
     }
 
     private static String process(Path directory) {

@@ -4,10 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ConnectionOptions;
 import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.cli.client.HttpLink.StatusClient.Page;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.config.Setting;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,10 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -29,15 +28,10 @@ final class ServerReport {
     private static final int PINGS = 20;
     private static final int OK = 200;
     private static final int NOT_READY = 503;
-    private static final int MAX_PORT = 65_535;
 
     private final SupportFile file;
     private final Consumer<String> messages;
     private ServerInfo info = new ServerInfo(Map.of());
-
-    interface Opening<T> {
-        T open() throws IOException;
-    }
 
     /** Extracts the part of a response that may be disclosed. */
     private interface Showing {
@@ -55,8 +49,8 @@ final class ServerReport {
     }
 
     /** Adds the data that the server offers over RESP. */
-    void overResp(Opening<ServerConnection> opening) {
-        try (ServerConnection connection = opening.open()) {
+    void overResp(ServerConnection.Connector server) {
+        try (ServerConnection connection = server.connect()) {
             info = connection.info();
             file.json("server/info.json", "status of the server, from INFO", shown(info));
             if (info.text("store_state").isEmpty()) {
@@ -89,7 +83,10 @@ final class ServerReport {
         return shown;
     }
 
-    private static Map<String, Object> latency(ServerConnection connection) {
+    /** The latencies of several requests. */
+    private record Latency(int pings, long shortestMicros, long medianMicros, long longestMicros) {}
+
+    private static Latency latency(ServerConnection connection) {
         long[] nanos = new long[PINGS];
         for (int i = 0; i < PINGS; i++) {
             long began = System.nanoTime();
@@ -97,20 +94,17 @@ final class ServerReport {
             nanos[i] = System.nanoTime() - began;
         }
         Arrays.sort(nanos);
-        Map<String, Object> latency = new LinkedHashMap<>();
-        latency.put("pings", PINGS);
-        latency.put("shortestMicros", TimeUnit.NANOSECONDS.toMicros(nanos[0]));
-        latency.put("medianMicros", TimeUnit.NANOSECONDS.toMicros(nanos[PINGS / 2]));
-        latency.put("longestMicros", TimeUnit.NANOSECONDS.toMicros(nanos[PINGS - 1]));
-        return latency;
+        return new Latency(PINGS, nanos[0] / 1_000, nanos[PINGS / 2] / 1_000, nanos[PINGS - 1] / 1_000);
     }
 
+    private record SlowCommand(long atSeconds, long micros, String command, int words) {}
+
     /** Returns the slow log. Discloses the first word of an entry only if it is a command of the server. */
-    private static List<Object> slowLog(ServerConnection connection) {
+    private static List<SlowCommand> slowLog(ServerConnection connection) {
         Set<String> commands = list(connection.call("COMMAND", "LIST")).stream()
                 .map(ServerReport::lower)
                 .collect(Collectors.toSet());
-        List<Object> entries = new ArrayList<>();
+        List<SlowCommand> entries = new ArrayList<>();
         for (Object each : list(connection.call("SLOWLOG", "GET", "-1"))) {
             List<?> fields = list(each);
             List<?> words = fields.size() > 3 ? list(fields.get(3)) : List.of();
@@ -120,12 +114,8 @@ final class ServerReport {
                 continue;
             }
             String verb = lower(words.get(0));
-            Map<String, Object> entry = new LinkedHashMap<>();
-            entry.put("atSeconds", startedSeconds);
-            entry.put("micros", micros);
-            entry.put("command", commands.contains(verb) ? verb : AllowList.HIDDEN);
-            entry.put("words", words.size());
-            entries.add(entry);
+            String shown = commands.contains(verb) ? verb : AllowList.HIDDEN;
+            entries.add(new SlowCommand(startedSeconds, micros, shown, words.size()));
         }
         return entries;
     }
@@ -139,9 +129,9 @@ final class ServerReport {
     }
 
     /** Adds the pages that the server offers over HTTP. */
-    void overHttp(Opening<StatusClient> opening) {
+    void overHttp(ConnectionOptions options, int port) {
         try {
-            StatusClient pages = opening.open();
+            StatusClient pages = options.pages(port);
             page(
                     pages,
                     "/readyz",
@@ -192,8 +182,8 @@ final class ServerReport {
         return Objects.requireNonNullElse(list.values(Json.parse(body)), List.of());
     }
 
-    private static List<Map<String, String>> settings(byte[] body) throws IOException {
-        List<Map<String, String>> rows = new ArrayList<>();
+    private static List<Setting> settings(byte[] body) throws IOException {
+        List<Setting> rows = new ArrayList<>();
         for (JsonNode row : Json.parse(body).path("settings")) {
             Allowed.setting(
                             row.path("name").asText(),
@@ -209,19 +199,8 @@ final class ServerReport {
         messages.accept(String.valueOf(problem.getMessage()));
     }
 
-    /** Returns the server's connection limit; empty if it is unknown. */
-    OptionalLong maxConnections() {
-        return info.number("maxclients");
-    }
-
-    /** Returns the HTTP port that the server reports; empty if it is unknown or the server has none. */
-    OptionalInt httpPort() {
-        int port = (int) info.numberOrZero("http_port");
-        return port > 0 && port <= MAX_PORT ? OptionalInt.of(port) : OptionalInt.empty();
-    }
-
-    /** Returns the server's process id on its own machine; empty if it is unknown. */
-    OptionalLong processId() {
-        return info.number("process_id");
+    /** Returns the status of the server; empty if the server did not report it. */
+    ServerInfo info() {
+        return info;
     }
 }

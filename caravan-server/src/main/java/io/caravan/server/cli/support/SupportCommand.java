@@ -2,7 +2,6 @@ package io.caravan.server.cli.support;
 
 import static io.caravan.server.cli.common.Figures.size;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
@@ -12,6 +11,7 @@ import io.caravan.server.cli.support.SupportFile.Missing;
 import io.caravan.server.cli.support.SupportFile.Part;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.PropertiesFile;
+import io.caravan.server.config.Setting;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -30,7 +31,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Collects diagnostics in one file for an expert. */
 @Command(
         name = "support",
         description = {
@@ -96,7 +96,6 @@ public final class SupportCommand extends ClientCommand {
     private @Nullable Integer httpPort;
 
     private volatile String step = "";
-    private boolean complete;
 
     @Override
     protected void run(Output output) throws IOException {
@@ -107,7 +106,7 @@ public final class SupportCommand extends ClientCommand {
         SupportFile file = new SupportFile(now);
         make(target, file, usual);
         print(output, file, target);
-        complete = file.missing().isEmpty();
+        exitWith(file.missing().isEmpty() ? CommandLine.ExitCode.OK : INCOMPLETE);
     }
 
     /** Returns the HTTP port to try if the server does not report its port. */
@@ -125,7 +124,7 @@ public final class SupportCommand extends ClientCommand {
         OutputStream to = create(target);
         boolean made = false;
         try (to;
-                Progress progress = Progress.ticking(err(), console().showsProgress(), () -> step)) {
+                Progress progress = showProgress(() -> step)) {
             collect(file, usualPort);
             step = "writing " + target;
             file.write(to);
@@ -149,14 +148,16 @@ public final class SupportCommand extends ClientCommand {
         step = "requesting the data of the server";
         ServerReport server = new ServerReport(file, this::printMessage);
         server.overResp(this::connect);
-        int port = httpPort == null ? server.httpPort().orElse(usualPort) : usualPort;
-        server.overHttp(() -> pages(port));
+        long reported = server.info().numberOrZero("http_port");
+        int port = httpPort == null && reported > 0 && reported <= MAX_PORT ? (int) reported : usualPort;
+        server.overHttp(connectionOptions, port);
         step = "reading the state of the machine";
-        OptionalLong most = server.maxConnections();
+        OptionalLong most = server.info().number("maxclients");
         MachineReport machine = new MachineReport(Path.of("/"));
         machine.report(file, store, most.orElse(USUAL_CONNECTIONS));
-        if (server.processId().isPresent()) {
-            machine.process(file, server.processId());
+        OptionalLong process = server.info().number("process_id");
+        if (process.isPresent()) {
+            machine.process(file, process.getAsLong());
         }
         if (config != null) {
             settings(file, config);
@@ -173,7 +174,7 @@ public final class SupportCommand extends ClientCommand {
 
     private void settings(SupportFile file, Path from) {
         try {
-            List<Map<String, String>> rows = PropertiesFile.read(from).entrySet().stream()
+            List<Setting> rows = PropertiesFile.read(from).entrySet().stream()
                     .map(each -> Allowed.setting(each.getKey(), each.getValue(), "file " + from))
                     .flatMap(Optional::stream)
                     .toList();
@@ -196,7 +197,11 @@ public final class SupportCommand extends ClientCommand {
     private void print(Output output, SupportFile file, Path target) throws IOException {
         long bytes = Files.size(target);
         if (json()) {
-            output.object(json -> write(json, file, target, bytes));
+            Map<String, Object> made = new LinkedHashMap<>();
+            made.put("file", target.toString());
+            made.put("bytes", bytes);
+            file.addContents(made);
+            output.object(made);
             return;
         }
         for (Part part : file.parts()) {
@@ -207,32 +212,5 @@ public final class SupportCommand extends ClientCommand {
         }
         output.line(DocumentName.printable(
                 "created " + target + ", " + size(bytes) + ", which only you can read; check it before you send it"));
-    }
-
-    private static void write(JsonGenerator json, SupportFile file, Path target, long bytes) throws IOException {
-        json.writeStringField("file", target.toString());
-        json.writeNumberField("bytes", bytes);
-        json.writeArrayFieldStart("parts");
-        for (Part part : file.parts()) {
-            json.writeStartObject();
-            json.writeStringField("name", part.name());
-            json.writeNumberField("bytes", part.bytes().length);
-            json.writeStringField("about", part.about());
-            json.writeEndObject();
-        }
-        json.writeEndArray();
-        json.writeArrayFieldStart("missing");
-        for (Missing each : file.missing()) {
-            json.writeStartObject();
-            json.writeStringField("name", each.name());
-            json.writeStringField("why", each.why());
-            json.writeEndObject();
-        }
-        json.writeEndArray();
-    }
-
-    @Override
-    protected int exitCode() {
-        return complete ? CommandLine.ExitCode.OK : INCOMPLETE;
     }
 }

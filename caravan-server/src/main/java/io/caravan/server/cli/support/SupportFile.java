@@ -137,16 +137,18 @@ final class SupportFile {
         Map<String, Object> manifest = new LinkedHashMap<>();
         manifest.put("madeAt", at.toString());
         manifest.put("version", Version.current());
-        manifest.put("parts", parts.stream().map(SupportFile::described).toList());
-        manifest.put("missing", missing);
+        addContents(manifest);
         return manifest;
     }
 
-    private static Map<String, Object> described(Part part) {
-        Map<String, Object> described = new LinkedHashMap<>();
-        described.put("name", part.name());
-        described.put("bytes", part.bytes().length);
-        described.put("about", part.about());
-        return described;
+    /** Adds descriptions of the parts, and the missing data. */
+    void addContents(Map<String, Object> to) {
+        record Described(String name, int bytes, String about) {}
+        to.put(
+                "parts",
+                parts.stream()
+                        .map(part -> new Described(part.name(), part.bytes().length, part.about()))
+                        .toList());
+        to.put("missing", missing);
     }
 }

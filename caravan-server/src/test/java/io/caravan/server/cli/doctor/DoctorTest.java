@@ -104,8 +104,10 @@ class DoctorTest {
 
     @Test
     void diskChecksLeaveNoFiles() throws IOException {
-        List<Finding> findings = new DiskChecks(directory.resolve("not/there/yet")).run();
-        assertThat(findings).extracting(Finding::subject).containsExactly("file system", "space", "fsyncs");
+        List<Finding> findings = new DiskChecks(directory, directory.resolve("not/there/yet")).run();
+        assertThat(findings)
+                .extracting(Finding::subject)
+                .containsExactly("file system", "space", "fsyncs", "mount options", "write cache");
         try (Stream<Path> left = Files.list(directory)) {
             assertThat(left).isEmpty();
         }
@@ -183,7 +185,7 @@ class DoctorTest {
         Path link = directory.resolve("sys/dev/block/8:17");
         Files.deleteIfExists(link);
         Files.createSymbolicLink(link, partition);
-        return new MountChecks(directory, store.resolve("not/there/yet")).run();
+        return new DiskChecks(directory, store.resolve("not/there/yet")).mounted();
     }
 
     @ParameterizedTest
@@ -228,7 +230,7 @@ class DoctorTest {
 
     @Test
     void missingMountTableIsGradedUnknown() {
-        assertThat(new MountChecks(directory, directory).run())
+        assertThat(new DiskChecks(directory, directory).mounted())
                 .allSatisfy(finding -> assertThat(finding.grade()).isEqualTo(Grade.UNKNOWN));
     }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.Migrations;
-import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.TrippedProxy.Trip;
 import java.io.IOException;
@@ -309,7 +308,7 @@ final class MigrationRound {
 
     private int follow(Existing existing) throws IOException {
         List<String> messages = new ArrayList<>();
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, messages::add);
+        RateLimitRetries retries = new RateLimitRetries(messages::add);
         int exitCode;
         try (ServerPair servers = new ServerPair(
                 () -> Migrations.carrier(source.proxy.address()),

@@ -12,7 +12,7 @@ import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.operate.CheckCommand.Limits;
-import io.caravan.server.cli.operate.CheckResult.Status;
+import io.caravan.server.cli.operate.Checks.Status;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.FileAuthenticator;
 import io.caravan.testing.ForwardingListStore;
@@ -148,10 +148,12 @@ class CheckCommandTest {
         }
     }
 
-    private static CheckResult judge(String statistics, String... options) {
+    private static Checks judge(String statistics, String... options) {
         Limits limits = CommandLine.populateCommand(new Limits(), options);
         String usual = "# P\r\nstore_state:ok\r\ndisk_free_bytes:50\r\ndisk_total_bytes:100\r\narchive_state:none\r\n";
-        return new Checks(limits).judge(ServerInfo.parse(usual + statistics), 1_000_000);
+        Checks checks = new Checks(limits);
+        checks.judge(ServerInfo.parse(usual + statistics), 1_000_000);
+        return checks;
     }
 
     @ParameterizedTest

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.CatalogEntry;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.store.StorePrinter.DocumentNames;
 import org.junit.jupiter.api.Test;
 
 class DocumentNamesTest {
