@@ -49,16 +49,18 @@ class HttpPipeliningTest {
     void connect() {
         HttpConfig config =
                 new HttpConfig(new InetSocketAddress(0), 10_000, 1000, LONG, LONG, LONG, Set.of(), Set.of());
+        Route.Endpoint size = exchange -> {
+            sizes.add(exchange.request().body().length);
+            exchange.respond(text("got"));
+        };
+        Route.Endpoint broken = exchange -> {
+            throw new StackOverflowError();
+        };
         List<Route> routes = List.of(
-                new Route(HttpMethod.GET, "/now", "now", null, Set.of(200), exchange -> exchange.respond(text("now"))),
-                new Route(HttpMethod.GET, "/later", "later", null, Set.of(200), waiting::add),
-                new Route(HttpMethod.POST, "/size", "size", null, Set.of(200), exchange -> {
-                    sizes.add(exchange.request().body().length);
-                    exchange.respond(text("got"));
-                }),
-                new Route(HttpMethod.GET, "/broken", "broken", null, Set.of(200), exchange -> {
-                    throw new StackOverflowError();
-                }));
+                new Route(HttpMethod.GET, "/now", "now", null, exchange -> exchange.respond(text("now")), 200),
+                new Route(HttpMethod.GET, "/later", "later", null, waiting::add, 200),
+                new Route(HttpMethod.POST, "/size", "size", null, size, 200),
+                new Route(HttpMethod.GET, "/broken", "broken", null, broken, 200));
         HttpService service =
                 new HttpService(config, routes, new HttpAuthorizer(Authenticator.open()), new Readiness(null), metrics);
         channel = new EmbeddedChannel();

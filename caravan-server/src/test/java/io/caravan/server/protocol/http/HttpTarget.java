@@ -26,7 +26,6 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 
 /**
  * A fuzz target that decodes arbitrary bytes as HTTP, both all at once and in pieces. The first input byte is the piece
@@ -40,7 +39,7 @@ public final class HttpTarget implements FuzzTarget {
     private static final String END = "(end) ";
 
     private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1000, 1 << 20);
-    private static final Route ROUTE = new Route(HttpMethod.POST, "*", "test", null, Set.of(), exchange -> {});
+    private static final Route ROUTE = new Route(HttpMethod.POST, "*", "test", null, exchange -> {});
     /** The memory of a channel, its pipeline, and its buffers. */
     private static final long FIXED_BYTES = 1 << 20;
     /** The maximum memory per input byte. A head with many short headers needs the most. */

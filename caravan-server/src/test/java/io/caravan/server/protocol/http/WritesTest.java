@@ -20,7 +20,6 @@ import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.protocol.http.connection.ServerContext;
-import io.caravan.server.protocol.http.endpoint.Cursors;
 import io.caravan.server.protocol.http.endpoint.Endpoints;
 import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -30,13 +29,11 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
-import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,7 +43,6 @@ import org.junit.jupiter.api.Test;
 class WritesTest {
     private static final long LIMIT = 1_000;
     private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);
-    private static final Cursors CURSORS = new Cursors(InstantSource.system(), bound -> 0);
 
     private final ListStore memory = ListStore.inMemory();
     private final List<String> calls = new ArrayList<>();
@@ -80,7 +76,7 @@ class WritesTest {
         documents = new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
         Readiness readiness = new Readiness(null);
         readiness.serve(ServerContext.of(documents));
-        endpoints = new Endpoints(readiness, readers::add, CONFIG, CURSORS, true);
+        endpoints = new Endpoints(readiness, readers::add, CONFIG, true);
     }
 
     @AfterEach
@@ -92,7 +88,7 @@ class WritesTest {
 
     private HttpExchange exchange() {
         HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
-        Route route = new Route(HttpMethod.GET, "/", "test", null, Set.of(), exchange -> {});
+        Route route = new Route(HttpMethod.GET, "/", "test", null, exchange -> {});
         Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
         return new HttpExchange(
                 new ResponseWriter(channel, connectionMemory, head, new Origins(CONFIG, true), () -> false),

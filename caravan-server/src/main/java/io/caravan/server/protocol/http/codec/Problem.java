@@ -72,6 +72,13 @@ public final class Problem extends RuntimeException {
         return new Problem(400, code, detail);
     }
 
+    /** Throws a bad request with this code and detail unless {@code holds}. */
+    public static void require(boolean holds, String code, String detail) {
+        if (!holds) {
+            throw badRequest(code, detail);
+        }
+    }
+
     /**
      * Translates an exception into a problem. Logs an exception that has no translation, and reports it as an internal
      * error.
@@ -202,12 +209,8 @@ public final class Problem extends RuntimeException {
 
     /** Returns the fields of the response body. */
     public Map<String, Object> fields() {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("title", HttpResponseStatus.valueOf(status).reasonPhrase());
-        fields.put("status", status);
-        fields.put("code", code);
-        fields.put("detail", detail());
-        return fields;
+        String title = HttpResponseStatus.valueOf(status).reasonPhrase();
+        return Response.fields("title", title, "status", status, "code", code, "detail", detail());
     }
 
     public Response response() {

@@ -5,6 +5,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** An HTTP response, or the head of a streamed response. Mutable until the response is sent; not thread-safe. */
 public final class Response {
@@ -23,6 +27,15 @@ public final class Response {
     /** Returns an uncacheable response with a map, list, or record as JSON. */
     public static Response json(int status, Object value) {
         return new Response(status).uncached().body(JSON, jsonBytes(value));
+    }
+
+    /** Returns a map of alternating names and values, in this order. */
+    public static Map<String, Object> fields(@Nullable Object... namesAndValues) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            fields.put((String) Objects.requireNonNull(namesAndValues[i]), namesAndValues[i + 1]);
+        }
+        return fields;
     }
 
     /** Returns a map, list, or record as JSON. */

@@ -28,7 +28,7 @@ public final class HttpService {
     private final Readiness readiness;
     private final ServerMetrics metrics;
     private final Route preflight = new Route(
-            HttpMethod.OPTIONS, "*", "preflight", null, Set.of(204), exchange -> exchange.respond(Origins.preflight()));
+            HttpMethod.OPTIONS, "*", "preflight", null, exchange -> exchange.respond(Origins.preflight()), 204);
 
     public HttpService(
             HttpConfig config, List<Route> routes, HttpAuthorizer gate, Readiness readiness, ServerMetrics metrics) {

@@ -51,9 +51,14 @@ public record Route(
             String path,
             String operation,
             @Nullable Permission permission,
-            Set<Integer> statuses,
-            Endpoint endpoint) {
-        this(method, path, operation, permission, statuses, false, endpoint);
+            Endpoint endpoint,
+            Integer... statuses) {
+        this(method, path, operation, permission, Set.of(statuses), false, endpoint);
+    }
+
+    /** Returns a route whose request body may contain several values. */
+    public Route takingValues() {
+        return new Route(method, path, operation, permission, statuses, true, endpoint);
     }
 
     /** Returns the maximum length of a request body, given the maximum length of a value. */
@@ -76,9 +81,10 @@ public record Route(
 
     /** Returns a route that responds to every request with this problem. */
     static Route rejecting(HttpMethod method, Problem rejected) {
-        return new Route(method, "*", "refused", null, Set.of(rejected.status()), exchange -> {
+        Endpoint rejecting = exchange -> {
             throw rejected;
-        });
+        };
+        return new Route(method, "*", "refused", null, rejecting, rejected.status());
     }
 
     public Route with(Endpoint other) {

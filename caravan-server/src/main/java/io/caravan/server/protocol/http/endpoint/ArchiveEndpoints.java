@@ -19,10 +19,8 @@ import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.security.Permission;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -49,29 +47,26 @@ public final class ArchiveEndpoints {
      * A part that does not exist is null.
      */
     public void status(HttpExchange exchange) {
-        Map<String, Object> fields = new LinkedHashMap<>();
         ServerRestores restores = endpoints.readiness().served().restores();
         Drills drills = restores == null ? null : restores.drills();
         Hydration hydration = restores == null ? null : restores.hydration();
-        fields.put("archive", endpoints.readiness().archive());
-        fields.put("drills", drills == null ? null : drills(drills));
-        fields.put("hydration", hydration == null ? null : hydration(hydration));
-        exchange.respond(Response.json(200, fields));
+        exchange.respond(Response.json(
+                200,
+                Response.fields(
+                        "archive", endpoints.readiness().archive(),
+                        "drills", drills == null ? null : drills(drills),
+                        "hydration", hydration == null ? null : hydration(hydration))));
     }
 
     private static Map<String, Object> drills(Drills drills) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("failures", drills.failures());
-        fields.put("last", drills.last());
-        return fields;
+        return Response.fields("failures", drills.failures(), "last", drills.last());
     }
 
     private static Map<String, Object> hydration(Hydration hydration) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("documents", hydration.hydrated());
-        fields.put("failures", hydration.failures());
-        fields.put("waiting", hydration.fetching());
-        return fields;
+        return Response.fields(
+                "documents", hydration.hydrated(),
+                "failures", hydration.failures(),
+                "waiting", hydration.fetching());
     }
 
     /** Returns the generations of a document in the archive, newest first. */
@@ -83,35 +78,26 @@ public final class ArchiveEndpoints {
     private static Map<String, Object> kept(DocumentName name, Optional<Manifest> found) {
         Manifest manifest = found.orElseThrow(() -> new Problem(
                 404, "not_archived", "the archive has nothing of document '" + name + "': it was never archived"));
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("name", name.text());
         Manifest.Tombstone tombstone = manifest.tombstone();
-        fields.put("deletedAt", tombstone == null ? null : moment(tombstone.deletedAtMillis()));
+        String deletedAt = tombstone == null ? null : Endpoints.moment(tombstone.deletedAtMillis());
         List<Generation> newestFirst = new ArrayList<>(manifest.generations());
         Collections.reverse(newestFirst);
-        fields.put(
-                "generations",
-                newestFirst.stream()
-                        .limit(MAX_GENERATIONS)
-                        .map(ArchiveEndpoints::described)
-                        .toList());
-        return fields;
+        List<?> generations = newestFirst.stream()
+                .limit(MAX_GENERATIONS)
+                .map(ArchiveEndpoints::described)
+                .toList();
+        return Response.fields("name", name.text(), "deletedAt", deletedAt, "generations", generations);
     }
 
     private static Map<String, Object> described(Generation generation) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("number", generation.number());
-        fields.put("takenAt", moment(generation.takenAtMillis()));
-        fields.put("firstOffset", Offset.of(generation.firstSequence()));
-        fields.put("nextOffset", Offset.of(generation.nextSequence()));
-        fields.put("values", generation.count());
-        fields.put("valueBytes", generation.valueBytes());
-        fields.put("objectBytes", generation.objectBytes());
-        return fields;
-    }
-
-    private static String moment(long millis) {
-        return Instant.ofEpochMilli(millis).toString();
+        return Response.fields(
+                "number", generation.number(),
+                "takenAt", Endpoints.moment(generation.takenAtMillis()),
+                "firstOffset", Offset.of(generation.firstSequence()),
+                "nextOffset", Offset.of(generation.nextSequence()),
+                "values", generation.count(),
+                "valueBytes", generation.valueBytes(),
+                "objectBytes", generation.objectBytes());
     }
 
     /**
@@ -123,9 +109,8 @@ public final class ArchiveEndpoints {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
         HttpAuthorizer.checkDocument(exchange.principal(), Permission.READ, name);
-        OptionalLong generation = query.get("generation") == null
-                ? OptionalLong.empty()
-                : OptionalLong.of(DocumentList.number(query, "generation", 0));
+        OptionalLong generation =
+                query.get("generation") == null ? OptionalLong.empty() : OptionalLong.of(query.number("generation", 0));
         if (generation.isPresent()) {
             HttpAuthorizer.checkDocument(exchange.principal(), Permission.ADMIN, name);
         }
@@ -147,13 +132,14 @@ public final class ArchiveEndpoints {
     }
 
     private static Response restored(Restored restored) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("path", StreamName.path(restored.name()));
-        fields.put("generation", restored.generation().number());
-        fields.put("added", restored.added());
-        fields.put("firstOffset", Offset.of(restored.firstSequence()));
-        fields.put("nextOffset", Offset.of(restored.nextSequence()));
-        return Response.json(200, fields);
+        return Response.json(
+                200,
+                Response.fields(
+                        "path", StreamName.path(restored.name()),
+                        "generation", restored.generation().number(),
+                        "added", restored.added(),
+                        "firstOffset", Offset.of(restored.firstSequence()),
+                        "nextOffset", Offset.of(restored.nextSequence())));
     }
 
     private RestoreService service() {
@@ -165,17 +151,9 @@ public final class ArchiveEndpoints {
     }
 
     private static <T> Outcome<T> reporting(HttpExchange exchange, Function<T, Response> response) {
-        return new Outcome<>() {
-            @Override
-            public void success(T result) {
-                exchange.run(() -> exchange.respond(response.apply(result)));
-            }
-
-            @Override
-            public void failure(RuntimeException problem) {
-                exchange.fail(translated(problem));
-            }
-        };
+        return Outcome.of(
+                result -> exchange.run(() -> exchange.respond(response.apply(result))),
+                problem -> exchange.fail(translated(problem)));
     }
 
     /** Converts an error caused by the contents of the archive into a problem, and returns other errors unchanged. */

@@ -19,7 +19,6 @@ import io.caravan.server.security.Principal;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -38,7 +37,6 @@ public final class DocumentList implements Route.Endpoint {
 
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_LIMIT = 1000;
-    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,19}");
 
     private final Endpoints endpoints;
 
@@ -50,12 +48,8 @@ public final class DocumentList implements Route.Endpoint {
     public void handle(HttpExchange exchange) {
         Query query = exchange.request().query();
         Cursor cursor = Cursor.of(query);
-        int limit = (int) Math.min(MAX_LIMIT, number(query, "limit", DEFAULT_LIMIT));
-        if (limit < 1) {
-            throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
-        }
-        Wanted wanted = new Wanted(
-                bytes(query.get("prefix")), bytes(query.get("delimiter")), "true".equals(query.get("sizes")));
+        int limit = query.limit(DEFAULT_LIMIT, MAX_LIMIT);
+        Wanted wanted = new Wanted(bytes(query.get("prefix")), bytes(query.get("delimiter")), query.flag("sizes"));
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(
                 exchange,
@@ -93,25 +87,6 @@ public final class DocumentList implements Route.Endpoint {
         return text == null ? new byte[0] : text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /**
-     * Returns the nonnegative number in a parameter, or {@code otherwise} if the parameter is absent. Throws {@link
-     * Problem} if it is not a number.
-     */
-    static long number(Query query, String name, long otherwise) {
-        String value = query.get(name);
-        if (value == null) {
-            return otherwise;
-        }
-        try {
-            if (NUMBER.matcher(value).matches()) {
-                return Long.parseLong(value);
-            }
-        } catch (NumberFormatException tooGreat) {
-            // A number that is too large is rejected below, like text that is not a number.
-        }
-        throw Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
-    }
-
     private Map<String, Object> page(
             Principal principal, DocumentService documents, long cursor, int limit, Wanted wanted) {
         ScanPage page = documents.scan(cursor, limit);
@@ -127,8 +102,7 @@ public final class DocumentList implements Route.Endpoint {
                 }
             }
         }
-        Map<String, Object> response = new LinkedHashMap<>();
-        response.put("documents", listed);
+        Map<String, Object> response = Response.fields("documents", listed);
         if (wanted.delimiter().length > 0) {
             response.put("prefixes", groups);
         }
@@ -141,11 +115,11 @@ public final class DocumentList implements Route.Endpoint {
     private static Map<String, Object> entry(
             DocumentService documents, DocumentName name, DocumentInfo info, boolean sizes) {
         DocumentAttributes attributes = info.attributes();
-        Map<String, Object> entry = new LinkedHashMap<>();
-        entry.put("name", name.text());
-        entry.put("path", StreamName.path(name));
-        entry.put("contentType", attributes.contentType());
-        entry.put("values", info.count());
+        Map<String, Object> entry = Response.fields(
+                "name", name.text(),
+                "path", StreamName.path(name),
+                "contentType", attributes.contentType(),
+                "values", info.count());
         if (sizes) {
             entry.put("bytes", documents.bytes(name, info));
         }

@@ -11,6 +11,7 @@ import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.netty.util.concurrent.EventExecutor;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -25,15 +26,14 @@ import java.util.function.Function;
  * @param shared whether shared caches may store the contents of documents
  * @param json parses the bodies of requests
  */
-public record Endpoints(
-        Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared, JsonBody json) {
+public record Endpoints(Readiness readiness, Executor readers, HttpConfig config, boolean shared, JsonBody json) {
 
     /** The pause before a write that needs more space than the store has is tried again. */
     private static final long RETRY_MILLIS = 1;
 
     /** Creates the context of the endpoints of a server. */
-    public Endpoints(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
-        this(readiness, readers, config, cursors, shared, new JsonBody(config.maxBatchBytes()));
+    public Endpoints(Readiness readiness, Executor readers, HttpConfig config, boolean shared) {
+        this(readiness, readers, config, shared, new JsonBody(config.maxBatchBytes()));
     }
 
     /** Wraps a read endpoint: each request must first pass the read barrier, and fails if the barrier rejects it. */
@@ -112,6 +112,10 @@ public record Endpoints(
         EventExecutor loop = exchange.loop();
         long pause = pauseMillis;
         documents.onWritable(() -> loop.schedule(later, pause, TimeUnit.MILLISECONDS));
+    }
+
+    static String moment(long millis) {
+        return Instant.ofEpochMilli(millis).toString();
     }
 
     /** Returns an outcome that sends the response to a write when the write is durable. */

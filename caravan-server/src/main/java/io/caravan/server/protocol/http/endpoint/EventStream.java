@@ -12,7 +12,6 @@ import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -194,8 +193,7 @@ final class EventStream extends LiveRead {
      * has all of its values.
      */
     private static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("streamNextOffset", offset);
+        Map<String, Object> fields = Response.fields("streamNextOffset", offset);
         if (!closed) {
             fields.put("streamCursor", cursor);
         }

@@ -1,12 +1,15 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.GroupView;
+import io.caravan.server.cluster.Slots;
 import io.caravan.server.net.Transport;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.Response;
+import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
@@ -121,6 +124,27 @@ public final class LeaderProxy {
                 : route.with(exchange -> new Forwarding(exchange, route, readiness, cluster).begin());
     }
 
+    /**
+     * Returns the group of the first document that the request names, or the group in which a listing of documents
+     * continues. For other requests, returns the group of this node. Throws {@link Problem} if the name or the cursor
+     * is invalid.
+     */
+    private static GroupView requestedGroup(Cluster cluster, Route route, Request request) {
+        if (cluster.groups().size() == 1) {
+            return cluster.group();
+        }
+        if (route.operation().equals(DocumentList.OPERATION)) {
+            return cluster.group(DocumentList.Cursor.of(request.query()).slot());
+        }
+        DocumentName name = null;
+        if (route.aboutDocument()) {
+            name = StreamName.of(route.rest(request.path()));
+        } else if (Set.of(StreamBatches.OPERATION, StreamReads.FOLLOW).contains(route.operation())) {
+            name = JsonBody.firstName(request.body());
+        }
+        return name == null ? cluster.group() : cluster.group(Slots.of(name.toBytes()));
+    }
+
     /** A request that is forwarded to the leader, more than once if necessary. */
     private final class Forwarding {
         private final HttpExchange exchange;
@@ -138,7 +162,7 @@ public final class LeaderProxy {
             this.route = route;
             this.readiness = readiness;
             this.cluster = cluster;
-            this.group = RequestedGroup.of(cluster, route, exchange.request());
+            this.group = requestedGroup(cluster, route, exchange.request());
             this.live = StreamReads.isLive(route, exchange.request());
         }
 

@@ -40,12 +40,17 @@ final class LiveStreams extends LiveRead {
     private static final byte[] PROBLEM = ascii("event: problem\ndata: ");
     private static final byte[] END = ascii("\n\n");
 
+    /** Maximum number of streams per connection; limited because each takes several hundred bytes of memory. */
+    static final int MAX_STREAMS = 1_000;
+
+    private static final String INVALID = "invalid_streams";
+
     private final Endpoints endpoints;
     private final DocumentService documents;
     /** The streams that are still being tailed. */
     private final Map<DocumentName, Tailed> tailed = new LinkedHashMap<>();
 
-    LiveStreams(HttpExchange exchange, Endpoints endpoints, List<LiveBody.Start> starts) {
+    LiveStreams(HttpExchange exchange, Endpoints endpoints, List<Start> starts) {
         super(exchange, endpoints.readiness().documents(), CHECK_STREAMS);
         this.endpoints = endpoints;
         this.documents = endpoints.readiness().documents();
@@ -123,7 +128,7 @@ final class LiveStreams extends LiveRead {
         private boolean behind;
         private boolean over;
 
-        Tailed(LiveBody.Start start) {
+        Tailed(Start start) {
             this.name = start.name();
             this.offset = start.offset();
         }
@@ -134,8 +139,7 @@ final class LiveStreams extends LiveRead {
                 putValues(events);
             } catch (RuntimeException rejected) {
                 over = true;
-                Map<String, Object> fields = new LinkedHashMap<>();
-                fields.put("path", StreamName.path(name));
+                Map<String, Object> fields = Response.fields("path", StreamName.path(name));
                 fields.putAll(Problem.of(rejected).fields());
                 put(events, PROBLEM, fields);
             }
@@ -173,8 +177,7 @@ final class LiveStreams extends LiveRead {
         }
 
         private Map<String, Object> fields(DocumentInfo info, List<byte[]> values) {
-            Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("path", StreamName.path(name));
+            Map<String, Object> fields = Response.fields("path", StreamName.path(name));
             List<String> texts = ContentTypes.isText(info.attributes().contentType()) ? texts(values) : null;
             if (texts == null) {
                 fields.put("base64", true);
@@ -225,5 +228,44 @@ final class LiveStreams extends LiveRead {
             length += Math.max(1, copy.length);
             return length < CHECK_BYTES;
         }
+    }
+
+    /** A body that lists streams to tail: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
+    record Body(@Nullable List<Fields> streams) {}
+
+    /** The JSON fields of a stream. */
+    record Fields(@Nullable String path, @Nullable String offset) {}
+
+    /** A stream to tail, and the offset at which to start. */
+    record Start(DocumentName name, Offset offset) {}
+
+    /**
+     * Returns the streams in a body.
+     *
+     * @throws Problem if the body is malformed, or exceeds a limit
+     */
+    static List<Start> parse(byte[] body, JsonBody json) {
+        List<Fields> given = json.parse(body, Body.class, INVALID).streams();
+        if (given == null || given.isEmpty()) {
+            throw Problem.badRequest(INVALID, "streams must have at least one element");
+        }
+        if (given.size() > MAX_STREAMS) {
+            throw new Problem(
+                    413,
+                    "too_many_streams",
+                    "a connection follows at most " + MAX_STREAMS + " streams; follow more over another");
+        }
+        Map<DocumentName, Start> starts = new LinkedHashMap<>();
+        for (Fields fields : given) {
+            String where = "stream " + (starts.size() + 1);
+            DocumentName name = JsonBody.name(fields.path(), where, INVALID);
+            if (fields.offset() == null) {
+                throw Problem.badRequest(INVALID, where + " must have an offset: one from a response, -1, or now");
+            }
+            if (starts.put(name, new Start(name, Offset.parse(fields.offset(), where + ": offset"))) != null) {
+                throw Problem.badRequest(INVALID, where + " occurs twice");
+            }
+        }
+        return List.copyOf(starts.values());
     }
 }

@@ -1,19 +1,24 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ExportedDocument;
 import io.caravan.server.document.ImportStep;
 import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.MoveStep;
+import io.caravan.server.document.PortableAttributes;
 import io.caravan.server.document.RedirectTarget;
+import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.security.Permission;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -26,6 +31,8 @@ import org.jspecify.annotations.Nullable;
 public final class MigrationEndpoints {
     private static final String NUMBER = "[0-9]{1,18}";
     private static final String HOLDER = "holder";
+    private static final int MAX_ATTRIBUTES = 16;
+    private static final String INVALID = "invalid_import";
 
     private final Endpoints endpoints;
 
@@ -82,12 +89,9 @@ public final class MigrationEndpoints {
         List<Long> numbers = kind.numbers().stream()
                 .map(parameter -> number(query, parameter))
                 .toList();
-        if (!kind.takesAttributes()) {
-            body.requireNoAttributes(word(kind));
-        }
-        if (!kind.takesValues()) {
-            body.requireNoValues(word(kind));
-        }
+        String step = "the step " + word(kind);
+        Problem.require(kind.takesAttributes() || body.attributes.isEmpty(), INVALID, step + " has no attributes");
+        Problem.require(kind.takesValues() || body.values.isEmpty(), INVALID, step + " has no values");
         return new ImportStep(kind, numbers, replaced(query.get("replace")), body.documentAttributes(), body.values());
     }
 
@@ -138,5 +142,60 @@ public final class MigrationEndpoints {
             throw Problem.badRequest("invalid_parameter", parameter + " must be a number, of at most 18 digits");
         }
         return Long.parseLong(given);
+    }
+
+    /**
+     * The body of an import step: <code>{"attributes": {...}, "values": ["Base64", ...]}</code>. Both fields are optional,
+     * and the body may be empty.
+     */
+    record ImportBody(Map<String, Object> attributes, List<byte[]> values) {
+        ImportBody(@Nullable Map<String, Object> attributes, @Nullable List<byte[]> values) {
+            this.attributes = Objects.requireNonNullElse(attributes, Map.of());
+            this.values = Objects.requireNonNullElse(values, List.of());
+        }
+
+        /**
+         * Parses the body of an import step.
+         *
+         * @throws Problem if the body is malformed, or exceeds a limit
+         */
+        static ImportBody parse(byte[] body, JsonBody json, HttpConfig config) {
+            ImportBody given =
+                    body.length == 0 ? new ImportBody(null, null) : json.parse(body, ImportBody.class, INVALID);
+            Problem.require(
+                    given.attributes.size() <= MAX_ATTRIBUTES,
+                    INVALID,
+                    "a document has at most " + MAX_ATTRIBUTES + " attributes");
+            Problem.require(
+                    given.attributes.values().stream()
+                            .allMatch(
+                                    each -> each instanceof String || each instanceof Integer || each instanceof Long),
+                    INVALID,
+                    "each attribute must be a number or a string");
+            JsonBody.ValueBytes size = new JsonBody.ValueBytes("a step", config.maxBatchBytes());
+            for (byte[] value : given.values) {
+                if (value.length > config.maxBodyBytes()) {
+                    throw new Problem(
+                            413,
+                            "value_too_large",
+                            "a value may have at most " + config.maxBodyBytes() + " bytes, see --max-value; one has "
+                                    + value.length);
+                }
+                size.add(value.length);
+            }
+            return given;
+        }
+
+        /** Converts the body's attributes. Throws {@link IllegalArgumentException} if one is unknown or invalid. */
+        DocumentAttributes documentAttributes() {
+            Map<String, byte[]> given = new LinkedHashMap<>();
+            PortableAttributes.ofJson(attributes)
+                    .forEach((name, value) -> given.put(
+                            name,
+                            value instanceof byte[] bytes
+                                    ? bytes
+                                    : value.toString().getBytes(StandardCharsets.US_ASCII)));
+            return PortableAttributes.parse(given);
+        }
     }
 }

@@ -58,7 +58,7 @@ record ReadRequest(
     }
 
     String nextCursor() {
-        return endpoints.cursors().next(cursor);
+        return StreamResponses.cursor(cursor);
     }
 
     /** Returns the document with this name. Throws {@link Problem} if it does not exist. */

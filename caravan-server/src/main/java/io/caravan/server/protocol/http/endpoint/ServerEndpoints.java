@@ -22,8 +22,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -89,8 +87,7 @@ public final class ServerEndpoints {
             exchange.respond(problem.response());
             return;
         }
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("status", "ready");
+        Map<String, Object> fields = Response.fields("status", "ready");
         Cluster cluster = readiness.cluster();
         if (cluster != null) {
             fields.put("cluster", ClusterStatus.Summary.of(cluster));
@@ -107,19 +104,16 @@ public final class ServerEndpoints {
      * it.
      */
     private static Map<String, Object> brief(ArchiveStatus archive) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("state", archive.state().label());
-        fields.put("lagSeconds", archive.lagSeconds());
-        fields.put("overdueSeconds", archive.overdueSeconds());
-        fields.put("backlog", archive.backlog());
-        fields.put("lastSuccess", archive.lastSuccessMillis() == 0 ? null : moment(archive.lastSuccessMillis()));
+        long success = archive.lastSuccessMillis();
         LastError last = archive.lastError();
-        fields.put("lastError", last == null ? null : Map.of("kind", last.kind(), "at", moment(last.atMillis())));
-        return fields;
-    }
-
-    private static String moment(long millis) {
-        return Instant.ofEpochMilli(millis).toString();
+        return Response.fields(
+                "state", archive.state().label(),
+                "lagSeconds", archive.lagSeconds(),
+                "overdueSeconds", archive.overdueSeconds(),
+                "backlog", archive.backlog(),
+                "lastSuccess", success == 0 ? null : Endpoints.moment(success),
+                "lastError",
+                        last == null ? null : Map.of("kind", last.kind(), "at", Endpoints.moment(last.atMillis())));
     }
 
     public void stats(HttpExchange exchange) {
@@ -128,19 +122,17 @@ public final class ServerEndpoints {
     }
 
     private Map<String, Object> stats(DocumentService documents) {
-        Map<String, Object> stats = new LinkedHashMap<>();
-        stats.put("documents", documents.documents());
-        stats.put("tailedDocuments", documents.tailedDocuments());
-        stats.put("httpConnections", clients.get().count());
-        stats.put(
-                "respConnections",
-                endpoints.readiness().served().otherClients().get().count());
-        stats.put("version", Version.current());
-        stats.put("uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
-        stats.put("requests", metrics.requests());
-        stats.put("store", documents.stats());
-        stats.put("archive", endpoints.readiness().archive());
-        return stats;
+        Readiness readiness = endpoints.readiness();
+        return Response.fields(
+                "documents", documents.documents(),
+                "tailedDocuments", documents.tailedDocuments(),
+                "httpConnections", clients.get().count(),
+                "respConnections", readiness.served().otherClients().get().count(),
+                "version", Version.current(),
+                "uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
+                "requests", metrics.requests(),
+                "store", documents.stats(),
+                "archive", readiness.archive());
     }
 
     public void metrics(HttpExchange exchange) {

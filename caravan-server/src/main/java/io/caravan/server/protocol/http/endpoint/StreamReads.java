@@ -67,12 +67,13 @@ public final class StreamReads {
     public void follow(HttpExchange exchange) {
         // A long body takes time to parse.
         endpoints.read(exchange, () -> {
-            List<LiveBody.Start> starts = LiveBody.parse(exchange.request().body(), endpoints.json());
+            List<LiveStreams.Start> starts =
+                    LiveStreams.parse(exchange.request().body(), endpoints.json());
             starts.forEach(start -> HttpAuthorizer.checkDocument(exchange.principal(), Permission.READ, start.name()));
             endpoints
                     .readiness()
                     .documents()
-                    .requireHere(starts.stream().map(LiveBody.Start::name).toList());
+                    .requireHere(starts.stream().map(LiveStreams.Start::name).toList());
             take(exchange, starts);
             LiveStreams streams = new LiveStreams(exchange, endpoints, starts);
             exchange.loop().execute(streams::start);
@@ -80,9 +81,9 @@ public final class StreamReads {
     }
 
     /** Reserves memory for the streams until the exchange ends, and releases the body. */
-    private static void take(HttpExchange exchange, List<LiveBody.Start> starts) {
+    private static void take(HttpExchange exchange, List<LiveStreams.Start> starts) {
         long bytes = 0;
-        for (LiveBody.Start start : starts) {
+        for (LiveStreams.Start start : starts) {
             bytes += TAILED_BYTES + start.name().toBytes().length;
         }
         long taken = bytes;

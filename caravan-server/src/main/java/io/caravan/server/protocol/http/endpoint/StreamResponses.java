@@ -15,6 +15,9 @@ import java.time.format.DateTimeFormatterBuilder;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Creates the heads of responses about a stream. */
 final class StreamResponses {
@@ -22,7 +25,29 @@ final class StreamResponses {
     private static final DateTimeFormatter RFC3339 =
             new DateTimeFormatterBuilder().appendInstant(FRACTION_DIGITS).toFormatter(Locale.ROOT);
 
+    private static final long CURSOR_EPOCH_SECONDS =
+            Instant.parse("2024-10-09T00:00:00Z").getEpochSecond();
+    private static final long CURSOR_SECONDS = 20;
+    private static final long MAX_JITTER_SECONDS = 3600;
+    /** The format of a cursor. Longer cursors are ignored, to prevent an overflow. */
+    private static final Pattern CURSOR = Pattern.compile("[0-9]{1,15}");
+
     private StreamResponses() {}
+
+    /**
+     * Returns the cursor of a live response, which prevents caches from serving the same response forever. A cursor is
+     * the number of the current interval of {@value #CURSOR_SECONDS} seconds, but always greater than the cursor that
+     * the client sent. {@code given} is the client's cursor, or null; invalid text is ignored.
+     */
+    static String cursor(@Nullable String given) {
+        long current = Math.floorDiv(Instant.now().getEpochSecond() - CURSOR_EPOCH_SECONDS, CURSOR_SECONDS);
+        long last = given != null && CURSOR.matcher(given).matches() ? Long.parseLong(given) : -1;
+        if (last < current) {
+            return Long.toString(current);
+        }
+        long jitterSeconds = 1 + ThreadLocalRandom.current().nextLong(MAX_JITTER_SECONDS);
+        return Long.toString(last + (jitterSeconds + CURSOR_SECONDS - 1) / CURSOR_SECONDS);
+    }
 
     /** Returns the head of the uncacheable response to a write. */
     static Response written(int status, DocumentInfo info) {

@@ -13,7 +13,6 @@ import io.caravan.server.protocol.http.connection.HttpExchange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Base64;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -37,14 +36,11 @@ public final class ValueEndpoints {
         Query query = exchange.request().query();
         DocumentName name = exchange.documentName();
         Offset offset = Offset.parse(query.get("offset"), "offset");
-        int limit = (int) Math.min(MAX_LIMIT, DocumentList.number(query, "limit", DEFAULT_LIMIT));
-        if (limit < 1) {
-            throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
-        }
-        boolean newest = "true".equals(query.get("newest"));
-        int shownBytes = "true".equals(query.get("whole")) ? Integer.MAX_VALUE : SHOWN_BYTES;
+        int limit = query.limit(DEFAULT_LIMIT, MAX_LIMIT);
+        boolean newest = query.flag("newest");
+        int shownBytes = query.flag("whole") ? Integer.MAX_VALUE : SHOWN_BYTES;
         DocumentService documents = endpoints.readiness().documents();
-        if ("true".equals(query.get("raw"))) {
+        if (query.flag("raw")) {
             endpoints.read(exchange, () -> exchange.respond(raw(documents, name, offset)));
         } else {
             endpoints.read(
@@ -106,31 +102,27 @@ public final class ValueEndpoints {
             int length = value.remaining();
             byte[] shown = new byte[Math.min(length, shownBytes)];
             value.get(shown);
-            Map<String, Object> entry = new LinkedHashMap<>();
-            entry.put("offset", Offset.of(sequence));
-            entry.put("sequence", sequence);
-            entry.put("bytes", length);
-            entry.put("base64", Base64.getEncoder().encodeToString(shown));
-            values.add(entry);
+            String base64 = Base64.getEncoder().encodeToString(shown);
+            values.add(Response.fields(
+                    "offset", Offset.of(sequence), "sequence", sequence, "bytes", length, "base64", base64));
             next = sequence + 1;
             bytes += shown.length;
             return bytes < PAGE_BYTES;
         }
 
         Map<String, Object> json(DocumentService documents, DocumentName name) {
-            Map<String, Object> response = new LinkedHashMap<>();
-            response.put("id", info.id());
-            response.put("contentType", info.attributes().contentType());
-            response.put("closed", info.attributes().closed());
-            response.put("archived", info.archived());
-            response.put("bytes", documents.bytes(name, info));
-            response.put("firstSequence", info.firstSequence());
-            response.put("nextSequence", info.nextSequence());
-            response.put("firstOffset", Offset.of(info.firstSequence()));
-            response.put("nextOffset", Offset.of(info.nextSequence()));
-            response.put("continueAt", Offset.of(next));
-            response.put("values", values);
-            return response;
+            return Response.fields(
+                    "id", info.id(),
+                    "contentType", info.attributes().contentType(),
+                    "closed", info.attributes().closed(),
+                    "archived", info.archived(),
+                    "bytes", documents.bytes(name, info),
+                    "firstSequence", info.firstSequence(),
+                    "nextSequence", info.nextSequence(),
+                    "firstOffset", Offset.of(info.firstSequence()),
+                    "nextOffset", Offset.of(info.nextSequence()),
+                    "continueAt", Offset.of(next),
+                    "values", values);
         }
     }
 }

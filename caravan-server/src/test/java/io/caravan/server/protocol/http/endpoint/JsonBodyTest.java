@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class JsonBodyTest {
     private static Problem rejected(String body) {
         return assertThatExceptionOfType(Problem.class)
-                .isThrownBy(() -> LiveBody.parse(body.getBytes(UTF_8), new JsonBody(0)))
+                .isThrownBy(() -> LiveStreams.parse(body.getBytes(UTF_8), new JsonBody(0)))
                 .actual();
     }
 
