@@ -248,24 +248,6 @@ public sealed interface Reply {
         }
     }
 
-    /** An array of byte strings. */
-    record Values(List<byte[]> values) implements Reply {
-        @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
-            putNumber(out, '*', values.size());
-            values.forEach(value -> putBulk(out, value));
-        }
-
-        @Override
-        public long heldBytes() {
-            long bytes = OBJECT_BYTES;
-            for (byte[] value : values) {
-                bytes += OBJECT_BYTES + value.length;
-            }
-            return bytes;
-        }
-    }
-
     /** Several consecutive replies to one request. */
     record Sequence(List<? extends Reply> replies) implements Reply {
         @Override

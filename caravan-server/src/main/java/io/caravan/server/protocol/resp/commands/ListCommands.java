@@ -72,7 +72,9 @@ public final class ListCommands {
 
     private Change rangeInTransaction(Session session, Command command) {
         IndexRange range = IndexRange.of(command);
-        return Change.of(name(command), document -> new Reply.Values(values(document, range)));
+        return Change.of(
+                name(command),
+                document -> Reply.Array.of(values(document, range).toArray()));
     }
 
     private Change indexInTransaction(Session session, Command command) {

@@ -71,7 +71,7 @@ public final class PopCommands {
                 return single ? Reply.Null.BULK : Reply.Null.ARRAY;
             }
             List<byte[]> values = take(document, info, count);
-            return single ? ListCommands.one(values) : new Reply.Values(values);
+            return single ? ListCommands.one(values) : Reply.Array.of(values.toArray());
         });
     }
 

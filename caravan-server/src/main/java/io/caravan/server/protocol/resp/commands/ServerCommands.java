@@ -1,9 +1,12 @@
 package io.caravan.server.protocol.resp.commands;
 
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.NONE;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.generic;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
 
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.LogLevel;
+import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -16,22 +19,33 @@ import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The commands about the server: {@code INFO}, {@code CONFIG}, {@code MODULE}, and {@code COMMAND}. */
+/**
+ * The commands about the server: {@code INFO}, {@code CONFIG}, {@code MODULE}, and {@code COMMAND}, and those that
+ * request checkpoints and report durability. Acknowledged writes are durable without these commands.
+ */
 public final class ServerCommands {
     private static final Logger LOG = LoggerFactory.getLogger(ServerCommands.class);
     /** Maximum number of patterns in one {@code CONFIG GET}, which runs on the event loop. */
     private static final int MAX_PATTERNS = 64;
 
+    private final DocumentService documents;
     private final ServerStatus status;
+    private final Executor readers;
+    private final InstantSource clock;
     private final Map<String, CommandSpec> specs;
+    private final AtomicBoolean saving = new AtomicBoolean();
+    private volatile long lastSaveMillis;
     private final Subcommands config = new Subcommands("CONFIG")
             .add("GET", "pattern [pattern ...]", 1, Integer.MAX_VALUE, this::settings)
             .add("SET", "loglevel level", 2, Integer.MAX_VALUE, (session, command) -> set(command));
@@ -49,13 +63,42 @@ public final class ServerCommands {
      *
      * @param specs all commands, including these, by name in upper case; the map may be filled later
      */
-    public ServerCommands(ServerStatus status, Map<String, CommandSpec> specs) {
+    public ServerCommands(
+            DocumentService documents,
+            ServerStatus status,
+            Executor readers,
+            InstantSource clock,
+            Map<String, CommandSpec> specs) {
+        this.documents = documents;
         this.status = status;
+        this.readers = readers;
+        this.clock = clock;
         this.specs = specs;
+        this.lastSaveMillis = clock.millis();
     }
 
     public List<CommandSpec> all() {
         return List.of(
+                server("SAVE", 1, NONE, "", "Publishes a checkpoint, and replies when it is published.")
+                        .access(Access.ADMIN)
+                        .waiting((session, command) -> {
+                            checkpoint();
+                            return Reply.OK;
+                        }),
+                server("BGSAVE", -1, NONE, "", "Publishes a checkpoint in the background.")
+                        .access(Access.ADMIN)
+                        .immediate(this::saveInBackground),
+                server("LASTSAVE", 1, NONE, "fast", "Returns when SAVE or BGSAVE last finished, or the server started.")
+                        .immediate((session, command) -> new Reply.Number(lastSaveMillis / 1000)),
+                generic(
+                                "WAIT",
+                                3,
+                                NONE,
+                                "",
+                                "Returns the number of replicas with the connection's writes; 0 without a cluster.")
+                        .immediate(this::replicas),
+                generic("WAITAOF", 4, NONE, "", "Returns the number of disks with the connection's writes.")
+                        .waiting(this::disks),
                 server("INFO", -1, NONE, "", "Describes the server, its clients and the store.")
                         .waiting(this::info),
                 server("CONFIG", -2, NONE, "", "Returns settings by Redis's names, and sets the log level.")
@@ -64,6 +107,55 @@ public final class ServerCommands {
                 server("MODULE", -2, NONE, "", "Lists the loaded modules: none.")
                         .immediate(module::run),
                 server("COMMAND", -1, NONE, "", "Lists the commands.").immediate(this::commands));
+    }
+
+    private void checkpoint() {
+        documents.checkpoint();
+        lastSaveMillis = clock.millis();
+    }
+
+    private Reply saveInBackground(Session session, Command command) {
+        if (command.size() > 2 || command.size() == 2 && !command.is(1, "SCHEDULE")) {
+            throw CommandException.syntax();
+        }
+        if (!saving.compareAndSet(false, true)) {
+            throw new CommandException("ERR Background save already in progress");
+        }
+        readers.execute(this::saveNow);
+        return new Reply.Simple("Background saving started");
+    }
+
+    private void saveNow() {
+        try {
+            checkpoint();
+        } catch (RuntimeException problem) {
+            LOG.error("BGSAVE failed to publish a checkpoint", problem);
+        } finally {
+            saving.set(false);
+        }
+    }
+
+    /**
+     * Replies to {@code WAIT} without waiting. This reply follows the replies to earlier writes, which a quorum has
+     * acknowledged by then.
+     */
+    private Reply replicas(Session session, Command command) {
+        command.count(1);
+        command.count(2);
+        Cluster cluster = status.cluster();
+        return new Reply.Number(cluster == null ? 0 : cluster.replicasOfAChange());
+    }
+
+    /** Replies to {@code WAITAOF} when earlier writes have reached the durability of the store. */
+    private Reply disks(Session session, Command command) {
+        long local = command.count(1);
+        command.count(2);
+        command.count(3);
+        if (local > 1) {
+            throw new CommandException("ERR value is out of range, must be 0 or 1: there is one server");
+        }
+        documents.flush();
+        return Reply.Array.of(status.syncs() ? 1 : 0, 0);
     }
 
     private static Reply set(Command command) {

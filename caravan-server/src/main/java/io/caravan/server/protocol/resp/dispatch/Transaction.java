@@ -39,6 +39,44 @@ public final class Transaction {
         this.budget = budget;
     }
 
+    /** Returns the commands for transactions, which combine several commands into one write. */
+    public static List<CommandSpec> commands(RespLimits limits) {
+        Budget budget = Budget.forProcess(limits.maxRequestBytes());
+        return List.of(
+                CommandSpec.transactions("MULTI", 1, "Begins a transaction.")
+                        .immediate((session, command) -> begin(session, limits, budget)),
+                CommandSpec.transactions("EXEC", 1, "Runs the commands of the transaction, all or none.")
+                        .commit((session, command) -> {
+                            Transaction transaction = current(session, "EXEC");
+                            // From now on, the memory of the queued commands counts as that of this request.
+                            session.memory().hold(transaction.heldBytes());
+                            session.transaction(null);
+                            return transaction.change();
+                        }),
+                CommandSpec.transactions("DISCARD", 1, "Discards the transaction.")
+                        .immediate((session, command) -> {
+                            current(session, "DISCARD");
+                            session.transaction(null);
+                            return Reply.OK;
+                        }));
+    }
+
+    private static Reply begin(Session session, RespLimits limits, Budget budget) {
+        if (session.transaction() != null) {
+            throw new CommandException("ERR MULTI calls can not be nested");
+        }
+        session.transaction(new Transaction(limits.maxRequestBytes(), budget));
+        return Reply.OK;
+    }
+
+    private static Transaction current(Session session, String command) {
+        Transaction transaction = session.transaction();
+        if (transaction == null) {
+            throw new CommandException("ERR " + command + " without MULTI");
+        }
+        return transaction;
+    }
+
     /** Marks the transaction as failed, because a command was rejected. */
     public void spoil() {
         spoilt = true;
