@@ -204,7 +204,8 @@ public final class Server implements AutoCloseable {
                 disk,
                 backups,
                 cluster,
-                httpAddress == null ? 0 : httpAddress.getPort());
+                httpAddress == null ? 0 : httpAddress.getPort(),
+                System.nanoTime());
         RespProtocol resp = new RespProtocol(
                 config.limits(),
                 opened,

@@ -25,15 +25,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The endpoints that describe the archive, and that restore documents under the same rules as {@code CARAVAN.RESTORE}.
  */
-public final class ArchiveEndpoints {
+public record ArchiveEndpoints(Endpoints endpoints) {
     /** The maximum number of generations in one response. */
     private static final int MAX_GENERATIONS = 1_000;
-
-    private final Endpoints endpoints;
-
-    public ArchiveEndpoints(Endpoints endpoints) {
-        this.endpoints = endpoints;
-    }
 
     /**
      * Returns the progress of the archive, the result of the last drill, and the number of documents fetched on demand.

@@ -17,7 +17,6 @@ import java.util.Objects;
  * loading anything from other servers and from running other scripts.
  */
 public final class ConsoleFiles {
-    /** The prefix of the URL paths of the console's files. */
     public static final String PREFIX = "/console/";
 
     static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -73,7 +72,6 @@ public final class ConsoleFiles {
         }
     }
 
-    /** Returns the SHA-256 hash in hexadecimal digits. */
     static String hash(byte[] bytes) {
         try {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));

@@ -24,18 +24,11 @@ import org.jspecify.annotations.Nullable;
  * page. Documents that the client may not read are omitted. In a cluster of several Raft groups, a page contains
  * documents of only one group.
  */
-public final class DocumentList implements Route.Endpoint {
-    /** The operation name of the route that lists documents. */
+public record DocumentList(Endpoints endpoints) implements Route.Endpoint {
     public static final String OPERATION = "listDocuments";
 
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_LIMIT = 1000;
-
-    private final Endpoints endpoints;
-
-    public DocumentList(Endpoints endpoints) {
-        this.endpoints = endpoints;
-    }
 
     @Override
     public void handle(HttpExchange exchange) {
@@ -44,10 +37,9 @@ public final class DocumentList implements Route.Endpoint {
         int limit = query.limit(DEFAULT_LIMIT, MAX_LIMIT);
         Wanted wanted = new Wanted(bytes(query.get("prefix")), bytes(query.get("delimiter")), query.flag("sizes"));
         DocumentService documents = endpoints.readiness().documents();
-        endpoints.read(
+        endpoints.respond(
                 exchange,
-                () -> exchange.respond(
-                        Response.json(200, page(exchange.principal(), documents, cursor.position(), limit, wanted))));
+                () -> Response.json(200, page(exchange.principal(), documents, cursor.position(), limit, wanted)));
     }
 
     /**

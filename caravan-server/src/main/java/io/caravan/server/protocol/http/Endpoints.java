@@ -11,6 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The context that the endpoints share. Runs work that may have to wait: a read waits for memory for its response, and
@@ -25,7 +26,6 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     /** The pause before a write that needs more space than the store has is tried again. */
     private static final long RETRY_MILLIS = 1;
 
-    /** Creates the context of the endpoints of a server. */
     public Endpoints(Readiness readiness, Executor readers, HttpConfig config, boolean shared) {
         this(readiness, readers, config, shared, new JsonBody(config.maxBatchBytes()));
     }
@@ -62,6 +62,11 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
             HttpAuthorizer.checkStillKnown(exchange.principal());
             part.run();
         })));
+    }
+
+    /** Creates and sends the response to a read, as {@link #read} does. */
+    public void respond(HttpExchange exchange, Supplier<Response> response) {
+        read(exchange, () -> exchange.respond(response.get()));
     }
 
     /**

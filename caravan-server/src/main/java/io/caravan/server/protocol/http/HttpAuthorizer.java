@@ -11,15 +11,9 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** Checks the bearer token of a request, and whether the client is authorized to make the request. */
-public final class HttpAuthorizer {
+public record HttpAuthorizer(Authenticator authenticator) {
     private static final String SCHEME = "Bearer ";
     private static final String CHALLENGE = "Bearer realm=\"caravan\"";
-
-    private final Authenticator authenticator;
-
-    public HttpAuthorizer(Authenticator authenticator) {
-        this.authenticator = authenticator;
-    }
 
     /** Whether clients need a token. */
     public boolean closed() {

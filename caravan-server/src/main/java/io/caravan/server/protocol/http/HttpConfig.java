@@ -49,7 +49,6 @@ public record HttpConfig(
                 Set.of());
     }
 
-    /** Returns a copy with this {@code heartbeat}. */
     public HttpConfig withHeartbeat(Duration time) {
         return new HttpConfig(
                 address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, time, allowedOrigins, allowedHosts);
@@ -67,15 +66,9 @@ public record HttpConfig(
                         + " without a path, nor *");
             }
         }
+        Set<String> copy = Set.copyOf(origins);
         return new HttpConfig(
-                address,
-                maxBodyBytes,
-                maxBatchBytes,
-                longPoll,
-                eventStream,
-                heartbeat,
-                Set.copyOf(origins),
-                allowedHosts);
+                address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, heartbeat, copy, allowedHosts);
     }
 
     /**
@@ -89,14 +82,8 @@ public record HttpConfig(
                         + "' is not a host name, such as caravan.example, in lower case and without a port, nor *");
             }
         }
+        Set<String> copy = Set.copyOf(hosts);
         return new HttpConfig(
-                address,
-                maxBodyBytes,
-                maxBatchBytes,
-                longPoll,
-                eventStream,
-                heartbeat,
-                allowedOrigins,
-                Set.copyOf(hosts));
+                address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, heartbeat, allowedOrigins, copy);
     }
 }

@@ -42,7 +42,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
     private final Channel channel;
-    private final HttpService service;
+    private final HttpProtocol protocol;
     private final ConnectionMemory memory;
     private final RequestDecoder decoder = new RequestDecoder(this::busy);
     private @Nullable IncomingRequest incoming;
@@ -56,9 +56,9 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private boolean inputEnded;
     private boolean closing;
 
-    public HttpConnection(Channel channel, HttpService service, ConnectionMemory memory) {
+    public HttpConnection(Channel channel, HttpProtocol protocol, ConnectionMemory memory) {
         this.channel = channel;
-        this.service = service;
+        this.protocol = protocol;
         this.memory = memory;
         memory.onRoom(() -> {
             next();
@@ -128,7 +128,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         writer = response;
         memory.hold(RequestDecoder.headBytes(head));
         try {
-            incoming = service.admit(head, channel.remoteAddress());
+            incoming = protocol.admit(head, channel.remoteAddress());
             if (incoming.expectsContinue()) {
                 response.sendContinue();
             }
@@ -138,7 +138,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     }
 
     private ResponseWriter writer(HttpRequest head) {
-        return new ResponseWriter(channel, memory, head, service.origins(), service.readiness()::draining);
+        return new ResponseWriter(channel, memory, head, protocol.origins(), protocol.readiness()::draining);
     }
 
     /** Responds to a request that may not have arrived completely, and ends the connection. */
@@ -146,7 +146,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         incoming = null;
         response.close();
         response.whole(problem.response());
-        service.rejected(problem.status());
+        protocol.rejected(problem.status());
         end(true);
     }
 
@@ -176,8 +176,8 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     /** Ends the current request after its response has been written. */
     private void ended() {
         HttpExchange done = Objects.requireNonNull(exchange);
-        service.ended(done);
-        if (!Objects.requireNonNull(writer).keepAlive() || service.readiness().draining()) {
+        protocol.ended(done);
+        if (!Objects.requireNonNull(writer).keepAlive() || protocol.readiness().draining()) {
             exchange = null;
             end(false);
             return;
@@ -271,7 +271,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         incoming = null;
         if (exchange != null && !exchange.over()) {
             exchange.gone();
-            service.ended(exchange);
+            protocol.ended(exchange);
         }
     }
 

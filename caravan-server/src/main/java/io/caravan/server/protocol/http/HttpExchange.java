@@ -75,7 +75,6 @@ public final class HttpExchange {
         return principal;
     }
 
-    /** Returns the document that the path names. */
     public DocumentName documentName() {
         return StreamName.of(route.rest(request.path()));
     }
@@ -88,7 +87,6 @@ public final class HttpExchange {
         return writer.memory();
     }
 
-    /** Returns the URL scheme that the client uses. */
     public String scheme() {
         return writer.scheme();
     }

@@ -28,7 +28,6 @@ final class LiveStreams extends LiveRead {
     /** The total size of events, in bytes, at which a check ends. */
     private static final int CHECK_BYTES = 64 * 1024;
 
-    /** The maximum number of streams in a check. */
     private static final int CHECK_STREAMS = 64;
 
     private static final byte[] DATA = ascii("event: data\ndata: ");

@@ -2,6 +2,7 @@ package io.caravan.server.protocol.http;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ExportedDocument;
 import io.caravan.server.document.ImportStep;
@@ -22,28 +23,21 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The endpoints that copy and migrate documents, with their sequences and attributes, between servers. */
-public final class MigrationEndpoints {
+public record MigrationEndpoints(Endpoints endpoints) {
     private static final String NUMBER = "[0-9]{1,18}";
     private static final String HOLDER = "holder";
     private static final int MAX_ATTRIBUTES = 16;
     private static final String INVALID = "invalid_import";
 
-    private final Endpoints endpoints;
-
-    public MigrationEndpoints(Endpoints endpoints) {
-        this.endpoints = endpoints;
-    }
-
     /** Describes a document in the form that another server needs to import it. */
     public void export(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = endpoints.readiness().documents();
-        endpoints.read(
-                exchange,
-                () -> exchange.respond(Response.json(
-                        200,
-                        ExportedDocument.of(documents, name, ReadRequest.find(documents, name))
-                                .asJson())));
+        endpoints.respond(exchange, () -> {
+            DocumentInfo info = ReadRequest.find(documents, name);
+            return Response.json(
+                    200, ExportedDocument.of(documents, name, info).asJson());
+        });
     }
 
     private static <K extends Enum<K>> K step(Query query, K[] kinds) {
@@ -63,7 +57,6 @@ public final class MigrationEndpoints {
         return kind.name().toLowerCase(Locale.ROOT);
     }
 
-    /** Imports a document, in one step or in several. */
     public void importDocument(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
@@ -97,7 +90,6 @@ public final class MigrationEndpoints {
         };
     }
 
-    /** Performs one step of the migration of a document to another server. */
     public void move(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();

@@ -27,10 +27,8 @@ import java.util.stream.Stream;
  * spaces, and backups.
  */
 public final class OperatorEndpoints {
-    /** The prefix of the URL paths of backups. */
     public static final String BACKUPS = "/v1/backups/";
 
-    /** The prefix of the URL paths of spaces. */
     public static final String SPACES = "/v1/spaces/";
 
     private static final String INVALID_SPACE = "invalid_space";
@@ -42,17 +40,11 @@ public final class OperatorEndpoints {
 
     private final Endpoints endpoints;
     private final Supplier<Stream<ClientInfo>> httpClients;
-    /** The cached layouts, by shard number. */
     private final Map<Integer, CachedResult<StoreLayout>> layouts = new ConcurrentHashMap<>();
 
     public OperatorEndpoints(Endpoints endpoints, Supplier<Stream<ClientInfo>> httpClients) {
         this.endpoints = endpoints;
         this.httpClients = httpClients;
-    }
-
-    /** Responds on a reading thread, because the response waits for the store or accesses files. */
-    private void respond(HttpExchange exchange, Supplier<Response> response) {
-        endpoints.read(exchange, () -> exchange.respond(response.get()));
     }
 
     /**
@@ -69,7 +61,7 @@ public final class OperatorEndpoints {
         }
         CachedResult<StoreLayout> shared =
                 layouts.computeIfAbsent(group, any -> new CachedResult<>(LAYOUT_AGE, System::nanoTime));
-        respond(exchange, () -> {
+        endpoints.respond(exchange, () -> {
             StoreLayout layout = shared.get(() -> documents.layout(group));
             return Response.json(
                     200,
@@ -84,7 +76,7 @@ public final class OperatorEndpoints {
 
     public void clients(HttpExchange exchange) {
         Supplier<Stream<ClientInfo>> others = endpoints.readiness().served().otherClients();
-        respond(exchange, () -> {
+        endpoints.respond(exchange, () -> {
             Stream<ClientInfo> listed = Stream.concat(
                     others.get().limit(MAX_CLIENTS), httpClients.get().limit(MAX_CLIENTS));
             return Response.json(200, Map.of("clients", listed.toList()));
@@ -94,13 +86,12 @@ public final class OperatorEndpoints {
     /** Publishes a checkpoint, and then responds. The durability of writes does not depend on checkpoints. */
     public void checkpoint(HttpExchange exchange) {
         DocumentService documents = endpoints.readiness().documents();
-        respond(exchange, () -> {
+        endpoints.respond(exchange, () -> {
             documents.checkpoint();
             return new Response(204).uncached();
         });
     }
 
-    /** Describes the cluster as seen by this node. */
     public void cluster(HttpExchange exchange) {
         Cluster cluster = endpoints.readiness().cluster();
         if (cluster == null) {
@@ -117,7 +108,7 @@ public final class OperatorEndpoints {
 
     public void backups(HttpExchange exchange) {
         Backups backups = endpoints.readiness().served().backups();
-        respond(
+        endpoints.respond(
                 exchange,
                 () -> Response.json(
                         200,
@@ -130,7 +121,7 @@ public final class OperatorEndpoints {
 
     public void backup(HttpExchange exchange) {
         Backups backups = endpoints.readiness().served().backups();
-        respond(exchange, () -> Response.json(200, described(backups.find(name(exchange)))));
+        endpoints.respond(exchange, () -> Response.json(200, described(backups.find(name(exchange)))));
     }
 
     /**
@@ -139,7 +130,7 @@ public final class OperatorEndpoints {
      */
     public void startBackup(HttpExchange exchange) {
         Backups backups = endpoints.readiness().served().backups();
-        respond(exchange, () -> {
+        endpoints.respond(exchange, () -> {
             String name = name(exchange);
             // The outcome is logged, and clients can query it.
             backups.start(name, Outcome.of(made -> {}, problem -> {}));
@@ -174,7 +165,7 @@ public final class OperatorEndpoints {
 
     public void spaces(HttpExchange exchange) {
         Spaces spaces = endpoints.readiness().documents().spaces();
-        respond(
+        endpoints.respond(
                 exchange,
                 () -> Response.json(
                         200,
@@ -186,7 +177,7 @@ public final class OperatorEndpoints {
     public void space(HttpExchange exchange) {
         Prefix prefix = prefix(exchange);
         Spaces spaces = endpoints.readiness().documents().spaces();
-        respond(exchange, () -> {
+        endpoints.respond(exchange, () -> {
             Space space = spaces.get(prefix);
             if (space == null) {
                 throw noSpace(prefix);
@@ -200,13 +191,13 @@ public final class OperatorEndpoints {
         Prefix prefix = prefix(exchange);
         SpaceSettings settings = settings(exchange.request().body());
         Spaces spaces = endpoints.readiness().documents().spaces();
-        respond(exchange, () -> Response.json(200, Described.of(spaces.set(prefix, before -> settings))));
+        endpoints.respond(exchange, () -> Response.json(200, Described.of(spaces.set(prefix, before -> settings))));
     }
 
     public void removeSpace(HttpExchange exchange) {
         Prefix prefix = prefix(exchange);
         Spaces spaces = endpoints.readiness().documents().spaces();
-        respond(exchange, () -> {
+        endpoints.respond(exchange, () -> {
             if (!spaces.remove(prefix)) {
                 throw noSpace(prefix);
             }

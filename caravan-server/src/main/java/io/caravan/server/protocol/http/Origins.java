@@ -58,12 +58,10 @@ public final class Origins {
     private final Set<String> hosts;
     private final Predicate<String> known;
 
-    /** Creates the rules for a listener. Clients need a token if {@code authenticated}. */
-    public Origins(HttpConfig config, boolean authenticated) {
-        this(config, authenticated, host -> false);
-    }
-
-    /** Creates the rules for a listener. {@code known} hosts, which may change, are also allowed as {@code Host}. */
+    /**
+     * Creates the rules for a listener. Clients need a token if {@code authenticated}. {@code known} hosts, which may
+     * change, are also allowed as {@code Host}.
+     */
     public Origins(HttpConfig config, boolean authenticated, Predicate<String> known) {
         InetSocketAddress address = config.address();
         allowed = config.allowedOrigins();
@@ -84,7 +82,6 @@ public final class Origins {
         return origin.equals(ANY) || ORIGIN.matcher(origin).matches();
     }
 
-    /** Whether this is a host name or {@code *}. */
     static boolean validHost(String host) {
         return host.equals(ANY) || NAME.matcher(host).matches();
     }
@@ -149,7 +146,6 @@ public final class Origins {
         response.set("X-Content-Type-Options", "nosniff");
     }
 
-    /** Returns the response to a CORS preflight request. */
     public static Response preflight() {
         return new Response(204)
                 .header("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE, OPTIONS")

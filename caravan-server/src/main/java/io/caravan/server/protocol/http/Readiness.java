@@ -19,7 +19,6 @@ public final class Readiness {
         this.cluster = cluster;
     }
 
-    /** Returns the cluster of the server, or null if the server is not part of a cluster. */
     public @Nullable Cluster cluster() {
         return cluster;
     }
@@ -53,7 +52,6 @@ public final class Readiness {
         draining = true;
     }
 
-    /** Whether the server is stopping. */
     public boolean draining() {
         return draining;
     }

@@ -122,7 +122,6 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return rest.startsWith("/") ? rest : "/" + rest;
     }
 
-    /** Returns the path and the query of the URL as sent. */
     public String target() {
         return query.toString().isEmpty() ? path : path + "?" + query;
     }

@@ -57,7 +57,6 @@ public final class Response {
         return set ? header(name, "true") : this;
     }
 
-    /** Prevents caches from storing the response. */
     public Response uncached() {
         return header("Cache-Control", "no-store");
     }

@@ -85,7 +85,6 @@ public final class ResponseWriter {
         return channel.remoteAddress();
     }
 
-    /** Returns the URL scheme that the client uses. */
     public String scheme() {
         return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
     }

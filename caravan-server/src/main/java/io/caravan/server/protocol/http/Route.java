@@ -55,7 +55,6 @@ public record Route(
         this(method, path, operation, permission, Set.of(statuses), false, endpoint);
     }
 
-    /** Returns a route whose request body may contain several values. */
     public Route takingValues() {
         return new Route(method, path, operation, permission, statuses, true, endpoint);
     }
@@ -90,7 +89,6 @@ public record Route(
         return new Route(method, path, operation, permission, statuses, takesValues, other);
     }
 
-    /** Whether the path names a document. */
     public boolean aboutDocument() {
         return path.endsWith(REST);
     }
@@ -111,7 +109,6 @@ public record Route(
         return requested.substring(path.indexOf('{'));
     }
 
-    /** Returns all status codes of the route's responses. */
     public Set<Integer> allStatuses() {
         Set<Integer> all = new TreeSet<>(statuses);
         all.addAll(COMMON_STATUSES);

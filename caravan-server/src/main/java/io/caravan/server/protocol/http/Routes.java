@@ -9,7 +9,6 @@ import static io.netty.handler.codec.http.HttpMethod.HEAD;
 import static io.netty.handler.codec.http.HttpMethod.POST;
 import static io.netty.handler.codec.http.HttpMethod.PUT;
 
-import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ClientInfo;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -29,18 +28,14 @@ final class Routes {
 
     private Routes() {}
 
-    static List<Route> all(
-            HttpConfig config,
-            HttpAuthorizer gate,
-            Readiness readiness,
-            Executor readers,
-            ServerMetrics metrics,
-            Supplier<Stream<ClientInfo>> clients,
-            LeaderProxy relay) {
-        Endpoints endpoints = new Endpoints(readiness, readers, config, !gate.closed());
+    static List<Route> all(HttpProtocol http, Executor readers, LeaderProxy relay) {
+        Readiness readiness = http.readiness();
+        Supplier<Stream<ClientInfo>> clients = http::clients;
+        Endpoints endpoints =
+                new Endpoints(readiness, readers, http.config(), !http.gate().closed());
         StreamReads reads = new StreamReads(endpoints);
         StreamWrites writes = new StreamWrites(endpoints);
-        ServerEndpoints pages = new ServerEndpoints(endpoints, metrics, clients);
+        ServerEndpoints pages = new ServerEndpoints(endpoints, http.metrics(), clients);
         OperatorEndpoints operators = new OperatorEndpoints(endpoints, clients);
         ArchiveEndpoints archive = new ArchiveEndpoints(endpoints);
         MigrationEndpoints migrations = new MigrationEndpoints(endpoints);

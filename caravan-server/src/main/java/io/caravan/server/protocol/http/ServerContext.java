@@ -30,9 +30,4 @@ public record ServerContext(
     public ServerContext {
         settings = List.copyOf(settings);
     }
-
-    /** Creates a context that serves only documents. */
-    public static ServerContext of(DocumentService documents) {
-        return new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of());
-    }
 }

@@ -113,7 +113,7 @@ public final class ServerEndpoints {
 
     public void stats(HttpExchange exchange) {
         DocumentService documents = endpoints.readiness().documents();
-        endpoints.read(exchange, () -> exchange.respond(Response.json(200, stats(documents))));
+        endpoints.respond(exchange, () -> Response.json(200, stats(documents)));
     }
 
     private Map<String, Object> stats(DocumentService documents) {
@@ -131,11 +131,11 @@ public final class ServerEndpoints {
     }
 
     public void metrics(HttpExchange exchange) {
-        endpoints.read(
+        endpoints.respond(
                 exchange,
-                () -> exchange.respond(new Response(200)
+                () -> new Response(200)
                         .uncached()
-                        .body(ServerMetrics.CONTENT_TYPE, metrics.scrape().getBytes(StandardCharsets.UTF_8))));
+                        .body(ServerMetrics.CONTENT_TYPE, metrics.scrape().getBytes(StandardCharsets.UTF_8)));
     }
 
     public void openApi(HttpExchange exchange) {

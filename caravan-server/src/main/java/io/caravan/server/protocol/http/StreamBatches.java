@@ -27,20 +27,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The endpoint for atomic writes to several streams. */
-public final class StreamBatches {
-    /** The operation name of the route that {@link #change} handles. */
+public record StreamBatches(Endpoints endpoints) {
     public static final String OPERATION = "writeBatch";
 
     /** Maximum number of operations in a batch; limited because each operation locks a name. */
     static final int MAX_OPERATIONS = 1_000;
 
     private static final String INVALID = "invalid_batch";
-
-    private final Endpoints endpoints;
-
-    public StreamBatches(Endpoints endpoints) {
-        this.endpoints = endpoints;
-    }
 
     /** Applies the operations in the body, in order, as one write. */
     public void change(HttpExchange exchange) {

@@ -105,7 +105,6 @@ public final class StreamName {
         return name;
     }
 
-    /** Returns the URL path of a document. */
     public static String path(DocumentName name) {
         return PREFIX + encode(name.toBytes());
     }

@@ -9,22 +9,14 @@ import java.util.List;
 import java.util.Set;
 
 /** The endpoints that read one stream, tail one or several streams, or describe a stream. */
-public final class StreamReads {
-    /** The operation name of the route that {@link #read} handles. */
+public record StreamReads(Endpoints endpoints) {
     public static final String READ = "readStream";
 
-    /** The operation name of the route that {@link #follow} handles. */
     public static final String FOLLOW = "followStreams";
 
     private static final String LIVE = "live";
     /** Approximate memory that a tailed stream takes in addition to its name. */
     private static final int TAILED_BYTES = 512;
-
-    private final Endpoints endpoints;
-
-    public StreamReads(Endpoints endpoints) {
-        this.endpoints = endpoints;
-    }
 
     /** Whether a request waits for new values. Throws {@link Problem} if its query is malformed. */
     static boolean isLive(Route route, Request request) {
@@ -119,9 +111,9 @@ public final class StreamReads {
     public void describe(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = endpoints.readiness().documents();
-        endpoints.read(
+        endpoints.respond(
                 exchange,
-                () -> exchange.respond(StreamResponses.withDurability(
-                        documents, Set.of(name), StreamResponses.metadata(ReadRequest.find(documents, name)))));
+                () -> StreamResponses.withDurability(
+                        documents, Set.of(name), StreamResponses.metadata(ReadRequest.find(documents, name))));
     }
 }

@@ -25,7 +25,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The endpoints that create, append to, close, trim, and delete streams. */
-public final class StreamWrites {
+public record StreamWrites(Endpoints endpoints) {
     /** The maximum number of bytes that the store writes for a JSON message in addition to the message itself. */
     public static final int MESSAGE_OVERHEAD_BYTES = 47;
 
@@ -36,12 +36,6 @@ public final class StreamWrites {
             Set.of("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Via");
     /** The size above which a JSON body is split into messages on a reading thread. */
     private static final int SMALL_BYTES = 16 * 1024;
-
-    private final Endpoints endpoints;
-
-    public StreamWrites(Endpoints endpoints) {
-        this.endpoints = endpoints;
-    }
 
     /** Creates a stream, optionally as a fork, unless a matching stream already exists. */
     public void create(HttpExchange exchange) {

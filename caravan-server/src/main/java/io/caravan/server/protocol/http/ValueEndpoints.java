@@ -12,19 +12,13 @@ import java.util.List;
 import java.util.Map;
 
 /** The endpoint that returns values separately, whereas a read of a stream concatenates values that are not JSON. */
-public final class ValueEndpoints {
+public record ValueEndpoints(Endpoints endpoints) {
     private static final int DEFAULT_LIMIT = 50;
     private static final int MAX_LIMIT = 1_000;
     /** The length to which values are truncated, unless the client requests complete values. */
     private static final int SHOWN_BYTES = 64 * 1024;
     /** The total size of returned values, in bytes, at which a page ends. */
     private static final int PAGE_BYTES = 256 * 1024;
-
-    private final Endpoints endpoints;
-
-    public ValueEndpoints(Endpoints endpoints) {
-        this.endpoints = endpoints;
-    }
 
     /** Returns a page of values, or, with the {@code raw} parameter, the bytes of one value. */
     public void values(HttpExchange exchange) {
@@ -36,12 +30,10 @@ public final class ValueEndpoints {
         int shownBytes = query.flag("whole") ? Integer.MAX_VALUE : SHOWN_BYTES;
         DocumentService documents = endpoints.readiness().documents();
         if (query.flag("raw")) {
-            endpoints.read(exchange, () -> exchange.respond(raw(documents, name, offset)));
+            endpoints.respond(exchange, () -> raw(documents, name, offset));
         } else {
-            endpoints.read(
-                    exchange,
-                    () -> exchange.respond(
-                            Response.json(200, page(documents, name, offset, limit, newest, shownBytes))));
+            endpoints.respond(
+                    exchange, () -> Response.json(200, page(documents, name, offset, limit, newest, shownBytes)));
         }
     }
 

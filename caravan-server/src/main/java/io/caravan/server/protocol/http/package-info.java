@@ -18,3 +18,4 @@
 package io.caravan.server.protocol.http;
 
 import org.jspecify.annotations.NullMarked;
+

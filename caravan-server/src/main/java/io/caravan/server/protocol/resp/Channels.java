@@ -103,7 +103,6 @@ public final class Channels {
         return receivers;
     }
 
-    /** Returns the total number of subscriptions of all clients. */
     public int subscriptions() {
         return subscriptions.get();
     }

@@ -16,33 +16,29 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The subcommands of {@code CLIENT}, which list, name, and close connections. */
-public final class ClientCommands {
+/**
+ * The subcommands of {@code CLIENT}, which list, name, and close connections.
+ *
+ * @param clients the sessions of all open connections, oldest first
+ */
+public record ClientCommands(Collection<Session> clients) {
     /** Maximum number of connections in the reply to {@code CLIENT LIST}. */
     static final int MAX_LISTED = 1_000;
 
     private static final String KILL_USAGE =
             "addr:port | [ID id] [ADDR addr] [LADDR addr] [USER name] [TYPE NORMAL] [SKIPME yes|no]";
 
-    /** The sessions of all open connections, oldest first. */
-    private final Collection<Session> clients;
-
-    private final Subcommands subcommands = new Subcommands("CLIENT")
-            .add("ID", "", 0, 0, (session, command) -> new Reply.Number(session.id()))
-            .add("GETNAME", "", 0, 0, ClientCommands::getName)
-            .add("SETNAME", "name", 1, 1, ClientCommands::setName)
-            .add("SETINFO", "LIB-NAME|LIB-VER value", 2, 2, ClientCommands::setInfo)
-            .add("INFO", "", 0, 0, (session, command) -> new Reply.Verbatim(describe(session)))
-            .add("LIST", "[TYPE NORMAL | ID id [id ...]]", 0, Integer.MAX_VALUE, this::list)
-            .add("KILL", KILL_USAGE, 1, 12, this::kill)
-            .add("NO-EVICT", "ON|OFF", 1, 1, ClientCommands::onOrOff)
-            .add("NO-TOUCH", "ON|OFF", 1, 1, ClientCommands::onOrOff);
-
-    public ClientCommands(Collection<Session> clients) {
-        this.clients = clients;
-    }
-
     public List<CommandSpec> all() {
+        Subcommands subcommands = new Subcommands("CLIENT")
+                .add("ID", "", 0, 0, (session, command) -> new Reply.Number(session.id()))
+                .add("GETNAME", "", 0, 0, ClientCommands::getName)
+                .add("SETNAME", "name", 1, 1, ClientCommands::setName)
+                .add("SETINFO", "LIB-NAME|LIB-VER value", 2, 2, ClientCommands::setInfo)
+                .add("INFO", "", 0, 0, (session, command) -> new Reply.Verbatim(describe(session)))
+                .add("LIST", "[TYPE NORMAL | ID id [id ...]]", 0, Integer.MAX_VALUE, this::list)
+                .add("KILL", KILL_USAGE, 1, 12, this::kill)
+                .add("NO-EVICT", "ON|OFF", 1, 1, ClientCommands::onOrOff)
+                .add("NO-TOUCH", "ON|OFF", 1, 1, ClientCommands::onOrOff);
         return List.of(connection("CLIENT", -2, "Names the connection, lists connections, and closes them.")
                 .immediate(subcommands::run));
     }

@@ -26,21 +26,21 @@ import org.jspecify.annotations.Nullable;
  * The cluster commands of Redis, with which clients find the leaders, and the commands that transfer leadership or
  * change the membership of the cluster.
  */
-public final class ClusterCommands {
+public record ClusterCommands(Cluster cluster, DocumentService documents) {
     private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
 
-    /** Number of documents that one scan reads. */
     private static final int PAGE_DOCUMENTS = 1_000;
 
-    private final Cluster cluster;
-    private final DocumentService documents;
-    private final Subcommands subcommands;
-    private final Subcommands changes;
+    /** Returns the cluster commands, or none if the server is not part of a cluster. */
+    public static List<CommandSpec> all(@Nullable Cluster cluster, DocumentService documents) {
+        if (cluster == null) {
+            return List.of();
+        }
+        return new ClusterCommands(cluster, documents).all();
+    }
 
-    private ClusterCommands(Cluster cluster, DocumentService documents) {
-        this.cluster = cluster;
-        this.documents = documents;
-        this.subcommands = new Subcommands("CLUSTER")
+    private List<CommandSpec> all() {
+        Subcommands subcommands = new Subcommands("CLUSTER")
                 .add("COUNTKEYSINSLOT", "slot", 1, 1, this::countInSlot)
                 .add("INFO", "", 0, 0, (session, command) -> info())
                 .add("KEYSLOT", "key", 1, 1, (session, command) -> new Reply.Number(Slots.of(command.word(2))))
@@ -48,25 +48,17 @@ public final class ClusterCommands {
                 .add("NODES", "", 0, 0, (session, command) -> nodes())
                 .add("SHARDS", "", 0, 0, (session, command) -> shards())
                 .add("SLOTS", "", 0, 0, (session, command) -> slots());
-        this.changes = new Subcommands("CARAVAN.CLUSTER")
+        Subcommands changes = new Subcommands("CARAVAN.CLUSTER")
                 .add("ADD", "node peer resp http", 4, 4, change(this::add))
                 .add("REMOVE", "node", 1, 1, change(this::remove))
                 .add("REPLACE", "old node peer resp http", 5, 5, change(this::replace))
                 .add("TRANSFER", "node", 1, 1, change(this::transfer))
                 .add("DRAIN", "ON|OFF", 1, 1, change(this::drain));
-    }
-
-    /** Returns the cluster commands, or none if the server is not part of a cluster. */
-    public static List<CommandSpec> all(@Nullable Cluster cluster, DocumentService documents) {
-        if (cluster == null) {
-            return List.of();
-        }
-        ClusterCommands commands = new ClusterCommands(cluster, documents);
         return List.of(
                 server("CLUSTER", -2, NONE, "", "Describes the cluster: its leaders and followers.")
-                        .waiting(commands.subcommands::run),
+                        .waiting(subcommands::run),
                 server("ROLE", 1, NONE, "fast", "Returns whether this node leads, and the other nodes.")
-                        .immediate((session, command) -> commands.role()),
+                        .immediate((session, command) -> role()),
                 connection("READONLY", 1, "Returns OK; reads run on the leader.")
                         .immediate((session, command) -> Reply.OK),
                 connection("READWRITE", 1, "Returns OK; reads run on the leader.")
@@ -74,7 +66,7 @@ public final class ClusterCommands {
                 connection("ASKING", 1, "Returns OK; slots never move.").immediate((session, command) -> Reply.OK),
                 server("CARAVAN.CLUSTER", -2, NONE, "", "Changes the nodes of the cluster, or its leader.")
                         .access(Access.ADMIN)
-                        .waitingInTurns(commands::change));
+                        .waitingInTurns((session, command, context) -> change(changes, session, command, context)));
     }
 
     /** Returns the reply to {@code CLUSTER INFO}. The slots of a Raft group without a leader count as failed. */
@@ -225,10 +217,11 @@ public final class ClusterCommands {
     }
 
     /** Runs a subcommand on a separate thread, because the subcommand may have to copy the store. */
-    private ResumableRead change(Session session, Command command, ResumableRead.Context context) {
+    private static ResumableRead change(
+            Subcommands changes, Session session, Command command, ResumableRead.Context context) {
         return new LongOperation<Reply>(
                 outcome -> {
-                    Thread thread = new Thread(() -> change(session, command, outcome), "caravan-cluster-change");
+                    Thread thread = new Thread(() -> change(changes, session, command, outcome), "caravan-cluster-change");
                     thread.setDaemon(true);
                     thread.start();
                 },
@@ -236,7 +229,7 @@ public final class ClusterCommands {
                 context);
     }
 
-    private void change(Session session, Command command, Outcome<Reply> outcome) {
+    private static void change(Subcommands changes, Session session, Command command, Outcome<Reply> outcome) {
         try {
             outcome.success(changes.run(session, command));
         } catch (RuntimeException rejected) {

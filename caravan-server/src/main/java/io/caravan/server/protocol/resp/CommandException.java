@@ -19,13 +19,11 @@ public final class CommandException extends RuntimeException {
         return new CommandException("ERR wrong number of arguments for '" + name + "' command");
     }
 
-    /** Creates the exception for an unknown subcommand. */
     public static CommandException unknownSubcommand(Command command) {
         return new CommandException("ERR unknown subcommand '" + command.shortText(1) + "'. Try "
                 + command.keyword(0).toUpperCase(Locale.ROOT) + " HELP.");
     }
 
-    /** Creates the exception for a syntax error in a command. */
     public static CommandException syntax() {
         return new CommandException("ERR syntax error");
     }

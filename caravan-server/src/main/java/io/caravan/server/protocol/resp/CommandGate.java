@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * as in Redis's <a href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">cluster
  * specification</a>.
  */
-public final class CommandGate {
+public record CommandGate(@Nullable Cluster cluster) {
     private static final String UNKNOWN_USER = "NOAUTH Authentication required.";
 
     private static final Set<String> WHILE_LISTENING =
@@ -29,13 +29,6 @@ public final class CommandGate {
     private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions", "pubsub");
 
     private static final Set<String> OWN = Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
-
-    private final @Nullable Cluster cluster;
-
-    /** Creates the gate of a node. Without a cluster, every command runs on this server. */
-    public CommandGate(@Nullable Cluster cluster) {
-        this.cluster = cluster;
-    }
 
     /**
      * Returns the error with which to reject the command, or null if the command may run.

@@ -89,27 +89,22 @@ public record CommandSpec(
         return new Builder(name, arity, keys, flags, summary, "list");
     }
 
-    /** Starts the spec of a command that concerns documents as a whole. */
     public static Builder generic(String name, int arity, Keys keys, String flags, String summary) {
         return new Builder(name, arity, keys, flags, summary, "generic");
     }
 
-    /** Starts the spec of a command that concerns the connection. */
     public static Builder connection(String name, int arity, String summary) {
         return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "connection");
     }
 
-    /** Starts the spec of a command that concerns the server. */
     public static Builder server(String name, int arity, Keys keys, String flags, String summary) {
         return new Builder(name, arity, keys, ("loading stale " + flags).strip(), summary, "server");
     }
 
-    /** Starts the spec of a command that concerns the connection's transaction. */
     public static Builder transactions(String name, int arity, String summary) {
         return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "transactions").atOnce();
     }
 
-    /** Starts the spec of a publish/subscribe command. */
     public static Builder pubsub(String name, int arity, String summary) {
         return new Builder(name, arity, Keys.NONE, "pubsub noscript loading stale", summary, "pubsub");
     }

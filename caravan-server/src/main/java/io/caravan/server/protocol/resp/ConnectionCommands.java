@@ -10,14 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The commands that concern the connection itself, such as {@code AUTH} and {@code QUIT}. */
-public final class ConnectionCommands {
-
-    private final ServerStatus status;
-
-    public ConnectionCommands(ServerStatus status) {
-        this.status = status;
-    }
-
+public record ConnectionCommands(ServerStatus status) {
     public List<CommandSpec> all() {
         return List.of(
                 connection("AUTH", -2, "Authenticates the connection.")

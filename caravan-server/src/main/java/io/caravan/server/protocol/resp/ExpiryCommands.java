@@ -12,21 +12,13 @@ import java.util.List;
 /**
  * The commands that set and return expiries. {@link KeyExistence} explains the treatment of documents without values.
  */
-public final class ExpiryCommands {
+public record ExpiryCommands(DocumentService documents, InstantSource clock) {
     private static final long NO_DOCUMENT = -2;
     private static final long NO_EXPIRY = -1;
     /** Stands for the expiry time of a document that does not expire. */
     private static final long NEVER = Long.MAX_VALUE;
 
     private static final int SECOND_MILLIS = 1000;
-
-    private final DocumentService documents;
-    private final InstantSource clock;
-
-    public ExpiryCommands(DocumentService documents, InstantSource clock) {
-        this.documents = documents;
-        this.clock = clock;
-    }
 
     public List<CommandSpec> all() {
         return List.of(

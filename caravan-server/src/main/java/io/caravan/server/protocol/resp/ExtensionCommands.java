@@ -12,14 +12,8 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** Caravan's own commands for values. These commands address values by their sequences, which trims do not change. */
-public final class ExtensionCommands {
+public record ExtensionCommands(DocumentService documents) {
     private static final int SEQUENCE_WORD = 3;
-
-    private final DocumentService documents;
-
-    public ExtensionCommands(DocumentService documents) {
-        this.documents = documents;
-    }
 
     public List<CommandSpec> all() {
         return List.of(

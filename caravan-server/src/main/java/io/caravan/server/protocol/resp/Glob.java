@@ -30,7 +30,6 @@ public final class Glob {
         this.pattern = pattern;
     }
 
-    /** Whether the entire text matches the pattern. */
     public boolean matches(byte[] text) {
         Automaton compiled = automaton;
         if (compiled == null) {
@@ -75,7 +74,6 @@ public final class Glob {
             }
         }
 
-        /** Returns an empty bit set. */
         private long[] bits() {
             return new long[elements / Long.SIZE + 1];
         }
@@ -150,7 +148,6 @@ public final class Glob {
         }
     }
 
-    /** Returns the length of the pattern in bytes. */
     int length() {
         return pattern.length;
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The Redis commands for documents as a whole. {@link KeyExistence} explains the treatment of documents without values.
  */
-public final class KeyCommands {
+public record KeyCommands(DocumentService documents) {
     /** Maximum number of documents in one command; limited because the command locks all of them at once. */
     static final int MAX_NAMES = 16 * 1024;
 
@@ -26,17 +26,11 @@ public final class KeyCommands {
 
     private static final Keys SECOND = new Keys(2, 2, 1);
 
-    private final DocumentService documents;
-    private final Subcommands memory =
-            new Subcommands("MEMORY").add("USAGE", "key [SAMPLES count]", 1, 3, (session, command) -> usage(command));
-    private final Subcommands object =
-            new Subcommands("OBJECT").add("ENCODING", "key", 1, 1, (session, command) -> encoding(command));
-
-    public KeyCommands(DocumentService documents) {
-        this.documents = documents;
-    }
-
     public List<CommandSpec> all() {
+        Subcommands memory =
+                new Subcommands("MEMORY").add("USAGE", "key [SAMPLES count]", 1, 3, (session, command) -> usage(command));
+        Subcommands object =
+                new Subcommands("OBJECT").add("ENCODING", "key", 1, 1, (session, command) -> encoding(command));
         return List.of(
                 generic("DEL", -2, ALL, "", "Deletes documents, all or none.").write(this::delete),
                 generic("UNLINK", -2, ALL, "fast", "Deletes documents, as DEL does.")

@@ -13,13 +13,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The list commands of Redis. {@link KeyExistence} explains the treatment of documents without values. */
-public final class ListCommands {
-    private final DocumentService documents;
-
-    public ListCommands(DocumentService documents) {
-        this.documents = documents;
-    }
-
+public record ListCommands(DocumentService documents) {
     public List<CommandSpec> all() {
         return List.of(
                 list("RPUSH", -3, FIRST, "denyoom fast", "Appends values to a document, all or none.")

@@ -25,18 +25,12 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /** The commands that copy and migrate documents, with their sequences and attributes, between servers. */
-public final class MigrationCommands {
+public record MigrationCommands(DocumentService documents) {
     private static final int STEP_WORD = 2;
     private static final int FIRST_NUMBER_WORD = 3;
     private static final int TARGET_WORD = 4;
     /** Number of words that describe an attribute: the keyword, a name, and a value. */
     private static final int ATTRIBUTE_WORDS = 3;
-
-    private final DocumentService documents;
-
-    public MigrationCommands(DocumentService documents) {
-        this.documents = documents;
-    }
 
     public List<CommandSpec> all() {
         return List.of(

@@ -29,36 +29,28 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** The commands for operators: they archive and restore documents, back up the store, and manage spaces. */
-public final class OperatorCommands {
-    private final DocumentService documents;
-    private final @Nullable Archiver archiver;
-    private final @Nullable RestoreService restores;
-    private final Backups backups;
-    private final Subcommands spaceCommands = new Subcommands("CARAVAN.SPACE")
-            .add(
-                    "SET",
-                    "prefix setting value [setting value ...]",
-                    3,
-                    Integer.MAX_VALUE,
-                    (session, command) -> setSpace(command))
-            .add("GET", "prefix", 1, 1, (session, command) -> getSpace(command))
-            .add("LIST", "", 0, 0, (session, command) -> listSpaces())
-            .add("REMOVE", "prefix", 1, 1, (session, command) -> removeSpace(command));
-
-    /** Creates the commands of a server; {@code archiver} and {@code restores} are null if it has no archive. */
-    public OperatorCommands(
-            DocumentService documents,
-            @Nullable Archiver archiver,
-            @Nullable RestoreService restores,
-            Backups backups) {
-        this.documents = documents;
-        this.archiver = archiver;
-        this.restores = restores;
-        this.backups = backups;
-    }
-
+/**
+ * The commands for operators: they archive and restore documents, back up the store, and manage spaces.
+ *
+ * @param archiver null if the server has no archive
+ * @param restores null if the server has no archive
+ */
+public record OperatorCommands(
+        DocumentService documents,
+        @Nullable Archiver archiver,
+        @Nullable RestoreService restores,
+        Backups backups) {
     public List<CommandSpec> all() {
+        Subcommands spaceCommands = new Subcommands("CARAVAN.SPACE")
+                .add(
+                        "SET",
+                        "prefix setting value [setting value ...]",
+                        3,
+                        Integer.MAX_VALUE,
+                        (session, command) -> setSpace(command))
+                .add("GET", "prefix", 1, 1, (session, command) -> getSpace(command))
+                .add("LIST", "", 0, 0, (session, command) -> listSpaces())
+                .add("REMOVE", "prefix", 1, 1, (session, command) -> removeSpace(command));
         return List.of(
                 generic("CARAVAN.ARCHIVE", 2, FIRST, "", "Archives a document now, if it has changed.")
                         .access(Access.WRITE)

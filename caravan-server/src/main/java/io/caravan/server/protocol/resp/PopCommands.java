@@ -21,12 +21,7 @@ public final class PopCommands {
     private final long maxBytes;
     private final PopQueues queues = new PopQueues();
 
-    /**
-     * Creates the commands for these documents.
-     *
-     * @param readers runs the checks of waiting commands
-     * @param maxBytes maximum memory of the values of one write
-     */
+    /** Creates the commands. {@code maxBytes} is the maximum memory of the values of one write. */
     public PopCommands(DocumentService documents, Executor readers, long maxBytes) {
         this.documents = documents;
         this.readers = readers;

@@ -100,17 +100,22 @@ public sealed interface Reply {
         out.writeBytes(line, at, line.length - at);
     }
 
+    /** A reply that consists of text. */
+    sealed interface Text extends Reply {
+        String text();
+
+        @Override
+        default long heldBytes() {
+            return OBJECT_BYTES + text().length();
+        }
+    }
+
     /** A reply that consists of a short string without line ends. */
-    record Simple(String text) implements Reply {
+    record Simple(String text) implements Text {
         @Override
         public void encode(ByteBuf out, RespVersion protocol) {
             out.writeByte('+');
             putLine(out, text);
-        }
-
-        @Override
-        public long heldBytes() {
-            return OBJECT_BYTES + text.length();
         }
     }
 
@@ -119,16 +124,11 @@ public sealed interface Reply {
      *
      * @param text a prefix in capitals, for programs, and a message for people
      */
-    record Error(String text) implements Reply {
+    record Error(String text) implements Text {
         @Override
         public void encode(ByteBuf out, RespVersion protocol) {
             out.writeByte('-');
             putLine(out, text.replace('\r', ' ').replace('\n', ' '));
-        }
-
-        @Override
-        public long heldBytes() {
-            return OBJECT_BYTES + text.length();
         }
     }
 
@@ -170,7 +170,7 @@ public sealed interface Reply {
     }
 
     /** A reply that contains human-readable text; a byte string in RESP 2. */
-    record Verbatim(String text) implements Reply {
+    record Verbatim(String text) implements Text {
         private static final String FORMAT = "txt:";
 
         @Override
@@ -183,11 +183,6 @@ public sealed interface Reply {
             putNumber(out, '=', bytes.length);
             out.writeBytes(bytes);
             putLineEnd(out);
-        }
-
-        @Override
-        public long heldBytes() {
-            return OBJECT_BYTES + text.length();
         }
     }
 

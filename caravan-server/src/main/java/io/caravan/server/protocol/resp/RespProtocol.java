@@ -43,16 +43,7 @@ public final class RespProtocol implements WireProtocol {
     private final SlowLog slowLog;
     private final CommandGate gate;
 
-    /**
-     * Creates the protocol for these documents.
-     *
-     * @param archiver null if documents are not archived
-     * @param restores null if documents cannot be restored from an archive
-     * @param backups makes backups of the store
-     * @param readers runs reads, which may wait
-     * @param authenticator authenticates clients
-     * @param metrics counts requests and connections
-     */
+    /** Creates the protocol. The {@code readers} run reads, which may wait. */
     public RespProtocol(
             RespLimits limits,
             DocumentService documents,
@@ -116,7 +107,6 @@ public final class RespProtocol implements WireProtocol {
         return documents;
     }
 
-    /** Returns the executor that runs reads, which may wait. */
     Executor readers() {
         return readers;
     }
@@ -164,7 +154,6 @@ public final class RespProtocol implements WireProtocol {
         sessions.remove(session.id());
     }
 
-    /** Enables a connection to subscribe to channels. */
     void enableSubscriptions(Session session, ReplyQueue replies) {
         session.subscriber(new Subscriber(channels, session, replies));
     }

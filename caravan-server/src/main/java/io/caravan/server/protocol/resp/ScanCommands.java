@@ -16,15 +16,9 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /** The commands that list the documents that the user may read, and {@code DBSIZE}, which counts all documents. */
-public final class ScanCommands {
+public record ScanCommands(DocumentService documents) {
     private static final int USUAL_COUNT = 10;
     private static final int MAX_COUNT = 10_000;
-
-    private final DocumentService documents;
-
-    public ScanCommands(DocumentService documents) {
-        this.documents = documents;
-    }
 
     public List<CommandSpec> all() {
         return List.of(

@@ -50,11 +50,7 @@ public final class ServerCommands {
             .add("INFO", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> describe(command))
             .add("DOCS", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
 
-    /**
-     * Creates the commands of a server.
-     *
-     * @param specs all commands, including these, by name in upper case; the map may be filled later
-     */
+    /** Creates the commands. {@code specs} are all commands, by name in upper case, and may be filled later. */
     public ServerCommands(
             DocumentService documents,
             ServerStatus status,

@@ -32,55 +32,27 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The statistics and settings that {@code INFO} and {@code CONFIG GET} return. */
-public final class ServerStatus {
+/**
+ * The statistics and settings that {@code INFO} and {@code CONFIG GET} return.
+ *
+ * @param archiver null if the server has no archive
+ * @param cluster null if the server is not part of a cluster
+ * @param httpPort 0 if the server does not listen for HTTP
+ * @param startedNanos the time at which the server started, as {@link System#nanoTime} returns it
+ */
+public record ServerStatus(
+        DocumentService documents,
+        Network network,
+        Durability durability,
+        int maxValueBytes,
+        @Nullable Archiver archiver,
+        DiskSpace disk,
+        Backups backups,
+        @Nullable Cluster cluster,
+        int httpPort,
+        long startedNanos) {
     /** The version of Redis with which the replies are compatible, for clients that check the version. */
     private static final String REDIS_VERSION = "7.0.0";
-
-    private final long startedNanos = System.nanoTime();
-    private final DocumentService documents;
-    private final Network network;
-    private final Durability durability;
-    private final int maxValueBytes;
-    private final @Nullable Archiver archiver;
-    private final DiskSpace disk;
-    private final Backups backups;
-    private final @Nullable Cluster cluster;
-    private final int httpPort;
-
-    /**
-     * Creates the status of a server from its components.
-     *
-     * @param maxValueBytes maximum length of a value
-     * @param archiver null if the server has no archive
-     * @param cluster null if the server is not part of a cluster
-     * @param httpPort 0 if the server does not listen for HTTP
-     */
-    public ServerStatus(
-            DocumentService documents,
-            Network network,
-            Durability durability,
-            int maxValueBytes,
-            @Nullable Archiver archiver,
-            DiskSpace disk,
-            Backups backups,
-            @Nullable Cluster cluster,
-            int httpPort) {
-        this.documents = documents;
-        this.network = network;
-        this.durability = durability;
-        this.maxValueBytes = maxValueBytes;
-        this.archiver = archiver;
-        this.disk = disk;
-        this.backups = backups;
-        this.cluster = cluster;
-        this.httpPort = httpPort;
-    }
-
-    /** Returns the cluster of the server, or null if the server is not part of a cluster. */
-    public @Nullable Cluster cluster() {
-        return cluster;
-    }
 
     /** Returns the Redis name for the mode of the server. */
     public String mode() {
@@ -96,7 +68,6 @@ public final class ServerStatus {
         return cluster != null && !cluster.leads();
     }
 
-    /** Returns the settings of the server, by their Redis names. */
     public Map<String, String> redisSettings() {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("save", "");
@@ -124,14 +95,17 @@ public final class ServerStatus {
      */
     public Map<String, Map<String, Object>> sections(@Nullable Principal reader) {
         boolean all = reader != null && reader.may(Permission.ADMIN);
-        if (cluster != null && follows()) {
-            return followerSections(cluster, all);
-        }
-        StoreStats stats = documents.stats();
         Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
         sections.put("Server", server(all));
         sections.put(
                 "Clients", ordered("connected_clients", network.connections().size()));
+        if (cluster != null && follows()) {
+            // Only the leader reports on the contents of the store.
+            sections.put("Replication", followed(cluster));
+            sections.put("Cluster", cluster(cluster));
+            return sections;
+        }
+        StoreStats stats = documents.stats();
         if (all) {
             sections.put("Stats", statistics(stats));
         }
@@ -147,21 +121,14 @@ public final class ServerStatus {
         return sections;
     }
 
-    /** Returns a follower's statistics. Only the leader reports on the contents of the store. */
-    private Map<String, Map<String, Object>> followerSections(Cluster others, boolean all) {
-        Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
-        sections.put("Server", server(all));
-        sections.put(
-                "Clients", ordered("connected_clients", network.connections().size()));
+    private Map<String, Object> followed(Cluster others) {
         Map<String, Object> replication = ordered("role", role());
         others.leader()
                 .ifPresent(leader -> replication.putAll(ordered(
                         "master_host", leader.resp().host(),
                         "master_port", leader.resp().port())));
         replication.put("master_link_status", others.leader().isPresent() ? "up" : "down");
-        sections.put("Replication", replication);
-        sections.put("Cluster", cluster(others));
-        return sections;
+        return replication;
     }
 
     private Map<String, Object> server(boolean all) {

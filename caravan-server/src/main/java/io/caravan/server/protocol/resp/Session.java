@@ -48,7 +48,6 @@ public final class Session {
         return authenticator.required() ? null : Principal.ANYONE;
     }
 
-    /** Returns the connection's unique number. */
     public long id() {
         return id;
     }
@@ -163,7 +162,6 @@ public final class Session {
         return protocol == RespVersion.RESP2 && subscriber != null && subscriber.count() > 0;
     }
 
-    /** Restores the session to its initial state. */
     public void reset() {
         name = "";
         library = "";

@@ -68,13 +68,10 @@ public final class ValueStream implements ResumableRead, DocumentReader {
             public void beforeValue(ByteBuf out, long sequence) {}
         };
 
-        /** Writes the bytes before all values. */
         void begin(ByteBuf out, long count);
 
-        /** Writes the few bytes before one value. */
         void beforeValue(ByteBuf out, long sequence);
 
-        /** Writes the few bytes after all values. */
         default void end(ByteBuf out) {}
     }
 

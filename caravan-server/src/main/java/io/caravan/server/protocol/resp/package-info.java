@@ -27,3 +27,4 @@
 package io.caravan.server.protocol.resp;
 
 import org.jspecify.annotations.NullMarked;
+

@@ -53,11 +53,10 @@ class HttpPipeliningTest {
                 new Route(HttpMethod.GET, "/later", "later", null, waiting::add, 200),
                 new Route(HttpMethod.POST, "/size", "size", null, size, 200),
                 new Route(HttpMethod.GET, "/broken", "broken", null, broken, 200));
-        HttpService service =
-                new HttpService(config, routes, new HttpAuthorizer(Authenticator.open()), new Readiness(null), metrics);
+        HttpProtocol protocol = new HttpProtocol(config, Authenticator.open(), metrics, null, any -> routes);
         channel = new EmbeddedChannel();
         connectionMemory = Unbounded.memory(channel);
-        HttpConnection connection = new HttpConnection(channel, service, connectionMemory);
+        HttpConnection connection = new HttpConnection(channel, protocol, connectionMemory);
         channel.pipeline().addLast(connectionMemory, connection.decoder(), new HttpResponseEncoder(), connection);
     }
 

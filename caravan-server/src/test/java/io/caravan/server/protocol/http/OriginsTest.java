@@ -134,7 +134,7 @@ class OriginsTest {
         try {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(listensOn), 0);
             HttpConfig config = HttpConfig.of(address, 1, 1 << 20).withAllowedHosts(List.of(allowedHosts));
-            new Origins(config, false).check(HttpMethod.GET, new DefaultHttpHeaders().set("Host", host));
+            new Origins(config, false, any -> false).check(HttpMethod.GET, new DefaultHttpHeaders().set("Host", host));
             return true;
         } catch (Problem rejected) {
             assertThat(rejected.code()).isEqualTo("foreign_host");

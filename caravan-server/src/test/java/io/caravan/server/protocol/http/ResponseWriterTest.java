@@ -22,7 +22,7 @@ class ResponseWriterTest {
                         channel,
                         Unbounded.memory(channel),
                         head,
-                        new Origins(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true),
+                        new Origins(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true, host -> false),
                         () -> false)
                 .scheme();
     }

@@ -7,6 +7,7 @@ import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.net.ConnectionMemory;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,7 +67,7 @@ class WritesTest {
                 });
         documents = new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
         Readiness readiness = new Readiness(null);
-        readiness.serve(ServerContext.of(documents));
+        readiness.serve(new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of()));
         endpoints = new Endpoints(readiness, readers::add, CONFIG, true);
     }
 
@@ -81,7 +83,7 @@ class WritesTest {
         Route route = new Route(HttpMethod.GET, "/", "test", null, exchange -> {});
         Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
         return new HttpExchange(
-                new ResponseWriter(channel, connectionMemory, head, new Origins(CONFIG, true), () -> false),
+                new ResponseWriter(channel, connectionMemory, head, new Origins(CONFIG, true, host -> false), () -> false),
                 route,
                 Principal.ANYONE,
                 request,

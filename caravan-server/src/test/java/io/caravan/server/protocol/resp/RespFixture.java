@@ -86,7 +86,7 @@ final class RespFixture implements AutoCloseable {
         int most = limits.maxWordBytes();
         DiskSpace disk = new DiskSpace(Path.of("."));
         ServerStatus status =
-                new ServerStatus(documents, network, Durability.MEMORY, most, null, disk, Backups.none(), cluster, 0);
+                new ServerStatus(documents, network, Durability.MEMORY, most, null, disk, Backups.none(), cluster, 0, System.nanoTime());
         return new RespProtocol(limits, documents, null, null, Backups.none(), status, readers, authenticator, metrics);
     }
 

@@ -24,7 +24,7 @@ class UnsupportedCommandsTest {
                     null,
                     null,
                     Backups.none(),
-                    new ServerStatus(null, null, Durability.MEMORY, 0, null, null, Backups.none(), null, 0),
+                    new ServerStatus(null, null, Durability.MEMORY, 0, null, null, Backups.none(), null, 0, 0),
                     null,
                     Authenticator.open(),
                     new ServerMetrics())
