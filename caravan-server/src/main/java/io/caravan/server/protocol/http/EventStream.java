@@ -6,7 +6,6 @@ import io.caravan.server.document.DocumentInfo;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
@@ -137,10 +136,6 @@ final class EventStream extends LiveRead {
         } else {
             exchange.whenWritable(() -> wait.checked(atTail ? List.of() : List.of(request.name())));
         }
-    }
-
-    private static byte[] ascii(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
     }
 
     /** Adds an event with values, as text or in Base64. */

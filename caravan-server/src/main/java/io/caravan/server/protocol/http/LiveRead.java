@@ -35,6 +35,10 @@ abstract class LiveRead {
         this.wait = new ChangeWait(exchange.loop(), most, documents::onChange, this::check, () -> {});
     }
 
+    static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
     /** Starts a response with events, and sends comments at this interval until the exchange ends. */
     final void startEvents(Response head, Duration heartbeat) {
         exchange.start(head);

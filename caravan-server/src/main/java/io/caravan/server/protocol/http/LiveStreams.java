@@ -51,10 +51,6 @@ final class LiveStreams extends LiveRead {
         starts.forEach(start -> tailed.put(start.name(), new Tailed(start)));
     }
 
-    private static byte[] ascii(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
-    }
-
     /** Sends the values of the streams until the time limit is reached or the server stops. */
     void start() {
         startEvents(StreamResponses.events(), endpoints.config().heartbeat());

@@ -9,6 +9,9 @@ import io.caravan.server.document.SequenceRange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
 
 /**
  * Collects values of a document in the form of a response body: concatenated, or, for a JSON document, as elements of
@@ -18,13 +21,8 @@ final class SliceReader implements DocumentReader {
     /** The maximum size of a slice of text in which no value ends with a complete character. */
     private static final int MOST_BYTES = 4 * 1024 * 1024;
 
-    private static final int MAX_CHARACTER_BYTES = 4;
-    private static final int CONTINUATION_MASK = 0xC0;
-    private static final int CONTINUATION = 0x80;
-    private static final int LEAD_OF_2 = 0xC2;
-    private static final int LEAD_OF_3 = 0xE0;
-    private static final int LEAD_OF_4 = 0xF0;
-    private static final int BEYOND_LEADS = 0xF5;
+    /** The length of the longest incomplete UTF-8 character. */
+    private static final int MAX_INCOMPLETE_BYTES = 3;
 
     private final DocumentInfo info;
     private final int enoughBytes;
@@ -90,7 +88,7 @@ final class SliceReader implements DocumentReader {
         first = false;
         bytes.writeBytes(value);
         next = sequence + 1;
-        if (endsWithWholeCharacter(bytes)) {
+        if (text && endsWithWholeCharacter(bytes)) {
             wholeBytes = bytes.readableBytes();
             wholeNext = next;
         }
@@ -134,24 +132,17 @@ final class SliceReader implements DocumentReader {
 
     /** Whether the text ends with a complete UTF-8 character. Bytes that are not UTF-8 count as complete. */
     static boolean endsWithWholeCharacter(ByteBuf text) {
-        int end = text.writerIndex();
-        int from = Math.max(text.readerIndex(), end - MAX_CHARACTER_BYTES + 1);
-        for (int at = end - 1; at >= from; at--) {
-            int b = text.getUnsignedByte(at);
-            if ((b & CONTINUATION_MASK) != CONTINUATION) {
-                return end - at >= characterBytes(b);
-            }
+        int bytes = Math.min(MAX_INCOMPLETE_BYTES, text.readableBytes());
+        int from = text.writerIndex() - bytes;
+        if (bytes == 0 || text.getByte(from + bytes - 1) >= 0) {
+            return true;
         }
-        return true;
-    }
-
-    private static int characterBytes(int lead) {
-        if (lead < LEAD_OF_2 || lead >= BEYOND_LEADS) {
-            return 1;
-        }
-        if (lead < LEAD_OF_3) {
-            return 2;
-        }
-        return lead < LEAD_OF_4 ? 3 : 4;
+        ByteBuffer end = text.nioBuffer(from, bytes);
+        // The decoder replaces malformed bytes, but leaves an incomplete character in its input.
+        StandardCharsets.UTF_8
+                .newDecoder()
+                .onMalformedInput(CodingErrorAction.REPLACE)
+                .decode(end, CharBuffer.allocate(bytes), false);
+        return !end.hasRemaining();
     }
 }

@@ -119,20 +119,13 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
         for (ClusterNode node : group.nodes()) {
             boolean leads = node.equals(owner);
             nodes.add(Reply.Fields.of(
-                    "id",
-                    id(group, node),
-                    "port",
-                    node.resp().port(),
-                    "ip",
-                    node.resp().host(),
-                    "endpoint",
-                    node.resp().host(),
-                    "role",
-                    leads ? "master" : "replica",
-                    "replication-offset",
-                    group == cluster.group() ? cluster.committed() : 0,
-                    "health",
-                    cluster.reachable(node) ? "online" : "failed"));
+                    "id", id(group, node),
+                    "port", node.resp().port(),
+                    "ip", node.resp().host(),
+                    "endpoint", node.resp().host(),
+                    "role", leads ? "master" : "replica",
+                    "replication-offset", group == cluster.group() ? cluster.committed() : 0,
+                    "health", cluster.reachable(node) ? "online" : "failed"));
         }
         return Reply.Fields.of(
                 "slots", Reply.Array.of(group.slots().first(), group.slots().last()), "nodes", new Reply.Array(nodes));

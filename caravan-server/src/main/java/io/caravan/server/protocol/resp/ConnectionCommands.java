@@ -134,19 +134,12 @@ public record ConnectionCommands(ServerStatus status) {
 
     private Reply greeting(Session session) {
         return Reply.Fields.of(
-                "server",
-                "caravan",
-                "version",
-                Version.current(),
-                "proto",
-                session.protocol().version(),
-                "id",
-                session.id(),
-                "mode",
-                status.mode(),
-                "role",
-                status.role(),
-                "modules",
-                Reply.Array.EMPTY);
+                "server", "caravan",
+                "version", Version.current(),
+                "proto", session.protocol().version(),
+                "id", session.id(),
+                "mode", status.mode(),
+                "role", status.role(),
+                "modules", Reply.Array.EMPTY);
     }
 }

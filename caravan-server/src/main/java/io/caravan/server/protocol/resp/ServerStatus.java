@@ -133,20 +133,13 @@ public record ServerStatus(
 
     private Map<String, Object> server(boolean all) {
         Map<String, Object> fields = ordered(
-                "redis_version",
-                REDIS_VERSION,
-                "run_id",
-                documents.run(),
-                "redis_mode",
-                mode(),
-                "caravan_version",
-                Version.current(),
-                "uptime_in_seconds",
-                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
-                "max_value_bytes",
-                maxValueBytes,
-                "http_port",
-                httpPort);
+                "redis_version", REDIS_VERSION,
+                "run_id", documents.run(),
+                "redis_mode", mode(),
+                "caravan_version", Version.current(),
+                "uptime_in_seconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
+                "max_value_bytes", maxValueBytes,
+                "http_port", httpPort);
         if (all) {
             fields.putAll(ordered(
                     "multiplexing_api", network.config().transport().label(),
@@ -176,12 +169,9 @@ public record ServerStatus(
         if (stats != null) {
             CaravanException problem = documents.problem();
             fields.putAll(ordered(
-                    "store_state",
-                    problem == null ? "ok" : problem instanceof OutOfSpaceException ? "full" : "failed",
-                    "store_problem",
-                    problem == null ? "" : oneLine(String.valueOf(problem.getMessage())),
-                    "store",
-                    stats.name()));
+                    "store_state", problem == null ? "ok" : problem instanceof OutOfSpaceException ? "full" : "failed",
+                    "store_problem", problem == null ? "" : oneLine(String.valueOf(problem.getMessage())),
+                    "store", stats.name()));
             fields.putAll(Statistic.fields(Statistics.DISK, disk, "Persistence", true));
             fields.putAll(Statistic.fields(Statistics.STORE, stats, "Persistence", true));
             fields.putAll(backup());
@@ -244,24 +234,15 @@ public record ServerStatus(
     private static Map<String, Object> cluster(Cluster cluster) {
         ClusterStatus status = ClusterStatus.of(cluster);
         Map<String, Object> fields = ordered(
-                "cluster_enabled",
-                1,
-                "cluster_id",
-                status.id(),
-                "cluster_slots",
-                status.slots(),
-                "cluster_node",
-                status.summary().node(),
-                "cluster_role",
-                status.summary().role(),
-                "cluster_change",
-                status.change(),
-                "cluster_drained",
-                status.drained() ? 1 : 0,
-                "cluster_leader",
-                Objects.requireNonNullElse(status.summary().leader(), ""),
-                "cluster_since_seconds",
-                cluster.group().unchangedFor().toSeconds());
+                "cluster_enabled", 1,
+                "cluster_id", status.id(),
+                "cluster_slots", status.slots(),
+                "cluster_node", status.summary().node(),
+                "cluster_role", status.summary().role(),
+                "cluster_change", status.change(),
+                "cluster_drained", status.drained() ? 1 : 0,
+                "cluster_leader", Objects.requireNonNullElse(status.summary().leader(), ""),
+                "cluster_since_seconds", cluster.group().unchangedFor().toSeconds());
         fields.putAll(Statistic.fields(Statistics.CLUSTER, cluster, "Cluster", true));
         for (ClusterStatus.Node node : status.nodes()) {
             fields.put(
