@@ -208,18 +208,19 @@ public record StreamWrites(Endpoints endpoints) {
             throw Problem.badRequest("body_not_empty", "a trim has no body; append in a separate request");
         }
         Offset offset = Offset.parse(to, TRIM);
+        edit(
+                exchange,
+                document -> trim(document, offset),
+                info -> StreamResponses.written(204, info)
+                        .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())));
+    }
+
+    private <T> void edit(HttpExchange exchange, Function<EditedDocument, T> edit, Function<T, Response> response) {
         DocumentName name = exchange.documentName();
         endpoints.write(
                 exchange,
                 name,
-                documents -> documents.write(
-                        name,
-                        document -> trim(document, offset),
-                        withDurability(
-                                exchange,
-                                documents,
-                                info -> StreamResponses.written(204, info)
-                                        .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())))));
+                documents -> documents.write(name, edit, withDurability(exchange, documents, response)));
     }
 
     static DocumentInfo trim(EditedDocument document, Offset offset) {
@@ -229,14 +230,12 @@ public record StreamWrites(Endpoints endpoints) {
     }
 
     public void delete(HttpExchange exchange) {
-        DocumentName name = exchange.documentName();
-        endpoints.write(
-                exchange,
-                name,
-                documents -> documents.write(
-                        name,
-                        EditedDocument::delete,
-                        withDurability(exchange, documents, existed -> deleted(name, existed))));
+        edit(exchange, EditedDocument::delete, existed -> {
+            if (!existed) {
+                throw ReadRequest.notFound(exchange.documentName());
+            }
+            return new Response(204).uncached();
+        });
     }
 
     private static <T> Outcome<T> withDurability(
@@ -245,17 +244,5 @@ public record StreamWrites(Endpoints endpoints) {
                 exchange,
                 result -> StreamResponses.withDurability(
                         documents, Set.of(exchange.documentName()), response.apply(result)));
-    }
-
-    private static Response deleted(DocumentName name, boolean existed) {
-        requireDeleted(name, existed);
-        return new Response(204).uncached();
-    }
-
-    /** Throws {@link Problem} if a deletion had no effect because the document did not exist. */
-    static void requireDeleted(DocumentName name, boolean existed) {
-        if (!existed) {
-            throw ReadRequest.notFound(name);
-        }
     }
 }

@@ -15,9 +15,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Rejects commands that do not exist, have the wrong number of words, are not permitted, or must run on another node of
- * a cluster: on the leader of the Raft group that contains the command's documents. Nodes redirect clients to the leader
- * as in Redis's <a href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">cluster
- * specification</a>.
+ * a cluster.
+ *
+ * <p>In a cluster, the leader of the Raft group that contains the command's documents runs the command. The other nodes
+ * redirect clients to the leader, as in Redis's <a
+ * href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">cluster specification</a>.
+ *
+ * @param cluster null if the server is not part of a cluster
  */
 public record CommandGate(@Nullable Cluster cluster) {
     private static final String UNKNOWN_USER = "NOAUTH Authentication required.";

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The commands about the server: {@code INFO}, {@code CONFIG}, {@code MODULE}, and {@code COMMAND}, and those that
- * request checkpoints and report durability. Acknowledged writes are durable without these commands.
+ * The commands about the server: {@code INFO}, {@code CONFIG}, {@code MODULE}, and {@code COMMAND}, and the commands
+ * that request checkpoints and report durability. Acknowledged writes are durable without a checkpoint.
  */
 public final class ServerCommands {
     private static final Logger LOG = LoggerFactory.getLogger(ServerCommands.class);
