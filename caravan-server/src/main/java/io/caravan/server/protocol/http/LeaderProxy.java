@@ -186,15 +186,8 @@ public final class LeaderProxy {
         }
 
         private void retryLater() {
-            exchange.loop()
-                    .schedule(
-                            () -> {
-                                if (!exchange.over()) {
-                                    exchange.run(this::begin);
-                                }
-                            },
-                            RETRY_MILLIS,
-                            TimeUnit.MILLISECONDS);
+            Runnable again = exchange.untilEnd(() -> exchange.run(this::begin));
+            exchange.loop().schedule(again, RETRY_MILLIS, TimeUnit.MILLISECONDS);
         }
 
         private void forward(ClusterNode leader) {
