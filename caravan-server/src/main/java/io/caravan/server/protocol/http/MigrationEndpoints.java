@@ -35,8 +35,7 @@ public record MigrationEndpoints(Endpoints endpoints) {
         DocumentService documents = endpoints.readiness().documents();
         endpoints.respond(exchange, () -> {
             DocumentInfo info = ReadRequest.find(documents, name);
-            return Response.json(
-                    200, ExportedDocument.of(documents, name, info).asJson());
+            return Response.json(200, ExportedDocument.of(documents, name, info).asJson());
         });
     }
 

@@ -18,4 +18,3 @@
 package io.caravan.server.protocol.http;
 
 import org.jspecify.annotations.NullMarked;
-

@@ -214,7 +214,8 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
             Subcommands changes, Session session, Command command, ResumableRead.Context context) {
         return new LongOperation<Reply>(
                 outcome -> {
-                    Thread thread = new Thread(() -> change(changes, session, command, outcome), "caravan-cluster-change");
+                    Thread thread =
+                            new Thread(() -> change(changes, session, command, outcome), "caravan-cluster-change");
                     thread.setDaemon(true);
                     thread.start();
                 },

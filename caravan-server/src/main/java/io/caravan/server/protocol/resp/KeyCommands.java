@@ -27,8 +27,8 @@ public record KeyCommands(DocumentService documents) {
     private static final Keys SECOND = new Keys(2, 2, 1);
 
     public List<CommandSpec> all() {
-        Subcommands memory =
-                new Subcommands("MEMORY").add("USAGE", "key [SAMPLES count]", 1, 3, (session, command) -> usage(command));
+        Subcommands memory = new Subcommands("MEMORY")
+                .add("USAGE", "key [SAMPLES count]", 1, 3, (session, command) -> usage(command));
         Subcommands object =
                 new Subcommands("OBJECT").add("ENCODING", "key", 1, 1, (session, command) -> encoding(command));
         return List.of(

@@ -27,4 +27,3 @@
 package io.caravan.server.protocol.resp;
 
 import org.jspecify.annotations.NullMarked;
-

@@ -50,7 +50,8 @@ final class HttpFixture implements AutoCloseable {
     /** The origin rules that let web pages from any origin read responses. */
     static final Origins ANY_ORIGIN = new Origins(
             HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, MAX_BODY_BYTES),
-            true, host -> false);
+            true,
+            host -> false);
 
     final ListStore store;
     final DocumentService documents;

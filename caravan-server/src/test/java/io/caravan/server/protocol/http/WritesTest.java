@@ -83,7 +83,8 @@ class WritesTest {
         Route route = new Route(HttpMethod.GET, "/", "test", null, exchange -> {});
         Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
         return new HttpExchange(
-                new ResponseWriter(channel, connectionMemory, head, new Origins(CONFIG, true, host -> false), () -> false),
+                new ResponseWriter(
+                        channel, connectionMemory, head, new Origins(CONFIG, true, host -> false), () -> false),
                 route,
                 Principal.ANYONE,
                 request,

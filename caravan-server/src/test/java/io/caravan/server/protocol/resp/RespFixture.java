@@ -85,8 +85,8 @@ final class RespFixture implements AutoCloseable {
             ServerMetrics metrics) {
         int most = limits.maxWordBytes();
         DiskSpace disk = new DiskSpace(Path.of("."));
-        ServerStatus status =
-                new ServerStatus(documents, network, Durability.MEMORY, most, null, disk, Backups.none(), cluster, 0, System.nanoTime());
+        ServerStatus status = new ServerStatus(
+                documents, network, Durability.MEMORY, most, null, disk, Backups.none(), cluster, 0, System.nanoTime());
         return new RespProtocol(limits, documents, null, null, Backups.none(), status, readers, authenticator, metrics);
     }
 
