@@ -17,6 +17,7 @@ import io.caravan.server.document.space.Spaces;
 import io.caravan.server.net.ClientInfo;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -108,15 +109,10 @@ public final class OperatorEndpoints {
 
     public void backups(HttpExchange exchange) {
         Backups backups = endpoints.readiness().served().backups();
-        endpoints.respond(
-                exchange,
-                () -> Response.json(
-                        200,
-                        Map.of(
-                                "backups",
-                                backups.list().stream()
-                                        .map(OperatorEndpoints::described)
-                                        .toList())));
+        endpoints.respond(exchange, () -> {
+            List<?> listed = backups.list().stream().map(OperatorEndpoints::described).toList();
+            return Response.json(200, Map.of("backups", listed));
+        });
     }
 
     public void backup(HttpExchange exchange) {
@@ -165,13 +161,10 @@ public final class OperatorEndpoints {
 
     public void spaces(HttpExchange exchange) {
         Spaces spaces = endpoints.readiness().documents().spaces();
-        endpoints.respond(
-                exchange,
-                () -> Response.json(
-                        200,
-                        Map.of(
-                                "spaces",
-                                spaces.all().stream().map(Described::of).toList())));
+        endpoints.respond(exchange, () -> {
+            List<?> listed = spaces.all().stream().map(Described::of).toList();
+            return Response.json(200, Map.of("spaces", listed));
+        });
     }
 
     public void space(HttpExchange exchange) {
