@@ -110,7 +110,8 @@ public final class OperatorEndpoints {
     public void backups(HttpExchange exchange) {
         Backups backups = endpoints.readiness().served().backups();
         endpoints.respond(exchange, () -> {
-            List<?> listed = backups.list().stream().map(OperatorEndpoints::described).toList();
+            List<?> listed =
+                    backups.list().stream().map(OperatorEndpoints::described).toList();
             return Response.json(200, Map.of("backups", listed));
         });
     }
