@@ -24,11 +24,11 @@ import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.Statistics;
 import io.caravan.server.net.Network;
+import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.protocol.http.HttpProtocol;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.connection.ServerContext;
+import io.caravan.server.protocol.http.ServerContext;
 import io.caravan.server.protocol.resp.RespProtocol;
-import io.caravan.server.protocol.resp.commands.ServerStatus;
+import io.caravan.server.protocol.resp.ServerStatus;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -204,7 +204,8 @@ public final class Server implements AutoCloseable {
                 disk,
                 backups,
                 cluster,
-                httpAddress == null ? 0 : httpAddress.getPort());
+                httpAddress == null ? 0 : httpAddress.getPort(),
+                System.nanoTime());
         RespProtocol resp = new RespProtocol(
                 config.limits(),
                 opened,

@@ -9,36 +9,6 @@ import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WireProtocol;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespLimits;
-import io.caravan.server.protocol.resp.commands.ArchiveCommands;
-import io.caravan.server.protocol.resp.commands.BackupCommands;
-import io.caravan.server.protocol.resp.commands.ClientCommands;
-import io.caravan.server.protocol.resp.commands.ClusterCommands;
-import io.caravan.server.protocol.resp.commands.ConnectionCommands;
-import io.caravan.server.protocol.resp.commands.ExpiryCommands;
-import io.caravan.server.protocol.resp.commands.ExtensionCommands;
-import io.caravan.server.protocol.resp.commands.KeyCommands;
-import io.caravan.server.protocol.resp.commands.ListCommands;
-import io.caravan.server.protocol.resp.commands.MigrationCommands;
-import io.caravan.server.protocol.resp.commands.PersistenceCommands;
-import io.caravan.server.protocol.resp.commands.PopCommands;
-import io.caravan.server.protocol.resp.commands.PubSubCommands;
-import io.caravan.server.protocol.resp.commands.ScanCommands;
-import io.caravan.server.protocol.resp.commands.ServerCommands;
-import io.caravan.server.protocol.resp.commands.ServerStatus;
-import io.caravan.server.protocol.resp.commands.SlowLog;
-import io.caravan.server.protocol.resp.commands.SpaceCommands;
-import io.caravan.server.protocol.resp.commands.TransactionCommands;
-import io.caravan.server.protocol.resp.dispatch.Channels;
-import io.caravan.server.protocol.resp.dispatch.ClusterRouting;
-import io.caravan.server.protocol.resp.dispatch.CommandGate;
-import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.Session;
-import io.caravan.server.protocol.resp.dispatch.Subscriber;
-import io.caravan.server.protocol.resp.reply.PendingReply;
-import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -71,18 +41,9 @@ public final class RespProtocol implements WireProtocol {
     private final Channels channels = new Channels();
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
-    private final ClusterRouting placement;
+    private final CommandGate gate;
 
-    /**
-     * Creates the protocol for these documents.
-     *
-     * @param archiver null if documents are not archived
-     * @param restores null if documents cannot be restored from an archive
-     * @param backups makes backups of the store
-     * @param readers runs reads, which may wait
-     * @param authenticator authenticates clients
-     * @param metrics counts requests and connections
-     */
+    /** Creates the protocol. The {@code readers} run reads, which may wait. */
     public RespProtocol(
             RespLimits limits,
             DocumentService documents,
@@ -98,7 +59,7 @@ public final class RespProtocol implements WireProtocol {
         this.readers = readers;
         this.authenticator = authenticator;
         this.metrics = metrics;
-        this.placement = new ClusterRouting(status.cluster());
+        this.gate = new CommandGate(status.cluster());
         InstantSource clock = InstantSource.system();
         this.slowLog = new SlowLog(clock);
         metrics.connections("resp", sessions::size);
@@ -113,13 +74,10 @@ public final class RespProtocol implements WireProtocol {
                         new ExpiryCommands(documents, clock).all(),
                         new ExtensionCommands(documents).all(),
                         new MigrationCommands(documents).all(),
-                        new ArchiveCommands(archiver, restores).all(),
-                        new BackupCommands(backups).all(),
-                        new SpaceCommands(documents).all(),
+                        new OperatorCommands(documents, archiver, restores, backups).all(),
                         PubSubCommands.all(channels),
-                        new TransactionCommands(limits).all(),
-                        new PersistenceCommands(documents, status, readers, clock).all(),
-                        new ServerCommands(status, table).all(),
+                        Transaction.commands(limits),
+                        new ServerCommands(documents, status, readers, clock, table).all(),
                         new ClientCommands(sessions.values()).all(),
                         slowLog.all(),
                         ClusterCommands.all(status.cluster(), documents),
@@ -149,7 +107,6 @@ public final class RespProtocol implements WireProtocol {
         return documents;
     }
 
-    /** Returns the executor that runs reads, which may wait. */
     Executor readers() {
         return readers;
     }
@@ -173,13 +130,12 @@ public final class RespProtocol implements WireProtocol {
      * is stopping.
      */
     boolean redirects() {
-        return placement.elsewhere();
+        return gate.elsewhere();
     }
 
     /** Returns the error with which to reject the command, or null if the command may run on this server now. */
     Reply.@Nullable Error reject(Session session, @Nullable CommandSpec spec, Command command) {
-        Reply.Error rejection = CommandGate.reject(session, spec, command);
-        return rejection != null || spec == null ? rejection : placement.reject(spec, command);
+        return gate.reject(session, spec, command);
     }
 
     /** Returns a session for a new connection. Other clients can see the session until {@link #forget}. */
@@ -198,7 +154,6 @@ public final class RespProtocol implements WireProtocol {
         sessions.remove(session.id());
     }
 
-    /** Enables a connection to subscribe to channels. */
     void enableSubscriptions(Session session, ReplyQueue replies) {
         session.subscriber(new Subscriber(channels, session, replies));
     }

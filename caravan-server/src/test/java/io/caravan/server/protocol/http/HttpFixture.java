@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.DocumentDurability;
@@ -14,9 +15,6 @@ import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
 import io.caravan.server.net.Transport;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Origins;
-import io.caravan.server.protocol.http.connection.ServerContext;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -32,6 +30,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -51,7 +50,8 @@ final class HttpFixture implements AutoCloseable {
     /** The origin rules that let web pages from any origin read responses. */
     static final Origins ANY_ORIGIN = new Origins(
             HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, MAX_BODY_BYTES),
-            true);
+            true,
+            host -> false);
 
     final ListStore store;
     final DocumentService documents;
@@ -142,7 +142,7 @@ final class HttpFixture implements AutoCloseable {
     }
 
     HttpFixture serve() {
-        server.serve(ServerContext.of(documents));
+        server.serve(new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of()));
         return this;
     }
 

@@ -7,14 +7,6 @@ import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Response;
-import io.caravan.server.protocol.http.connection.HttpAuthorizer;
-import io.caravan.server.protocol.http.connection.HttpConnection;
-import io.caravan.server.protocol.http.connection.HttpExchange;
-import io.caravan.server.protocol.http.connection.HttpService;
-import io.caravan.server.protocol.http.connection.Readiness;
-import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -49,21 +41,22 @@ class HttpPipeliningTest {
     void connect() {
         HttpConfig config =
                 new HttpConfig(new InetSocketAddress(0), 10_000, 1000, LONG, LONG, LONG, Set.of(), Set.of());
+        Route.Endpoint size = exchange -> {
+            sizes.add(exchange.request().body().length);
+            exchange.respond(text("got"));
+        };
+        Route.Endpoint broken = exchange -> {
+            throw new StackOverflowError();
+        };
         List<Route> routes = List.of(
-                new Route(HttpMethod.GET, "/now", "now", null, Set.of(200), exchange -> exchange.respond(text("now"))),
-                new Route(HttpMethod.GET, "/later", "later", null, Set.of(200), waiting::add),
-                new Route(HttpMethod.POST, "/size", "size", null, Set.of(200), exchange -> {
-                    sizes.add(exchange.request().body().length);
-                    exchange.respond(text("got"));
-                }),
-                new Route(HttpMethod.GET, "/broken", "broken", null, Set.of(200), exchange -> {
-                    throw new StackOverflowError();
-                }));
-        HttpService service =
-                new HttpService(config, routes, new HttpAuthorizer(Authenticator.open()), new Readiness(null), metrics);
+                new Route(HttpMethod.GET, "/now", "now", null, exchange -> exchange.respond(text("now")), 200),
+                new Route(HttpMethod.GET, "/later", "later", null, waiting::add, 200),
+                new Route(HttpMethod.POST, "/size", "size", null, size, 200),
+                new Route(HttpMethod.GET, "/broken", "broken", null, broken, 200));
+        HttpProtocol protocol = new HttpProtocol(config, Authenticator.open(), metrics, null, any -> routes);
         channel = new EmbeddedChannel();
         connectionMemory = Unbounded.memory(channel);
-        HttpConnection connection = new HttpConnection(channel, service, connectionMemory);
+        HttpConnection connection = new HttpConnection(channel, protocol, connectionMemory);
         channel.pipeline().addLast(connectionMemory, connection.decoder(), new HttpResponseEncoder(), connection);
     }
 

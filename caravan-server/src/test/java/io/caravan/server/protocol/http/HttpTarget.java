@@ -5,15 +5,6 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import io.caravan.catalog.DocumentName;
 import io.caravan.fuzz.FuzzTarget;
 import io.caravan.fuzz.MemoryUse;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Offset;
-import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.Request;
-import io.caravan.server.protocol.http.codec.RequestDecoder;
-import io.caravan.server.protocol.http.codec.StreamHeaders;
-import io.caravan.server.protocol.http.codec.StreamName;
-import io.caravan.server.protocol.http.connection.IncomingRequest;
-import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -26,7 +17,6 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 
 /**
  * A fuzz target that decodes arbitrary bytes as HTTP, both all at once and in pieces. The first input byte is the piece
@@ -40,7 +30,7 @@ public final class HttpTarget implements FuzzTarget {
     private static final String END = "(end) ";
 
     private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1000, 1 << 20);
-    private static final Route ROUTE = new Route(HttpMethod.POST, "*", "test", null, Set.of(), exchange -> {});
+    private static final Route ROUTE = new Route(HttpMethod.POST, "*", "test", null, exchange -> {});
     /** The memory of a channel, its pipeline, and its buffers. */
     private static final long FIXED_BYTES = 1 << 20;
     /** The maximum memory per input byte. A head with many short headers needs the most. */

@@ -5,9 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.caravan.ListStore;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Origins;
-import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.security.Authenticator;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -137,7 +134,7 @@ class OriginsTest {
         try {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(listensOn), 0);
             HttpConfig config = HttpConfig.of(address, 1, 1 << 20).withAllowedHosts(List.of(allowedHosts));
-            new Origins(config, false).check(HttpMethod.GET, new DefaultHttpHeaders().set("Host", host));
+            new Origins(config, false, any -> false).check(HttpMethod.GET, new DefaultHttpHeaders().set("Host", host));
             return true;
         } catch (Problem rejected) {
             assertThat(rejected.code()).isEqualTo("foreign_host");

@@ -7,21 +7,11 @@ import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Origins;
-import io.caravan.server.protocol.http.codec.Query;
-import io.caravan.server.protocol.http.codec.Request;
-import io.caravan.server.protocol.http.codec.ResponseWriter;
-import io.caravan.server.protocol.http.connection.HttpExchange;
-import io.caravan.server.protocol.http.connection.Readiness;
-import io.caravan.server.protocol.http.connection.Route;
-import io.caravan.server.protocol.http.connection.ServerContext;
-import io.caravan.server.protocol.http.endpoint.Cursors;
-import io.caravan.server.protocol.http.endpoint.Endpoints;
 import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.DefaultHttpRequest;
@@ -30,14 +20,13 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
-import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +35,6 @@ import org.junit.jupiter.api.Test;
 class WritesTest {
     private static final long LIMIT = 1_000;
     private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);
-    private static final Cursors CURSORS = new Cursors(InstantSource.system(), bound -> 0);
 
     private final ListStore memory = ListStore.inMemory();
     private final List<String> calls = new ArrayList<>();
@@ -79,8 +67,8 @@ class WritesTest {
                 });
         documents = new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
         Readiness readiness = new Readiness(null);
-        readiness.serve(ServerContext.of(documents));
-        endpoints = new Endpoints(readiness, readers::add, CONFIG, CURSORS, true);
+        readiness.serve(new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of()));
+        endpoints = new Endpoints(readiness, readers::add, CONFIG, true);
     }
 
     @AfterEach
@@ -92,10 +80,11 @@ class WritesTest {
 
     private HttpExchange exchange() {
         HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
-        Route route = new Route(HttpMethod.GET, "/", "test", null, Set.of(), exchange -> {});
+        Route route = new Route(HttpMethod.GET, "/", "test", null, exchange -> {});
         Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
         return new HttpExchange(
-                new ResponseWriter(channel, connectionMemory, head, new Origins(CONFIG, true), () -> false),
+                new ResponseWriter(
+                        channel, connectionMemory, head, new Origins(CONFIG, true, host -> false), () -> false),
                 route,
                 Principal.ANYONE,
                 request,

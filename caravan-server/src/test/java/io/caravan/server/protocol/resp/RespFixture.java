@@ -17,9 +17,6 @@ import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.RespLimits;
-import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.caravan.server.security.Authenticator;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -95,8 +92,8 @@ final class RespFixture implements AutoCloseable {
             ServerMetrics metrics) {
         int most = limits.maxWordBytes();
         DiskSpace disk = new DiskSpace(Path.of("."));
-        ServerStatus status =
-                new ServerStatus(documents, network, Durability.MEMORY, most, null, disk, Backups.none(), cluster, 0);
+        ServerStatus status = new ServerStatus(
+                documents, network, Durability.MEMORY, most, null, disk, Backups.none(), cluster, 0, System.nanoTime());
         return new RespProtocol(limits, documents, null, null, Backups.none(), status, readers, authenticator, metrics);
     }
 
