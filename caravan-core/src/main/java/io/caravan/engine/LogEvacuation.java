@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -469,7 +470,9 @@ final class LogEvacuation {
         private final HeapFile heapFile;
         private final LogSegments log;
         private final List<CorruptStoreException> damaged = new ArrayList<>();
-        private ByteBuffer buffer = allocate(StoreFile.CACHED_TOGETHER_BYTES);
+        private final CRC32C crc = new CRC32C();
+        private final ByteBuffer buffer =
+                ByteBuffer.allocateDirect(StoreFile.CACHED_TOGETHER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         /** The heap address of the buffer's first byte. */
         private long bufferAddress;
 
@@ -489,14 +492,12 @@ final class LogEvacuation {
          * @throws IOException if the disk cannot read the entry, or has no space for it
          */
         void copy(long lsn, int length, long address, long id, long creationLsn, long sequence) throws IOException {
-            int bytes = EntryLayout.entryBytes(length);
-            int at = makeRoom(address, bytes);
+            if (address != bufferAddress + buffer.position()) {
+                writeOut();
+                bufferAddress = address;
+            }
             try {
-                if (!log.copy(lsn, buffer, bytes)) {
-                    throw new IllegalStateException(
-                            "the index has an entry at LSN " + lsn + ", which is no longer in the log");
-                }
-                if (!EntryLayout.valid(buffer, at, length, id, creationLsn, sequence)) {
+                if (!copyAndCheck(lsn, length, id, creationLsn, sequence)) {
                     damaged.add(log.corrupt(lsn, id, sequence, DAMAGED));
                 }
             } catch (InternalError unreadable) {
@@ -505,20 +506,37 @@ final class LogEvacuation {
             }
         }
 
-        /** Makes room in the buffer for an entry at this heap address. Returns the entry's index in the buffer. */
-        private int makeRoom(long address, int bytes) throws IOException {
-            if (address != bufferAddress + buffer.position() || bytes > buffer.remaining()) {
-                writeOut();
-                bufferAddress = address;
+        private boolean copyAndCheck(long lsn, int length, long id, long creationLsn, long sequence)
+                throws IOException {
+            crc.reset();
+            int bytes = EntryLayout.entryBytes(length);
+            int valueEnd = EntryLayout.VALUE + length;
+            int checksum = 0;
+            int foundLength = 0;
+            for (int done = 0; done < bytes; ) {
+                if (!buffer.hasRemaining()) {
+                    writeOut();
+                }
+                int at = buffer.position();
+                int part = Math.min(bytes - done, buffer.remaining());
+                if (!log.copy(lsn + done, buffer, part)) {
+                    throw new IllegalStateException(
+                            "the index has an entry at LSN " + (lsn + done) + ", which is no longer in the log");
+                }
+                if (done == 0) {
+                    // Entries and the buffer are multiples of 8 bytes long, so these 8 bytes are contiguous.
+                    checksum = buffer.getInt(at + EntryLayout.CHECKSUM);
+                    foundLength = buffer.getInt(at + EntryLayout.LENGTH);
+                }
+                int from = Math.max(done, EntryLayout.VALUE);
+                int to = Math.min(done + part, valueEnd);
+                if (from < to) {
+                    crc.update(buffer.duplicate().limit(at + to - done).position(at + from - done));
+                }
+                done += part;
             }
-            if (bytes > buffer.capacity()) {
-                buffer = allocate(bytes);
-            }
-            return buffer.position();
-        }
-
-        private static ByteBuffer allocate(int bytes) {
-            return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
+            return foundLength == length
+                    && checksum == EntryLayout.checksum((int) crc.getValue(), length, id, creationLsn, sequence);
         }
 
         private void writeOut() throws IOException {
