@@ -28,6 +28,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -336,10 +337,14 @@ abstract class DocumentWrites extends DocumentReads {
      */
     public void onWritable(ScheduledExecutorService loop, boolean afterTry, Runnable action) {
         store.onWritable(() -> {
-            if (afterTry) {
-                loop.schedule(action, RETRY_NANOS, TimeUnit.NANOSECONDS);
-            } else {
-                loop.execute(action);
+            try {
+                if (afterTry) {
+                    loop.schedule(action, RETRY_NANOS, TimeUnit.NANOSECONDS);
+                } else {
+                    loop.execute(action);
+                }
+            } catch (RejectedExecutionException stopped) {
+                // The event loop has ended, and with it the connection that waited.
             }
         });
     }

@@ -1,12 +1,12 @@
 package io.caravan.server.cli.client;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -30,7 +30,8 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
     private final Duration timeout;
     private final BlockingQueue<Part> arrived = new LinkedBlockingQueue<>();
     private final CompletableFuture<Flow.Subscription> subscription = new CompletableFuture<>();
-    private ByteBuf current = Unpooled.EMPTY_BUFFER;
+    private Iterator<ByteBuffer> buffers = Collections.emptyIterator();
+    private ByteBuffer current = ByteBuffer.allocate(0);
     private @Nullable Part end;
 
     TimedBody(Duration timeout) {
@@ -74,8 +75,10 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
         if (length == 0) {
             return 0;
         }
-        while (!current.isReadable()) {
-            if (end == null) {
+        while (!current.hasRemaining()) {
+            if (buffers.hasNext()) {
+                current = buffers.next();
+            } else if (end == null) {
                 await();
             } else if (end.error() != null) {
                 throw new IOException("the response was cut off: " + end.error().getMessage(), end.error());
@@ -83,8 +86,8 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
                 return -1;
             }
         }
-        int count = Math.min(length, current.readableBytes());
-        current.readBytes(to, offset, count);
+        int count = Math.min(length, current.remaining());
+        current.get(to, offset, count);
         return count;
     }
 
@@ -102,7 +105,7 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
         if (part.last()) {
             end = part;
         } else {
-            current = Unpooled.wrappedBuffer(part.bytes().toArray(ByteBuffer[]::new));
+            buffers = part.bytes().iterator();
             subscription.join().request(1);
         }
     }

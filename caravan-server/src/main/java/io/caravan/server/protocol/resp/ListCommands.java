@@ -57,11 +57,15 @@ public record ListCommands(DocumentService documents) {
         return Reply.of(values.isEmpty() ? null : values.get(0));
     }
 
+    static Reply bulks(List<byte[]> values) {
+        return new Reply.Array(values.stream().map(Reply.Bulk::new).toList());
+    }
+
     private Change rangeInTransaction(Session session, Command command) {
         IndexRange range = IndexRange.of(command);
         return Change.of(
                 name(command),
-                document -> Reply.Array.of(values(document, range).toArray()));
+                document -> bulks(values(document, range)));
     }
 
     private Change indexInTransaction(Session session, Command command) {

@@ -59,7 +59,7 @@ public final class PopCommands {
                 return single ? Reply.Null.BULK : Reply.Null.ARRAY;
             }
             List<byte[]> values = take(document, info, count);
-            return single ? ListCommands.one(values) : Reply.Array.of(values.toArray());
+            return single ? ListCommands.one(values) : ListCommands.bulks(values);
         });
     }
 
