@@ -24,11 +24,12 @@ import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.Statistics;
 import io.caravan.server.net.Network;
-import io.caravan.server.protocol.http.HttpConfig;
-import io.caravan.server.protocol.http.HttpProtocol;
-import io.caravan.server.protocol.http.ServerContext;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.connection.HttpProtocol;
+import io.caravan.server.protocol.http.endpoint.Routes;
+import io.caravan.server.protocol.http.connection.ServerContext;
 import io.caravan.server.protocol.resp.RespProtocol;
-import io.caravan.server.protocol.resp.ServerStatus;
+import io.caravan.server.protocol.resp.commands.ServerStatus;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -95,11 +96,10 @@ public final class Server implements AutoCloseable {
                 ? null
                 : new HttpProtocol(
                         httpConfig,
-                        readers,
                         config.authenticator(),
                         metrics,
-                        config.network().transport(),
-                        cluster);
+                        cluster,
+                        Routes.all(readers, config.network().transport()));
         try {
             httpAddress =
                     http == null || httpConfig == null ? null : network.listen(httpConfig.address(), "--http", http);

@@ -2,18 +2,18 @@ package io.caravan.server.app;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.server.protocol.http.HttpConfig;
+import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
-import io.caravan.server.protocol.resp.RespLimits;
+import io.caravan.server.protocol.resp.codec.RespLimits;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse;
 import java.util.function.UnaryOperator;
 
 /** A server that has an in-memory store and listens on a loopback port. */

@@ -3,13 +3,13 @@ package io.caravan.server.cli.migration;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.HttpLink;
 import io.caravan.server.cli.client.HttpLink.Response;
+import io.caravan.server.cli.client.HttpLink;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.document.ValueSource;
 import io.caravan.server.document.ContentTypes;
-import io.caravan.server.protocol.http.StreamHeaders;
-import io.caravan.server.protocol.http.StreamName;
+import io.caravan.server.protocol.http.codec.StreamHeaders;
+import io.caravan.server.protocol.http.codec.StreamName;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.time.DateTimeException;
