@@ -7,15 +7,16 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The period during which an owner may write to its archive without reading the root again: it ends {@link #LENGTH}
- * after the owner's last check. After a takeover, the new owner writes nothing for {@link #TAKEOVER_DELAY}. By then, its
- * predecessor has read the new root, or will read it before its next write. Each server measures with its own monotonic
- * clock, so clocks need not be synchronized.
+ * after the owner's last check. After a takeover, the new owner writes nothing for {@link #TAKEOVER_DELAY}. By then,
+ * its predecessor has read the new root, or will read it before its next write. Each server measures with its own
+ * monotonic clock, so clocks need not be synchronized.
  *
  * <p>No condition of an object store spans two objects, so the check and the write are two requests. After a takeover,
  * two kinds of owner can still replace a manifest that their successor has not written yet:
  *
  * <ul>
- *   <li>a process that is paused between the two requests, or whose request takes longer than {@link #TAKEOVER_DELAY} allows
+ *   <li>a process that is paused between the two requests, or whose request takes longer than {@link #TAKEOVER_DELAY}
+ *   allows
  *   <li>a machine that is suspended, and whose monotonic clock does not advance during the suspension
  * </ul>
  *

@@ -214,19 +214,20 @@ public final class Pruning {
      *   <li>Delete the manifest, if the document has expired.
      * </ol>
      *
-     * <p>A run may end between any two steps. No manifest then names the remaining objects, and the next run deletes them.
+     * <p>A run may end between any two steps. No manifest then names the remaining objects, and the next run deletes
+     * them.
      *
      * <p>Snapshots that no manifest names are deleted in two cases:
      *
      * <ol>
-     *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, so they
-     *   can no longer be committed. If the document was deleted, the snapshots must also be settled. Otherwise, an attempt
-     *   to archive that assumes there is no manifest could commit them after the manifest has been deleted.
+     *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, so
+     *   they can no longer be committed. If the document was deleted, the snapshots must also be settled. Otherwise, an
+     *   attempt to archive that assumes there is no manifest could commit them after the manifest has been deleted.
      *   <li>An earlier owner put them, and they are settled.
      * </ol>
      *
-     * <p>A snapshot is settled if it was put more than a day before the newest object of the archive, by the object store's
-     * own clock. No attempt to archive a document takes that long. Not thread-safe.
+     * <p>A snapshot is settled if it was put more than a day before the newest object of the archive, by the object
+     * store's own clock. No attempt to archive a document takes that long. Not thread-safe.
      */
     final class DocumentPruner {
         /** Maximum number of attempts. Each conflict means that a server has just archived the document. */

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A step that the source server performs when a document is moved to another server, requested by a client over any
- * protocol. First, the document is fenced, so that it cannot change. Once the target server has the complete document, a
- * redirect replaces the document on the source server.
+ * protocol. First, the document is fenced, so that it cannot change. Once the target server has the complete document,
+ * a redirect replaces the document on the source server.
  *
  * @param holder the number of the run that performs the move, if the step requires one
  * @param to the target of the fence; null for other steps

@@ -78,8 +78,8 @@ public interface ObjectStore extends AutoCloseable {
     String putIf(String key, byte[] content, @Nullable String tag);
 
     /**
-     * Calls the action for each object whose key starts with the prefix, in the byte order of the keys. It lists page by
-     * page, so memory does not limit the number of objects.
+     * Calls the action for each object whose key starts with the prefix, in the byte order of the keys. It lists page
+     * by page, so memory does not limit the number of objects.
      *
      * @param prefix a directory with a slash at its end, or empty
      * @param after only keys above this one are listed; empty for all

@@ -14,14 +14,13 @@ import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
-import io.caravan.server.archive.restore.Drills.DrillReport;
 import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.Outcome;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.document.ScanPage;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
@@ -280,8 +279,8 @@ public final class Drills implements AutoCloseable {
         }
 
         /**
-         * Hashes values of the live document, if it belongs to the generation's incarnation and has all of these values.
-         * Returns null otherwise.
+         * Hashes values of the live document, if it belongs to the generation's incarnation and has all of these
+         * values. Returns null otherwise.
          */
         private @Nullable String liveHash(DocumentName name, Generation generation, long from, long to) {
             SequenceHash hash = new SequenceHash(from, to, info -> {

@@ -75,9 +75,10 @@ public final class WholeRestore {
     private final AtomicReference<@Nullable RuntimeException> end = new AtomicReference<>();
 
     /**
-     * Restores all documents of an archive to a store that no server is using. On return, the restored documents are on disk, and the store is
-     * closed. Until all documents are restored, the store is marked as incomplete, so that no server serves it as a
-     * complete one. A document that was restored from an older generation does not count as missing.
+     * Restores all documents of an archive to a store that no server is using. On return, the restored documents are on
+     * disk, and the store is closed. Until all documents are restored, the store is marked as incomplete, so that no
+     * server serves it as a complete one. A document that was restored from an older generation does not count as
+     * missing.
      *
      * @param config the configuration of the store, which is created if it is missing. It must accept the longest value
      *     in the archive

@@ -107,7 +107,7 @@ public abstract class ClientCommand extends CliCommand {
     }
 
     /** Sets the exit code for documents that were rejected or not read, although others were transferred. */
-    protected final void exitIfIncomplete(boolean incomplete) {
+    protected final void setIncomplete(boolean incomplete) {
         exitWith(incomplete ? ClientException.OTHER_STATE : CommandLine.ExitCode.OK);
     }
 

@@ -200,8 +200,8 @@ public final class ConnectionOptions {
     }
 
     /**
-     * Parses a URL, or throws {@link ParameterException} with the message {@code form}. The exception does not quote the
-     * URL, because it may contain a password.
+     * Parses a URL, or throws {@link ParameterException} with the message {@code form}. The exception does not quote
+     * the URL, because it may contain a password.
      */
     private URI uri(String url, Set<String> schemes, String form) {
         URI uri;

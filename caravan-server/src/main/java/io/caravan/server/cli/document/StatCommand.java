@@ -64,7 +64,9 @@ public final class StatCommand extends ClientCommand {
         if (json()) {
             output.object(fields -> {
                 fields.writeStringField("name", wanted);
-                Output.fields(fields, info);
+                for (Map.Entry<String, @Nullable Object> entry : info.entrySet()) {
+                    fields.writeObjectField(entry.getKey(), entry.getValue());
+                }
             });
             return;
         }

@@ -95,7 +95,7 @@ public final class CopyCommand extends ClientCommand {
                 }
                 print(output, follower.line(), follower::write);
                 output.flush();
-                exitIfIncomplete(follower.rejected() > 0);
+                setIncomplete(follower.rejected() > 0);
             };
             runUntilSignal(servers::stop, work);
         }
@@ -116,7 +116,7 @@ public final class CopyCommand extends ClientCommand {
             }
             importer.finish();
             exporter.failures().forEach(this::printMessage);
-            exitIfIncomplete(
+            setIncomplete(
                     totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty());
             print(output, "copied " + totals.transferred("document") + totals.others(), totals::writeAll);
         }

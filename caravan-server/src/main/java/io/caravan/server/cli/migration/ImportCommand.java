@@ -137,7 +137,7 @@ public final class ImportCommand extends ClientCommand {
                         () -> connectionOptions.redis(url, login), this::connect, existing, this::printMessage);
                 Progress progress = showProgress(lists::progress)) {
             lists.run();
-            exitIfIncomplete(lists.rejected() > 0);
+            setIncomplete(lists.rejected() > 0);
             print(output, lists.line(), lists::write);
         }
     }
@@ -163,7 +163,7 @@ public final class ImportCommand extends ClientCommand {
     }
 
     private void print(Output output, TransferTotals totals, String thing) throws IOException {
-        exitIfIncomplete(totals.number(Outcome.REJECTED) > 0);
+        setIncomplete(totals.number(Outcome.REJECTED) > 0);
         print(output, "imported " + totals.transferred(thing) + totals.others(), totals::writeAll);
     }
 }

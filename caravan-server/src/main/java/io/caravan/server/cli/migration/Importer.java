@@ -379,8 +379,8 @@ final class Importer implements DocumentReceiver {
         }
 
         /**
-         * Whether the server's document may be a copy of this one. If this document was sent, the server's may be longer,
-         * because of later appends. If it was not sent, both must end at the same sequence.
+         * Whether the server's document may be a copy of this one. If this document was sent, the server's may be
+         * longer, because of later appends. If it was not sent, both must end at the same sequence.
          */
         private boolean isComparable() {
             if (there == null || there.first() != document.first()) {

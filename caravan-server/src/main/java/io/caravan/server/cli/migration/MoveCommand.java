@@ -103,7 +103,7 @@ public final class MoveCommand extends ClientCommand {
                     migration.one(one);
                 }
             }
-            exitIfIncomplete(follower.rejected() > 0);
+            setIncomplete(follower.rejected() > 0);
             print(output, migration.line(), migration::write);
         }
     }

@@ -53,7 +53,7 @@ final class RedisLists implements AutoCloseable {
     private final ServerConnection redis;
     private final int maxValueBytes;
     /** Receives the keys that cannot be imported, and the lists that have changed since they were read. */
-    private final RedisImport findings;
+    private final RedisImport result;
 
     private byte[] cursor = START;
     /** The estimated size of the largest of the recent short lists. */
@@ -67,10 +67,10 @@ final class RedisLists implements AutoCloseable {
      *
      * @param maxValueBytes the maximum length of a value; a list with a longer value cannot be imported
      */
-    RedisLists(ServerConnection redis, int maxValueBytes, RedisImport findings) {
+    RedisLists(ServerConnection redis, int maxValueBytes, RedisImport result) {
         this.redis = redis;
         this.maxValueBytes = maxValueBytes;
-        this.findings = findings;
+        this.result = result;
     }
 
     /**
@@ -98,7 +98,7 @@ final class RedisLists implements AutoCloseable {
             if (name.isWhole() && name.length() > 0) {
                 names.add(DocumentName.of(name.bytes()));
             } else {
-                findings.invalid(
+                result.invalid(
                         name.bytes(),
                         "has a name of " + name.length() + " bytes; a document's has 1 to " + DocumentName.MAX_BYTES);
             }
@@ -191,7 +191,7 @@ final class RedisLists implements AutoCloseable {
                 to.end();
             } else {
                 to.abandon();
-                findings.invalid(name, invalid);
+                result.invalid(name, invalid);
             }
         }
     }
@@ -218,13 +218,13 @@ final class RedisLists implements AutoCloseable {
             if (whole && (unchanged || sameEnds(reading))) {
                 reading.end();
                 if (!unchanged) {
-                    findings.changed();
+                    result.changed();
                 }
                 return;
             }
             to.abandon();
         }
-        findings.invalid(name, "changes too fast to be read");
+        result.invalid(name, "changes too fast to be read");
     }
 
     /** Reads a list in slices; returns whether all values were present. */
@@ -286,9 +286,9 @@ final class RedisLists implements AutoCloseable {
         for (byte[] name : others) {
             String type = redis.status();
             if (type.equals("list")) {
-                findings.changed();
+                result.changed();
             } else if (!type.equals("none")) {
-                findings.other(name, type);
+                result.other(name, type);
             }
         }
         others.clear();

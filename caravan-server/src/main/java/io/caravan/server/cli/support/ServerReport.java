@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ParameterException;
 
 /** Collects data from a running server, as far as it responds and permissions allow. */
 final class ServerReport {
@@ -156,7 +157,7 @@ final class ServerReport {
                     "server/store.json",
                     "the log and the heap by segment",
                     body -> shown(Allowed.LAYOUT, body));
-        } catch (IOException down) {
+        } catch (IOException | ParameterException down) {
             missing(
                     "server over HTTP",
                     "no server responds at --http-port, or not in time, or not in the form of a server",

@@ -136,8 +136,8 @@ public record MigrationEndpoints(Endpoints endpoints) {
     }
 
     /**
-     * The body of an import step: <code>{"attributes": {...}, "values": ["Base64", ...]}</code>. Both fields are optional,
-     * and the body may be empty.
+     * The body of an import step: <code>{"attributes": {...}, "values": ["Base64", ...]}</code>. Both fields are
+     * optional, and the body may be empty.
      */
     record ImportBody(Map<String, Object> attributes, List<byte[]> values) {
         ImportBody(@Nullable Map<String, Object> attributes, @Nullable List<byte[]> values) {

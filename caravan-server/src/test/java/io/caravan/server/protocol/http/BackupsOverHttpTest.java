@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests backups that administrators start and monitor over HTTP. */
-class BackupEndpointsTest {
+class BackupsOverHttpTest {
     private static final String[] ADMIN = {"Authorization", "Bearer administers"};
     private static final String[] EDITOR = {"Authorization", "Bearer reads-and-writes"};
 
