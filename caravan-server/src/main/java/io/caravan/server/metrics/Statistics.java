@@ -361,7 +361,10 @@ public final class Statistics {
                     "level",
                     "durability of an acknowledged write: 1 `memory`, 2 `process`, 3 `sync`, 4 `replicated`",
                     space -> 1 + space.durability().ordinal()),
-            space("writes", "appends and creations since the start", space -> space.status().writes()),
+            space(
+                    "writes",
+                    "appends and creations since the start",
+                    space -> space.status().writes()),
             space(
                     "written.bytes",
                     "bytes appended since the start",

@@ -11,7 +11,6 @@ import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.netty.util.concurrent.DefaultThreadFactory;

@@ -3,8 +3,8 @@ package io.caravan.server.cli.migration;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.HttpLink.Response;
 import io.caravan.server.cli.client.HttpLink;
+import io.caravan.server.cli.client.HttpLink.Response;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.document.ValueSource;
 import io.caravan.server.document.ContentTypes;

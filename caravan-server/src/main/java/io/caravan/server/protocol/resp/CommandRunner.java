@@ -2,8 +2,8 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.NotWritableException;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.document.Prefetch;
+import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;

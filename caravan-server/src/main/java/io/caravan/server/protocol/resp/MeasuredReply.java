@@ -1,7 +1,7 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.commands.SlowLog;

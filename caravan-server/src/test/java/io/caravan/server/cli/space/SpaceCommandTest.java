@@ -79,7 +79,8 @@ class SpaceCommandTest {
                 .get("set")
                 .getUsageMessage();
         String document = Files.readString(Path.of("../docs/server/spaces.md"));
-        String openApi = Files.readString(Path.of("src/main/resources/io/caravan/server/protocol/http/endpoint/openapi.json"));
+        String openApi =
+                Files.readString(Path.of("src/main/resources/io/caravan/server/protocol/http/endpoint/openapi.json"));
         for (SpaceSetting setting : SpaceSetting.values()) {
             assertThat(help).contains("  " + setting.key() + " ");
             assertThat(document).contains("`" + setting.key() + "`");

@@ -18,8 +18,8 @@ import io.caravan.server.net.Transport;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
 import io.caravan.server.protocol.http.connection.HttpProtocol;
-import io.caravan.server.protocol.http.endpoint.Routes;
 import io.caravan.server.protocol.http.connection.ServerContext;
+import io.caravan.server.protocol.http.endpoint.Routes;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -28,11 +28,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -98,8 +98,7 @@ final class HttpFixture implements AutoCloseable {
                 heartbeat,
                 Set.of(allowedOrigins),
                 Set.of());
-        server = new HttpProtocol(
-                config, authenticator, metrics, cluster, Routes.all(readers, Transport.NIO));
+        server = new HttpProtocol(config, authenticator, metrics, cluster, Routes.all(readers, Transport.NIO));
         NetworkLimits limits = TestLimits.of(2_000, 1 << 20, TOTAL_BYTES, stall, stall, Duration.ZERO);
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
         address = network.listen(config.address(), "--http", server);

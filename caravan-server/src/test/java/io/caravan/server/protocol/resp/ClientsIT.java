@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.AnyOutput;
-import io.caravan.server.cli.CommandScript.Step;
 import io.caravan.server.cli.CommandScript;
+import io.caravan.server.cli.CommandScript.Step;
 import io.caravan.server.cli.ServerJvm;
 import io.caravan.testing.ServerProcess;
 import io.lettuce.core.ClientOptions;

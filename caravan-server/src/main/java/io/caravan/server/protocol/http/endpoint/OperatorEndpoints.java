@@ -67,7 +67,8 @@ public final class OperatorEndpoints {
         CachedResult<StoreLayout> shared =
                 layouts.computeIfAbsent(group, any -> new CachedResult<>(LAYOUT_AGE, System::nanoTime));
         endpoints.respond(exchange, () -> {
-            StoreLayout layout = shared.get(() -> documents.store().shards().get(group).layout());
+            StoreLayout layout =
+                    shared.get(() -> documents.store().shards().get(group).layout());
             return Response.json(
                     200,
                     Response.fields(

@@ -1,12 +1,12 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.AppendRequest.Added;
 import io.caravan.server.document.AppendRequest;
+import io.caravan.server.document.AppendRequest.Added;
 import io.caravan.server.document.ContentTypes;
+import io.caravan.server.document.CreateRequest;
 import io.caravan.server.document.CreateRequest.Created;
 import io.caravan.server.document.CreateRequest.ForkPoint;
-import io.caravan.server.document.CreateRequest;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;

@@ -70,9 +70,7 @@ public record ListCommands(DocumentService documents) {
 
     private Change rangeInTransaction(Session session, Command command) {
         IndexRange range = IndexRange.of(command);
-        return Change.of(
-                name(command),
-                document -> bulks(values(document, range)));
+        return Change.of(name(command), document -> bulks(values(document, range)));
     }
 
     private Change indexInTransaction(Session session, Command command) {

@@ -1,7 +1,7 @@
 package io.caravan.server.protocol.resp.dispatch;
 
-import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
 import io.caravan.server.document.ReadBarrier;
+import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.netty.channel.Channel;
 import java.util.ArrayList;
