@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.http.codec;
 
-import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HexFormat;
 
 /** Converts bytes and text to and from percent-encoding in URLs, such as {@code %41}. */
@@ -18,21 +18,22 @@ public final class PercentCode {
      * character that is not allowed in a URL, or an incomplete code.
      */
     public static byte[] bytes(String text, String what) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(text.length());
+        byte[] bytes = new byte[text.length()];
+        int length = 0;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             if (isCode(text, i)) {
-                bytes.write(HexFormat.fromHexDigits(text, i + 1, i + 3));
+                bytes[length++] = (byte) HexFormat.fromHexDigits(text, i + 1, i + 3);
                 i += 2;
             } else if (c > ' ' && c < 0x7F && c != '%') {
-                bytes.write(c);
+                bytes[length++] = (byte) c;
             } else {
                 throw Problem.badRequest(
                         "malformed_url",
                         what + " is malformed: write bytes other than letters, digits and punctuation as %XX");
             }
         }
-        return bytes.toByteArray();
+        return length == bytes.length ? bytes : Arrays.copyOf(bytes, length);
     }
 
     private static boolean isCode(String text, int at) {

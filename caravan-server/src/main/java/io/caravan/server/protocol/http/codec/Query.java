@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The query parameters of a URL. Unknown parameters are ignored, as the protocol requires. */
 public final class Query {
+    static final Query NONE = new Query("");
+
     private static final int MAX_PARAMETERS = 64;
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,19}");
 

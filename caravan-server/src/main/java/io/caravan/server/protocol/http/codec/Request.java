@@ -36,6 +36,9 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
             Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(;[\\x20-\\x7E\t]*)?");
     private static final int MAX_CONTENT_TYPE = 256;
     private static final String ANY_TAG = "*";
+    public static final byte[] NO_BODY = {};
+    /** The last valid content type, because most requests have the same one. */
+    private static volatile String lastMediaType = "";
 
     /**
      * Creates a request with this head and no body yet. Throws {@link Problem} if the head is not valid HTTP/1.1 or
@@ -49,11 +52,11 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         if (version.majorVersion() != 1 || version.minorVersion() > 1) {
             throw new Problem(505, "unsupported_version", "this server supports HTTP/1.1");
         }
-        int hosts = head.headers().getAll(HttpHeaderNames.HOST).size();
+        int hosts = count(head.headers(), HttpHeaderNames.HOST);
         if (hosts > 1 || hosts == 0 && version.isKeepAliveDefault()) {
             throw Problem.badRequest("malformed_request", "a request needs one Host header, this has " + hosts);
         }
-        if (head.headers().getAll(HttpHeaderNames.AUTHORIZATION).size() > 1) {
+        if (count(head.headers(), HttpHeaderNames.AUTHORIZATION) > 1) {
             throw Problem.badRequest("malformed_request", "a request has at most one Authorization header");
         }
         checkTransferEncoding(head.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING));
@@ -61,9 +64,18 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         if (!uri.startsWith("/") && !uri.equals("*")) {
             throw Problem.badRequest("malformed_url", "a URL's path begins with a slash");
         }
-        String[] parts = uri.split("\\?", 2);
-        Query query = new Query(parts.length == 1 ? "" : parts[1]);
-        return new Request(head.method(), parts[0], query, head.headers(), new byte[0]);
+        int end = uri.indexOf('?');
+        String path = end < 0 ? uri : uri.substring(0, end);
+        Query query = end < 0 ? Query.NONE : new Query(uri.substring(end + 1));
+        return new Request(head.method(), path, query, head.headers(), NO_BODY);
+    }
+
+    private static int count(HttpHeaders headers, CharSequence name) {
+        int count = 0;
+        for (Iterator<CharSequence> values = headers.valueCharSequenceIterator(name); values.hasNext(); values.next()) {
+            count++;
+        }
+        return count;
     }
 
     /** Returns the problem for bytes that are not a valid request. */
@@ -114,6 +126,9 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
 
     /** Removes the scheme and the server's address, which clients include in requests to proxies. */
     private static String withoutAuthority(String uri) {
+        if (uri.startsWith("/")) {
+            return uri;
+        }
         Matcher authority = AUTHORITY.matcher(uri);
         if (!authority.lookingAt()) {
             return uri;
@@ -217,11 +232,14 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
             return null;
         }
         String value = values.get(0);
+        boolean known = value.equals(lastMediaType);
         if (values.size() > 1
-                || value.length() > MAX_CONTENT_TYPE
-                || !MEDIA_TYPE.matcher(value).matches()) {
+                || !known && (value.length() > MAX_CONTENT_TYPE || !MEDIA_TYPE.matcher(value).matches())) {
             throw invalid("Content-Type must be one media type such as text/plain, of at most " + MAX_CONTENT_TYPE
                     + " characters");
+        }
+        if (!known) {
+            lastMediaType = value;
         }
         return value;
     }

@@ -140,24 +140,23 @@ public final class RequestDecoder extends HttpRequestDecoder {
 
     /** Limits the number of headers. A header over the limit is rejected before it takes memory. */
     private static final class FewHeaders implements HttpHeadersFactory {
-        private final DefaultHttpHeadersFactory usual;
+        private final HttpHeadersFactory limited;
         /** The number of headers in the last head or trailer. */
         private int count;
 
         FewHeaders(DefaultHttpHeadersFactory usual) {
-            this.usual = usual;
+            limited = usual.withNameValidator(name -> {
+                if (++count > MAX_HEADERS) {
+                    throw new TooLongHttpHeaderException("more than " + MAX_HEADERS + " headers");
+                }
+                usual.getNameValidator().validateName(name);
+            });
         }
 
         @Override
         public HttpHeaders newHeaders() {
             count = 0;
-            return usual.withNameValidator(name -> {
-                        if (++count > MAX_HEADERS) {
-                            throw new TooLongHttpHeaderException("more than " + MAX_HEADERS + " headers");
-                        }
-                        usual.getNameValidator().validateName(name);
-                    })
-                    .newHeaders();
+            return limited.newHeaders();
         }
 
         @Override

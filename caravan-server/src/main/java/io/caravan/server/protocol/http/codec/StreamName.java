@@ -30,11 +30,6 @@ public final class StreamName {
     /** Matches a dot segment, which clients remove from a path. */
     private static final Pattern DOT_SEGMENT = Pattern.compile("(?:^|/)(?:\\.|%2[eE]){1,2}(?:/|\\z)");
     /**
-     * Matches characters that a path must not contain unencoded, because browsers end a path at a number sign, and
-     * change a backslash to a slash.
-     */
-    private static final Pattern UNENCODED = Pattern.compile("[#\\\\]");
-    /**
      * Matches names that need an escaped path. The console's {@code api.js} and {@code caravan.mjs} contain copies of
      * this pattern.
      */
@@ -67,13 +62,15 @@ public final class StreamName {
      */
     public static byte[] bytes(String rest) {
         byte[] decoded = PercentCode.bytes(rest, WHAT);
-        if (UNENCODED.matcher(rest).find()) {
+        // Browsers end a path at a number sign, and change a backslash to a slash.
+        if (rest.indexOf('#') >= 0 || rest.indexOf('\\') >= 0) {
             throw Problem.badRequest(
                     "malformed_url",
                     WHAT
                             + " is malformed: write # as %23 and \\ as %5C, because clients and proxies interpret them differently");
         }
-        if (DOT_SEGMENT.matcher(rest).find()) {
+        boolean mayHaveDots = rest.indexOf('.') >= 0 || rest.indexOf('%') >= 0;
+        if (mayHaveDots && DOT_SEGMENT.matcher(rest).find()) {
             throw Problem.badRequest(
                     "dot_segment",
                     "clients and proxies rewrite a path that has . or .. as a segment, so it may be meant for another"

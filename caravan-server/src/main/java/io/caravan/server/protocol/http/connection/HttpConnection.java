@@ -8,6 +8,7 @@ import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.RequestDecoder;
 import io.caravan.server.protocol.http.codec.ResponseWriter;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer.LastToken;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
@@ -49,6 +50,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private final HttpProtocol protocol;
     private final ConnectionMemory memory;
     private final RequestDecoder decoder = new RequestDecoder(this::busy);
+    private final LastToken lastToken = new LastToken();
     private @Nullable IncomingRequest incoming;
     private @Nullable HttpExchange exchange;
     private @Nullable ResponseWriter writer;
@@ -132,7 +134,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         writer = response;
         memory.hold(RequestDecoder.headBytes(head));
         try {
-            incoming = protocol.admit(head, channel.remoteAddress());
+            incoming = protocol.admit(head, channel.remoteAddress(), lastToken);
             if (incoming.expectsContinue()) {
                 response.sendContinue();
             }

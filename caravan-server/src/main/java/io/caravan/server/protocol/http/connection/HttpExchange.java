@@ -32,6 +32,7 @@ public final class HttpExchange {
     private final Route route;
     private final Principal principal;
     private Request request;
+    private @Nullable DocumentName documentName;
     private final Runnable ended;
     private final long startedNanos = System.nanoTime();
     private final List<Runnable> endActions = new ArrayList<>(1);
@@ -64,7 +65,7 @@ public final class HttpExchange {
 
     /** Releases the memory of the request body, which is no longer needed. Called on the event loop. */
     public void releaseBody() {
-        request = request.withBody(new byte[0]);
+        request = request.withBody(Request.NO_BODY);
         bodyReleased.run();
     }
 
@@ -81,7 +82,10 @@ public final class HttpExchange {
     }
 
     public DocumentName documentName() {
-        return StreamName.of(route.rest(request.path()));
+        if (documentName == null) {
+            documentName = StreamName.of(route.rest(request.path()));
+        }
+        return documentName;
     }
 
     public EventExecutor loop() {

@@ -2,8 +2,8 @@ package io.caravan.server.protocol.http.connection;
 
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.HostPort;
-import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
+import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
@@ -12,6 +12,7 @@ import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer.LastToken;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
@@ -164,7 +165,7 @@ public final class HttpProtocol implements WireProtocol {
      * route that responds with the error, so that the connection remains usable. Throws {@link Problem} if the request
      * is rejected and the connection must end.
      */
-    IncomingRequest admit(HttpRequest head, SocketAddress peer) {
+    IncomingRequest admit(HttpRequest head, SocketAddress peer, LastToken last) {
         Request request = Request.of(head);
         try {
             origins.check(head.method(), head.headers());
@@ -172,7 +173,7 @@ public final class HttpProtocol implements WireProtocol {
                 return new IncomingRequest(head, request, preflight, Principal.ANYONE, config);
             }
             Route route = route(head.method(), request.path());
-            Principal principal = gate.check(route, request.path(), head.headers(), peer);
+            Principal principal = gate.check(route, request.path(), head.headers(), peer, last);
             request.checkContentEncoding();
             request.checkConditions(route.aboutDocument());
             return new IncomingRequest(head, request, route, principal, config);

@@ -6,12 +6,11 @@ import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.RequestDecoder;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
-import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +24,9 @@ public final class IncomingRequest {
     private final int maxBodyBytes;
     private final boolean expectsContinue;
     private final long headBytes;
-    private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+    /** The body in its first {@link #bytes} bytes, unless the route uses none. */
+    private byte[] body = {};
+
     private int bytes;
 
     /**
@@ -71,9 +72,9 @@ public final class IncomingRequest {
         return principal;
     }
 
-    /** Returns the memory that the head and body take now. The body counts twice, because its buffer may grow. */
+    /** Returns the memory that the head and body take now. The body counts twice, because its array may grow. */
     long heldBytes() {
-        return headBytes + bytes + body.size();
+        return headBytes + bytes + (route.takesBody() ? bytes : 0);
     }
 
     /**
@@ -81,16 +82,23 @@ public final class IncomingRequest {
      * {@link Problem} if the body becomes too long.
      */
     public int add(ByteBuf part) {
-        checkLength((long) bytes + part.readableBytes());
-        bytes += part.readableBytes();
+        int added = part.readableBytes();
+        checkLength((long) bytes + added);
+        int from = bytes;
+        bytes += added;
         if (!route.takesBody()) {
             return 0;
         }
-        body.writeBytes(ByteBufUtil.getBytes(part));
-        return part.readableBytes();
+        if (bytes > body.length) {
+            // A body that arrives in one part is copied once.
+            body = Arrays.copyOf(body, (int) Math.max(bytes, Math.min(2L * from, maxBodyBytes)));
+        }
+        part.getBytes(part.readerIndex(), body, from, added);
+        return added;
     }
 
     public Request complete() {
-        return head.withBody(body.toByteArray());
+        boolean exact = !route.takesBody() || body.length == bytes;
+        return head.withBody(exact ? body : Arrays.copyOf(body, bytes));
     }
 }
