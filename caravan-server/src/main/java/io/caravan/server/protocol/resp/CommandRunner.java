@@ -192,7 +192,7 @@ final class CommandRunner {
             if (rejected.last()) {
                 rejectLast(rejected.error());
             } else {
-                reject(new Reply.Error(rejected.error()));
+                reject(null, new Reply.Error(rejected.error()));
             }
             return;
         }
@@ -200,44 +200,44 @@ final class CommandRunner {
         CommandSpec spec = protocol.find(command);
         Reply.Error rejection = protocol.reject(session, spec, command);
         if (spec == null || rejection != null) {
-            reject(rejection);
+            reject(spec, rejection);
         } else if (session.transaction() != null && !spec.atOnce()) {
             queue(session.transaction(), spec, command);
         } else if (spec.action() instanceof Action.Immediate action) {
-            replyTo(action, command);
+            replyTo(action, spec, command);
         } else if (spec.action() instanceof Action.Write action) {
-            write(action, command);
+            write(action, spec, command);
         } else {
-            read();
+            read(spec, command);
         }
     }
 
     private void rejectLast(String error) {
-        openReply().complete(new Reply.Error(error));
+        openReply(null).complete(new Reply.Error(error));
         rejectedLast = true;
         session.quit();
         waiting.clear();
     }
 
-    private void reject(Reply.@Nullable Error rejection) {
+    private void reject(@Nullable CommandSpec spec, Reply.@Nullable Error rejection) {
         Transaction transaction = session.transaction();
         if (transaction != null) {
             transaction.spoil();
         }
-        openReply().complete(Objects.requireNonNull(rejection));
+        openReply(spec).complete(Objects.requireNonNull(rejection));
     }
 
     private void queue(Transaction transaction, CommandSpec spec, Command command) {
         try {
             Reply queued = transaction.queue(session, spec, command);
-            openReply().complete(queued);
+            openReply(spec).complete(queued);
         } catch (RuntimeException rejected) {
-            reject(Errors.reply(rejected));
+            reject(spec, Errors.reply(rejected));
         }
     }
 
-    private void replyTo(Action.Immediate action, Command command) {
-        PendingReply place = openReply();
+    private void replyTo(Action.Immediate action, CommandSpec spec, Command command) {
+        PendingReply place = openReply(spec);
         try {
             place.complete(action.run(session, command));
         } catch (RuntimeException problem) {
@@ -249,19 +249,19 @@ final class CommandRunner {
         }
     }
 
-    private void write(Action.Write action, Command command) {
+    private void write(Action.Write action, CommandSpec spec, Command command) {
         PendingReply place = null;
         try {
             if (!documents.writable()) {
                 awaitSpace();
                 return;
             }
-            place = openReply();
+            place = openReply(spec);
             Change change = action.prepare(session, command);
             documents.willWrite(channel.eventLoop(), change.names());
             write(change, command, place);
         } catch (RuntimeException rejected) {
-            (place == null ? openReply() : place).complete(Errors.reply(rejected));
+            (place == null ? openReply(spec) : place).complete(Errors.reply(rejected));
         }
     }
 
@@ -304,10 +304,9 @@ final class CommandRunner {
         }
     }
 
-    private PendingReply openReply() {
-        RespRequest request = waiting.remove();
-        Command command = request instanceof Command known ? known : null;
-        CommandSpec spec = command == null ? null : protocol.find(command);
+    /** Opens the reply to the next request; {@code spec} is null if its command does not exist. */
+    private PendingReply openReply(@Nullable CommandSpec spec) {
+        Command command = waiting.remove() instanceof Command known ? known : null;
         return replies.open(protocol.reply(replies, session, spec, command));
     }
 
@@ -329,10 +328,8 @@ final class CommandRunner {
         progress.run();
     }
 
-    private void read() {
-        Command command = (Command) waiting.element();
-        CommandSpec spec = Objects.requireNonNull(nextRead());
-        readWith(spec.action(), command, openReply(), spec.readsDocuments(), spec.blocks());
+    private void read(CommandSpec spec, Command command) {
+        readWith(spec.action(), command, openReply(spec), spec.readsDocuments(), spec.blocks());
     }
 
     /** Passes a read to a reading thread, together with the reads that directly follow it. */
@@ -342,7 +339,7 @@ final class CommandRunner {
         CommandSpec next = nextRead();
         while (next != null && reads.size() < MAX_READS_TOGETHER) {
             Command command = (Command) waiting.element();
-            reads.add(next.action(), command, openReply(), next.readsDocuments(), next.blocks());
+            reads.add(next.action(), command, openReply(next), next.readsDocuments(), next.blocks());
             next = nextRead();
         }
         batch = reads;

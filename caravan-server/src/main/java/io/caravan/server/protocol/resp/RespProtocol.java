@@ -39,10 +39,12 @@ import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -60,6 +62,8 @@ public final class RespProtocol implements WireProtocol {
     private final Executor readers;
     private final Authenticator authenticator;
     private final Map<String, CommandSpec> table = new LinkedHashMap<>();
+    /** The commands by their names in upper and lower case, which need no conversion. */
+    private final Map<AsciiString, CommandSpec> spellings = new HashMap<>();
     private final AtomicLong lastSession = new AtomicLong();
     /** The sessions of all open connections, by number. */
     private final ConcurrentNavigableMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
@@ -109,6 +113,10 @@ public final class RespProtocol implements WireProtocol {
                         ClusterCommands.all(status.cluster(), documents),
                         new ConnectionCommands(status).all())
                 .forEach(group -> group.forEach(spec -> table.put(spec.name(), spec)));
+        table.values().forEach(spec -> {
+            spellings.put(AsciiString.of(spec.name()), spec);
+            spellings.put(AsciiString.of(spec.lowerName()), spec);
+        });
     }
 
     @Override
@@ -148,7 +156,8 @@ public final class RespProtocol implements WireProtocol {
 
     @Nullable
     CommandSpec find(Command command) {
-        return table.get(command.keyword(0));
+        CommandSpec spelled = spellings.get(new AsciiString(command.word(0), false));
+        return spelled == null ? table.get(command.keyword(0)) : spelled;
     }
 
     /**
