@@ -211,6 +211,21 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return deletions.stream().flatMap(journal -> journal.pending().stream()).toList();
     }
 
+    /**
+     * Returns the deletions of documents with this name that are not archived yet, oldest first. Waits until they are
+     * durable.
+     */
+    public List<DeletionRecord> pendingDeletions(DocumentName name) {
+        if (!deletionPending(name)) {
+            return List.of();
+        }
+        int shard = catalog.shardOf(name);
+        store.shards().get(shard).flush();
+        return deletions.get(shard).pending().stream()
+                .filter(deletion -> deletion.name().equals(name))
+                .toList();
+    }
+
     /** Whether a document with this name was deleted, durably or not, and the deletion might not be archived yet. */
     public boolean deletionPending(DocumentName name) {
         return deletions.get(catalog.shardOf(name)).isPending(name);

@@ -208,15 +208,12 @@ public final class Archiver implements AutoCloseable {
 
     private void upload(Job job, DocumentUploader to) {
         to.ensureOwner();
-        for (DeletionRecord deletion : schedule.deletions(job)) {
-            if (to.upload(deletion)) {
-                outcomes.deletionArchived();
-            }
-            schedule.done(job, deletion);
-        }
+        schedule.deletions(job).forEach(deletion -> upload(job, deletion, to));
         // A client may request a job because it does not trust the mark.
         Archived archived = to.upload(job.name, schedule.verified() && !job.isRequested());
         if (archived == null) {
+            // The document may have been deleted since the last scan of the deletions.
+            documents.pendingDeletions(job.name).forEach(deletion -> upload(job, deletion, to));
             job.fail(new DocumentException(DocumentException.Reason.NOT_FOUND, job.name, "does not exist"));
             return;
         }
@@ -224,6 +221,13 @@ public final class Archiver implements AutoCloseable {
             outcomes.documentArchived();
         }
         job.complete(archived);
+    }
+
+    private void upload(Job job, DeletionRecord deletion, DocumentUploader to) {
+        if (to.upload(deletion)) {
+            outcomes.deletionArchived();
+        }
+        schedule.done(job, deletion);
     }
 
     /** Handles a failure. Returns the nanoseconds until the retry, or {@link #DROP} to wait for the next round. */

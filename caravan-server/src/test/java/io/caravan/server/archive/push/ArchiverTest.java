@@ -139,6 +139,18 @@ class ArchiverTest {
     }
 
     @Test
+    void archivesDeletionThatNoScanHasFound() throws Exception {
+        Archiver archiver = server.archive(NEVER);
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        server.push("a", "1");
+        get(archiver.archiveNow(name("a")));
+        server.delete("a");
+        assertThatThrownBy(() -> get(archiver.archiveNow(name("a")))).hasMessageContaining("'a' does not exist");
+        assertThat(tombstone("a")).isNotNull();
+        assertThat(server.documents.pendingDeletions()).isEmpty();
+    }
+
+    @Test
     void archivesDeletionAsTombstoneAfterRestart() {
         server.push("a", "1");
         server.archive(NEVER);
