@@ -95,6 +95,11 @@ public final class DocumentAttributes {
         return raw.equals(Attributes.EMPTY) ? NONE : new DocumentAttributes(raw);
     }
 
+    /** Whether a document with these attributes accepts every append, and an append changes no attribute. */
+    static boolean acceptsEveryAppend(Attributes raw) {
+        return raw.equals(Attributes.EMPTY) || raw.without(ARCHIVED.key()).equals(Attributes.EMPTY);
+    }
+
     Attributes raw() {
         return raw;
     }
