@@ -72,7 +72,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
 
     private static int count(HttpHeaders headers, CharSequence name) {
         int count = 0;
-        for (Iterator<CharSequence> values = headers.valueCharSequenceIterator(name); values.hasNext(); values.next()) {
+        Iterator<?> values = headers.valueCharSequenceIterator(name);
+        for (; values.hasNext(); values.next()) {
             count++;
         }
         return count;
