@@ -110,7 +110,7 @@ final class DirtyScanner implements Runnable {
             scan(nextSlot());
         } else if (!lackingSpace.isEmpty() && schedule.hasSpace()) {
             Integer next = lackingSpace.iterator().next();
-            // Moves to the end of the order, whatever the scan finds.
+            // Goes to the end of the order first: if the scan fails, the other slots are next.
             lackingSpace.remove(next);
             lackingSpace.add(next);
             scan(next);
