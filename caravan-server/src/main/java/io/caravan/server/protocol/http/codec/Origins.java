@@ -10,6 +10,7 @@ import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rules that determine which web pages may use the server from a browser.
@@ -58,7 +59,7 @@ public final class Origins {
     private final Set<String> hosts;
     private final Predicate<String> known;
     /** The last allowed {@code Host}, except a known one, because most requests have the same {@code Host}. */
-    private volatile String lastAllowed = "";
+    private volatile @Nullable String lastAllowed;
 
     /**
      * Creates the rules for a listener. Clients need a token if {@code authenticated}. {@code known} hosts, which may

@@ -50,7 +50,7 @@ class ReplyInterleavingsTest {
         private final SourceEdit edit;
 
         Sabotage(String file, String from, String to) {
-            this.edit = new SourceEdit("server/protocol/resp/" + file, from, to);
+            this.edit = new SourceEdit("server/protocol/resp/dispatch/" + file, from, to);
         }
     }
 
