@@ -3,7 +3,6 @@ package io.caravan.catalog;
 import io.caravan.CorruptStoreException;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
-import io.caravan.WriteCallback;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -11,7 +10,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -262,43 +260,6 @@ public final class Catalog {
         WriteBatch batch = WriteBatch.create();
         DocumentEdit document = new DocumentEdit(name, stripe, log, batch);
         return new Edit(log, new DocumentEdit[] {document}, Map.of(), batch);
-    }
-
-    /**
-     * Appends values to a document that has had a value before, as an {@link Edit} does, but creates fewer objects.
-     * Never waits for space in the store.
-     *
-     * @param allowed whether to append to a document with these attributes, which do not change; called under the
-     *     stripe's lock
-     * @param callback returns the callback of the write, given the state of the document after the write; called under
-     *     the stripe's lock
-     * @return false if nothing was appended: the document does not exist, has never had a value, or is not allowed, or
-     *     the store has no space now
-     */
-    public boolean append(
-            DocumentName name,
-            List<byte[]> values,
-            Predicate<Attributes> allowed,
-            Function<DocumentState, WriteCallback> callback) {
-        DocumentTable stripe = stripe(name);
-        stripe.lock.lock();
-        try {
-            CatalogDocument document = stripe.find(name);
-            if (document == null || !document.listed || !allowed.test(document.attributes)) {
-                return false;
-            }
-            WriteBatch batch = WriteBatch.create();
-            values.forEach(value -> batch.append(document.id, value));
-            DocumentState after = new DocumentState(
-                    document.id, document.firstSequence, document.nextSequence + values.size(), document.attributes);
-            boolean accepted = logs[shardOf(name)].store.tryWrite(batch, callback.apply(after));
-            if (accepted) {
-                document.nextSequence = after.nextSequence();
-            }
-            return accepted;
-        } finally {
-            stripe.lock.unlock();
-        }
     }
 
     /**

@@ -95,11 +95,6 @@ public final class DocumentAttributes {
         return raw.equals(Attributes.EMPTY) ? NONE : new DocumentAttributes(raw);
     }
 
-    /** Whether a document with these attributes accepts every append, and an append changes no attribute. */
-    static boolean acceptsEveryAppend(Attributes raw) {
-        return raw.equals(Attributes.EMPTY) || raw.without(ARCHIVED.key()).equals(Attributes.EMPTY);
-    }
-
     Attributes raw() {
         return raw;
     }

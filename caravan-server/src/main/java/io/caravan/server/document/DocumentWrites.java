@@ -164,31 +164,6 @@ abstract class DocumentWrites extends DocumentReads {
         return write(new Write<>(names, change, preparation, outcome));
     }
 
-    /**
-     * Appends values to a document that accepts every append, as {@link #write(DocumentName, Function, Outcome)} does
-     * with {@link EditedDocument#append(List)}, but in less time. Most appends are of this kind.
-     *
-     * @param result returns the result for the outcome, given the state of the document after the append
-     * @return false if nothing was appended, because the append needs a check: use {@code write}
-     */
-    public <T> boolean append(
-            DocumentName name, List<byte[]> values, Function<DocumentState, T> result, Outcome<T> outcome) {
-        if (!spaces.isEmpty() || cold != ColdDocuments.NONE || !reservations.isEmpty() || !here.test(name)) {
-            return false;
-        }
-        try {
-            return catalog.append(
-                    name,
-                    values,
-                    DocumentAttributes::acceptsEveryAppend,
-                    after -> completion(
-                            Set.of(name), outcome, () -> outcome.success(result.apply(after)), ReadBarrier.NONE));
-        } catch (CaravanException rejected) {
-            // The write is rejected in the same way, and reports the reason.
-            return false;
-        }
-    }
-
     private boolean write(Write<?> write) {
         Runnable waiting = () -> orFail(write.outcome(), () -> writeWaiting(write, true));
         List<DocumentName> missing = missing(write.names());

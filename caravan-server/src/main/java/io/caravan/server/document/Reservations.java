@@ -24,11 +24,6 @@ final class Reservations {
     /** Whether any names are reserved. If none are, writes need not acquire the lock. */
     private volatile boolean any;
 
-    /** Whether no names are reserved. */
-    boolean isEmpty() {
-        return !any;
-    }
-
     /** Defers a write if any of its names is reserved. Returns whether the write was deferred. */
     boolean defer(Collection<DocumentName> names, Supplier<Runnable> change) {
         if (!any) {

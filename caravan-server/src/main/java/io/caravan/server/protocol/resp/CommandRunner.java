@@ -270,9 +270,6 @@ final class CommandRunner {
      * store now, a reading thread continues it.
      */
     private void write(Change change, Command command, PendingReply place) {
-        if (!change.appended().isEmpty() && append(change, place)) {
-            return;
-        }
         Prefetch preparation = new Prefetch(limits.maxRequestBytes());
         try {
             if (!documents.write(change.names(), change.edit(), preparation, place)) {
@@ -282,14 +279,6 @@ final class CommandRunner {
             Action.Stream apart = (s, c, context) -> () -> finishWrite(change, preparation, context);
             readWith(apart, command, place, false, false);
         }
-    }
-
-    private boolean append(Change change, PendingReply place) {
-        return documents.append(
-                change.names().iterator().next(),
-                change.appended(),
-                after -> new Reply.Number(after.nextSequence() - after.firstSequence()),
-                place);
     }
 
     /** Applies a write on a reading thread. Returns false if the write must wait for space in the store. */

@@ -24,8 +24,7 @@ public record ListCommands(DocumentService documents) {
     public List<CommandSpec> all() {
         return List.of(
                 list("RPUSH", -3, FIRST, "denyoom fast", "Appends values to a document, all or none.")
-                        .write((session, command) ->
-                                append(command, document -> true).appending(command.wordsFrom(2))),
+                        .write((session, command) -> append(command, document -> true)),
                 list("RPUSHX", -3, FIRST, "denyoom fast", "Appends values to a document that has values.")
                         .write((session, command) -> append(command, document -> KeyExistence.of(document) != null)),
                 list("LTRIM", 4, FIRST, "", "Trims the values before a range.").write(this::trim),

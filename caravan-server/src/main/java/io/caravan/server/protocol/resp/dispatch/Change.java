@@ -5,7 +5,6 @@ import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.Collection;
-import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -15,22 +14,11 @@ import java.util.function.Function;
  * @param names the documents that the command reads and changes
  * @param edit makes the changes within a write to at least these documents, and returns the reply. May be called
  *     several times; only the last call takes effect
- * @param appended the values that the change appends to a single document, if it does nothing else and its reply is the
- *     number of values that the document then has; otherwise empty
  */
-public record Change(Collection<DocumentName> names, Function<DocumentEdits, Reply> edit, List<byte[]> appended) {
-
-    public Change(Collection<DocumentName> names, Function<DocumentEdits, Reply> edit) {
-        this(names, edit, List.of());
-    }
+public record Change(Collection<DocumentName> names, Function<DocumentEdits, Reply> edit) {
 
     /** Creates a write to one document. */
     public static Change of(DocumentName name, Function<EditedDocument, Reply> edit) {
         return new Change(Set.of(name), edits -> edit.apply(edits.document(name)));
-    }
-
-    /** Returns this change, which only {@linkplain #appended appends} these values. */
-    public Change appending(List<byte[]> values) {
-        return new Change(names, edit, values);
     }
 }
