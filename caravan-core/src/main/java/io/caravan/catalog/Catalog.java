@@ -254,9 +254,9 @@ public final class Catalog {
 
     /** Opens an edit of one document. Waits while another edit holds the lock of the name's stripe. */
     public Edit edit(DocumentName name) {
+        CatalogLog log = logs[shardOf(name)];
         DocumentTable stripe = stripe(name);
         stripe.lock.lock();
-        CatalogLog log = logs[shardOf(name)];
         WriteBatch batch = WriteBatch.create();
         DocumentEdit document = new DocumentEdit(name, stripe, log, batch);
         return new Edit(log, new DocumentEdit[] {document}, Map.of(), batch);

@@ -73,6 +73,13 @@ class ShardedCatalogTest {
     }
 
     @Test
+    void editWithoutShardLocksNothing() {
+        DocumentName withoutShard = DocumentName.of("document-+");
+        assertThatExceptionOfType(ArrayIndexOutOfBoundsException.class).isThrownBy(() -> catalog.edit(withoutShard));
+        assertThat(catalog.stripe(withoutShard).lock.isLocked()).isFalse();
+    }
+
+    @Test
     void reopenedCatalogFindsDocumentsOfAllShards() {
         fill();
         edit(name(4), DocumentEdit::delete);
