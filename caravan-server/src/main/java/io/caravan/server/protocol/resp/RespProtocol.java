@@ -64,6 +64,7 @@ public final class RespProtocol implements WireProtocol {
     private final Map<String, CommandSpec> table = new LinkedHashMap<>();
     /** The commands by their names in upper and lower case, which need no conversion. */
     private final Map<AsciiString, CommandSpec> spellings = new HashMap<>();
+
     private final AtomicLong lastSession = new AtomicLong();
     /** The sessions of all open connections, by number. */
     private final ConcurrentNavigableMap<Long, Session> sessions = new ConcurrentSkipListMap<>();

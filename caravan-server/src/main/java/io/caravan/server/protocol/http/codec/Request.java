@@ -235,7 +235,9 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         String value = values.get(0);
         boolean known = value.equals(lastMediaType);
         if (values.size() > 1
-                || !known && (value.length() > MAX_CONTENT_TYPE || !MEDIA_TYPE.matcher(value).matches())) {
+                || !known
+                        && (value.length() > MAX_CONTENT_TYPE
+                                || !MEDIA_TYPE.matcher(value).matches())) {
             throw invalid("Content-Type must be one media type such as text/plain, of at most " + MAX_CONTENT_TYPE
                     + " characters");
         }

@@ -2,8 +2,8 @@ package io.caravan.server.protocol.http.connection;
 
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.HostPort;
-import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
