@@ -240,7 +240,7 @@ final class ReadPath {
 
     private @Nullable Pinned pin(long id, long fromSequence) {
         long removalLsn;
-        state.lock.lock();
+        state.lock.lockForRead();
         try {
             state.checkOpen();
             ListIndex index = state.index;
@@ -278,12 +278,15 @@ final class ReadPath {
 
     private void unpin(Pinned pinned) {
         heapFile.release();
-        state.locked(() -> {
+        state.lock.lockForRead();
+        try {
             space.unpin(pinned.pin());
             if (--state.counters.pinnedReaders == 0) {
                 state.lastReaderLeft();
             }
-        });
+        } finally {
+            state.lock.unlock();
+        }
     }
 
     /**

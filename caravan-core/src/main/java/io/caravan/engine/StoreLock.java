@@ -11,6 +11,8 @@ import java.util.function.LongSupplier;
  */
 final class StoreLock {
     static final int SAMPLED = 64;
+    /** Number of times that a read tries to take the lock before it waits. */
+    private static final int TRIES = 100;
 
     private final ReentrantLock lock;
     private final LongSupplier clock;
@@ -30,6 +32,25 @@ final class StoreLock {
     /** Takes the lock for a short operation. */
     void lock() {
         lock.lock();
+        sample();
+    }
+
+    /**
+     * Takes the lock for a short operation of a read. A read takes the lock several times, for less time than it takes
+     * to wake a waiting thread, so it first tries repeatedly.
+     */
+    void lockForRead() {
+        for (int tries = 1; !lock.tryLock(); tries++) {
+            if (tries == TRIES) {
+                lock.lock();
+                break;
+            }
+            Thread.onSpinWait();
+        }
+        sample();
+    }
+
+    private void sample() {
         if (++unmeasured == SAMPLED) {
             measure();
         }

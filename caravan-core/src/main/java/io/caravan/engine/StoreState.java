@@ -187,10 +187,13 @@ final class StoreState {
      * @param count at most a few hundred
      */
     void copyRegions(int list, long from, ListCursor cursor, long[] target, int count) {
-        locked(() -> {
+        lock.lockForRead();
+        try {
             seek(list, from, cursor);
             index.copyRegions(cursor, target, 0, count);
-        });
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
