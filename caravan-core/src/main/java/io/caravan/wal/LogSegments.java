@@ -185,10 +185,17 @@ public final class LogSegments implements AutoCloseable {
         open(segment);
     }
 
-    /** Makes the oldest segment, which no checkpoint needs, the last one. May be called again after a failure. */
+    /**
+     * Makes the oldest segment, which no checkpoint needs, the last one. If a failed call of {@link #deleteFirst} has
+     * deleted its file, completes that deletion instead. May be called again after a failure.
+     */
     public void recycleFirst() throws IOException {
         long segment = last() + 1;
         long oldest = closeFirst();
+        if (!storage.list().contains(FileNames.LOG.of(oldest))) {
+            deleteFirst();
+            return;
+        }
         storage.rename(FileNames.LOG.of(oldest), FileNames.LOG.of(segment));
         files.remove(oldest);
         try (StoreFile file = storage.open(FileNames.LOG.of(segment))) {
