@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.DurableListStore;
 import io.caravan.StoreFailedException;
+import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.protocol.resp.RespClient;
@@ -31,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
@@ -269,6 +271,22 @@ class ClusterServerTest {
         } catch (IOException cut) {
             return null;
         }
+    }
+
+    @Test
+    void tailContinuesAtNextLeader() throws Exception {
+        ClusterNode first = cluster.awaitLeader();
+        ClusterNode next = cluster.follower();
+        ClusterNode named = other(first, next);
+        assertThat(cluster.call(first, "RPUSH", "followed", "a")).isEqualTo(":1");
+        CommandRun tail = CommandRun.with(Map.of(), new byte[0]);
+        CompletableFuture<CommandRun> run = CompletableFuture.supplyAsync(
+                () -> tail.run(named.resp().toString(), "tail", "followed", "--from", "0", "--count", "2"));
+        Eventually.await("the first value is printed", () -> tail.out().equals("a\n"));
+        cluster.lead(next);
+        assertThat(cluster.call(next, "RPUSH", "followed", "b")).isEqualTo(":2");
+        run.join().exits(0);
+        assertThat(tail.out()).isEqualTo("a\nb\n");
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,6 +29,11 @@ public abstract class ClientCommand extends CliCommand {
 
     protected final ServerConnection connect() throws IOException {
         return connectionOptions.connect();
+    }
+
+    /** Connects to a node of the server's cluster, or to the server itself if the node is null. */
+    protected final ServerConnection connect(@Nullable HostPort node) throws IOException {
+        return node == null ? connect() : connectionOptions.connect(node);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.config.HostPort;
 import org.jspecify.annotations.Nullable;
 
 /** Thrown if a command fails. The message states the cause and the remedy. */
@@ -17,6 +18,8 @@ public final class ClientException extends RuntimeException {
     private final int exitCode;
     private final boolean moved;
     private final long waitMillis;
+    private final boolean byFollower;
+    private final @Nullable HostPort leader;
 
     private ClientException(int exitCode, String message, @Nullable Throwable cause) {
         this(exitCode, message, cause, false, 0);
@@ -27,6 +30,17 @@ public final class ClientException extends RuntimeException {
         this.exitCode = exitCode;
         this.moved = moved;
         this.waitMillis = waitMillis;
+        this.byFollower = false;
+        this.leader = null;
+    }
+
+    private ClientException(String message, @Nullable HostPort leader) {
+        super(message);
+        this.exitCode = FAILED;
+        this.moved = false;
+        this.waitMillis = 0;
+        this.byFollower = true;
+        this.leader = leader;
     }
 
     public static ClientException failed(String message) {
@@ -44,6 +58,11 @@ public final class ClientException extends RuntimeException {
     /** Creates the exception for a document that was moved to another server, which the message names. */
     static ClientException moved(String message) {
         return new ClientException(OTHER_STATE, message, null, true, 0);
+    }
+
+    /** Creates the exception for a node of a cluster that does not lead; {@code leader} is null if no node does. */
+    static ClientException byFollower(String message, @Nullable HostPort leader) {
+        return new ClientException(message, leader);
     }
 
     /** Creates the exception for writes that exceed the rate limit of the document's space. */
@@ -76,6 +95,16 @@ public final class ClientException extends RuntimeException {
     /** Whether the document was moved to another server. */
     public boolean isMoved() {
         return moved;
+    }
+
+    /** Whether a node of a cluster rejected the request because it does not lead the document's Raft group. */
+    public boolean isByFollower() {
+        return byFollower;
+    }
+
+    /** Returns the node that leads the document's Raft group, according to the node that rejected the request. */
+    public @Nullable HostPort leader() {
+        return leader;
     }
 
     /** Returns the number of milliseconds after which the request may succeed; 0 if waiting does not help. */

@@ -589,9 +589,13 @@ public final class ServerConnection implements AutoCloseable {
         return switch (prefix) {
             case "RELOCATED" -> ClientException.moved(message.substring(message.indexOf(' ') + 1));
             case "RATELIMITED" -> ClientException.tooFast(message, waitMillis(message));
-            case "MOVED" ->
-                ClientException.failed("another node leads the document's Raft group: send the request there, with"
-                        + " --server " + message.substring(message.indexOf(' ') + 1));
+            case "MOVED" -> {
+                String leader = message.substring(message.indexOf(' ') + 1);
+                yield ClientException.byFollower(
+                        "another node leads the document's Raft group: send the request there, with --server " + leader,
+                        HostPort.parse(leader));
+            }
+            case "CLUSTERDOWN" -> ClientException.byFollower(message, null);
             case "NOAUTH" -> ClientException.failed("the server requires a password: " + HOW_TO_LOG_IN);
             case "WRONGPASS" ->
                 ClientException.failed("the server does not know this user and password: " + HOW_TO_LOG_IN);

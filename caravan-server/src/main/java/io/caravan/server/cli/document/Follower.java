@@ -10,6 +10,7 @@ import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.RespDocumentClient.Page;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.UntilSignal;
+import io.caravan.server.config.HostPort;
 import java.io.Flushable;
 import java.io.IOException;
 import java.util.OptionalLong;
@@ -31,11 +32,14 @@ final class Follower {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long MAX_PAUSE_MILLIS = 5_000;
 
-    private final ServerConnection.Connector connector;
+    private final Nodes nodes;
     private final byte[] name;
     private final Consumer<String> messages;
     private final CountDownLatch stop = new CountDownLatch(1);
     private volatile @Nullable RespDocumentClient current;
+
+    /** The node to which the server has redirected the last request; null for the server that the user has named. */
+    private @Nullable HostPort leader;
 
     /** The sequence of the next value to receive; empty while it is unknown. */
     private OptionalLong next;
@@ -49,6 +53,11 @@ final class Follower {
     private boolean lost;
     private long pauseMillis = FIRST_PAUSE_MILLIS;
 
+    /** Connects to a node of a cluster, or to the server that the user has named if the node is null. */
+    interface Nodes {
+        ServerConnection connect(@Nullable HostPort node) throws IOException;
+    }
+
     /**
      * Creates a follower.
      *
@@ -56,13 +65,8 @@ final class Follower {
      * @param count the number of values to receive
      * @param messages receives messages for the user
      */
-    Follower(
-            ServerConnection.Connector connector,
-            byte[] name,
-            OptionalLong next,
-            long count,
-            Consumer<String> messages) {
-        this.connector = connector;
+    Follower(Nodes nodes, byte[] name, OptionalLong next, long count, Consumer<String> messages) {
+        this.nodes = nodes;
         this.name = name;
         this.next = next;
         this.left = count;
@@ -74,29 +78,37 @@ final class Follower {
      *
      * @param output the output, which is flushed before each wait
      * @throws ServerConnection.LostException if the first connection attempt fails
-     * @throws ClientException if the document was trimmed or deleted before its values were received
+     * @throws ClientException if the document was trimmed or deleted before its values were received, or if the cluster
+     *     has no leader at first
      */
     void follow(Sink sink, Flushable output) throws IOException {
         boolean done = false;
         while (!done && !stopped()) {
-            try (RespDocumentClient documents = new RespDocumentClient(connector)) {
+            try (RespDocumentClient documents = new RespDocumentClient(() -> nodes.connect(leader))) {
                 current = documents;
                 done = follow(documents, sink, output);
             } catch (ServerConnection.LostException problem) {
-                if (!everConnected) {
-                    throw problem;
+                retry(problem, null, output);
+            } catch (ClientException rejected) {
+                if (!rejected.isByFollower()) {
+                    throw rejected;
                 }
-                output.flush();
-                pause(problem);
+                retry(rejected, rejected.leader(), output);
             }
         }
     }
 
-    private void pause(ServerConnection.LostException problem) {
+    /** Pauses before a connection to this leader or, if it is null, to the server that the user has named. */
+    private void retry(RuntimeException problem, @Nullable HostPort next, Flushable output) throws IOException {
+        leader = next;
+        if (!everConnected && next == null) {
+            throw problem;
+        }
+        output.flush();
         if (stopped()) {
             return;
         }
-        if (!lost) {
+        if (!lost && next == null) {
             lost = true;
             messages.accept(problem.getMessage() + "; trying again");
         }
