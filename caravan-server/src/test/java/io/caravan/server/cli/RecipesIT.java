@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.Writer;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -175,11 +176,22 @@ class RecipesIT {
                 line = out.readLine();
             }
             assertThat(line)
-                    .as("%s printed %s and %s", command, printed, Files.readString(errors))
+                    .as("%s printed %s and %s%s", command, printed, Files.readString(errors), logs())
                     .isEqualTo(END + " 0");
             boolean endsWithLine =
                     printed.toString().endsWith("\n\n") || printed.toString().equals("\n");
             return endsWithLine ? printed.substring(0, printed.length() - 1) : printed.toString();
+        }
+
+        /** Returns the output of the servers that the commands have started in the background. */
+        private String logs() throws IOException {
+            StringBuilder logs = new StringBuilder();
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(errors.getParent(), "*.{log,out}")) {
+                for (Path file : files) {
+                    logs.append(file.getFileName()).append(": ").append(Files.readString(file));
+                }
+            }
+            return logs.toString();
         }
 
         @Override
