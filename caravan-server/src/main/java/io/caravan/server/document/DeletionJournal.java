@@ -4,14 +4,21 @@ import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.OutOfSpaceException;
+import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +27,9 @@ import org.slf4j.LoggerFactory;
  * A journal of document deletions that are not archived yet, stored in a list of the store or of one of its shards. A
  * deletion is recorded in the same batch that deletes the document, so that the record survives a restart. The record
  * is trimmed once the deletion is archived.
+ *
+ * <p>If the store has no space for the record, the write deletes the document without it, because that may be how
+ * space becomes free. Such a write is acknowledged later, once its deletions are recorded or archived.
  *
  * <p><b>Locks.</b> The list lock is acquired after the locks of document names, around each write to the list, so that
  * the order of the entries is known; such a write may wait for space. This object's monitor guards the fields in
@@ -31,6 +41,8 @@ final class DeletionJournal {
     private static final Logger LOG = LoggerFactory.getLogger(DeletionJournal.class);
     /** The placeholder for the sequence of a deletion that the store had no space to record. */
     private static final long UNWRITTEN = -1;
+    /** Runs an attempt to record deletions for which the store had no space. */
+    private static final Executor LATER = CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS);
 
     private final ListStore store;
     private final ReentrantLock list = new ReentrantLock();
@@ -38,6 +50,8 @@ final class DeletionJournal {
     private final Map<DeletionRecord, Long> pending = new LinkedHashMap<>();
     /** The number of unarchived deletions for each name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
+    /** The writes whose deletions the store had no space to record, oldest first. Guarded by the monitor. */
+    private final Queue<UnrecordedWrite> unrecorded = new ArrayDeque<>();
     /** The first sequence of the list. Guarded by the monitor. */
     private long firstSequence;
     /** The next sequence of the list. Guarded by the list lock and the monitor. */
@@ -71,16 +85,26 @@ final class DeletionJournal {
      * Commits an edit that deletes one or more documents in the journal's shard. If {@link Edit#commit} throws, nothing
      * has changed.
      *
-     * @param record whether to write an entry for each deletion; if false, because the store has no space, the
-     *     deletions are kept only in memory
+     * @param record whether to write an entry for each deletion with the edit; if false, because the store has no
+     *     space, the callback succeeds later, once the deletions are recorded or archived
      */
     void commit(Edit edit, List<DeletionRecord> deletions, boolean record, WriteCallback callback) {
         if (!record) {
             LOG.warn(
-                    "the store has no space to record the deletion of {} documents: they stay in the archive if the"
-                            + " server is restarted before it has archived that",
+                    "the store has no space to record the deletion of {} documents: the reply waits until it has"
+                            + " space or the deletion is archived",
                     deletions.size());
-            commit(edit, deletions, UNWRITTEN, callback);
+            commit(edit, deletions, UNWRITTEN, new WriteCallback() {
+                @Override
+                public void success(long last) {
+                    recordLater(new UnrecordedWrite(deletions, last, callback));
+                }
+
+                @Override
+                public void failure(CaravanException problem) {
+                    callback.failure(problem);
+                }
+            });
             return;
         }
         list.lock();
@@ -135,6 +159,90 @@ final class DeletionJournal {
         }
     }
 
+    private void recordLater(UnrecordedWrite write) {
+        boolean idle;
+        synchronized (this) {
+            idle = unrecorded.isEmpty();
+            unrecorded.add(write);
+        }
+        if (idle) {
+            LATER.execute(this::recordAll);
+        }
+    }
+
+    /** Records the deletions of all unrecorded writes. Continues later if the store still has no space. */
+    private void recordAll() {
+        while (true) {
+            UnrecordedWrite oldest;
+            synchronized (this) {
+                oldest = unrecorded.element();
+            }
+            if (!record(oldest)) {
+                LATER.execute(this::recordAll);
+                return;
+            }
+            synchronized (this) {
+                unrecorded.remove();
+                if (unrecorded.isEmpty()) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Records the deletions of a write that are not archived. Returns false if the store has no space. */
+    private boolean record(UnrecordedWrite write) {
+        List<DeletionRecord> deletions = notArchived(write.deletions);
+        if (deletions.isEmpty()) {
+            write.callback.success(write.last);
+            return true;
+        }
+        list.lock();
+        try {
+            long sequence = nextSequence;
+            WriteBatch batch = WriteBatch.create();
+            deletions.forEach(deletion -> batch.append(LIST_ID, deletion.encode()));
+            boolean accepted = store.tryWrite(batch, new WriteCallback() {
+                @Override
+                public void success(long last) {
+                    recorded(deletions, sequence);
+                    write.callback.success(write.last);
+                }
+
+                @Override
+                public void failure(CaravanException problem) {
+                    write.callback.failure(problem);
+                }
+            });
+            if (accepted) {
+                synchronized (this) {
+                    nextSequence = sequence + deletions.size();
+                }
+            }
+            return accepted;
+        } catch (OutOfSpaceException full) {
+            return false;
+        } catch (CaravanException problem) {
+            write.callback.failure(problem);
+            return true;
+        } finally {
+            list.unlock();
+        }
+    }
+
+    private synchronized List<DeletionRecord> notArchived(List<DeletionRecord> deletions) {
+        return deletions.stream().filter(pending::containsKey).toList();
+    }
+
+    /** Sets the sequences of deletions that now have records, and moves these deletions behind those with records. */
+    private synchronized void recorded(List<DeletionRecord> deletions, long sequence) {
+        for (int i = 0; i < deletions.size(); i++) {
+            if (pending.remove(deletions.get(i)) != null) {
+                pending.put(deletions.get(i), sequence + i);
+            }
+        }
+    }
+
     synchronized List<DeletionRecord> pending() {
         return new ArrayList<>(pending.keySet());
     }
@@ -183,4 +291,11 @@ final class DeletionJournal {
             }
         });
     }
+
+    /**
+     * A durable write that has deleted documents without a record.
+     *
+     * @param last the result of the write, for the callback
+     */
+    private record UnrecordedWrite(List<DeletionRecord> deletions, long last, WriteCallback callback) {}
 }

@@ -6,12 +6,16 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
 
-/** An in-memory store that rejects appends while {@code full} is set. */
+/** A store that rejects appends while {@code full} is set. */
 public final class FullStore extends ForwardingListStore {
     public volatile boolean full;
 
     public FullStore() {
-        super(ListStore.inMemory());
+        this(ListStore.inMemory());
+    }
+
+    public FullStore(ListStore store) {
+        super(store);
     }
 
     @Override

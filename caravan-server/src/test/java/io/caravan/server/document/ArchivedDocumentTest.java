@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -194,20 +195,83 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void fullStoreDeletesAndKeepsDeletionPending() {
+    void fullStoreAcknowledgesDeletionOnceItIsArchived() {
         FullStore store = new FullStore();
         try (Documents full = new Documents(store)) {
-            full.push("a", "1");
-            full.mark("a", full.found("a").id(), MARK);
+            archive(full, "a");
             store.full = true;
 
-            assertThat(full.delete("a")).isTrue();
+            CompletableFuture<Boolean> deleted = delete(full, "a");
 
             List<DeletionRecord> pending = full.service().pendingDeletions();
             assertThat(pending).extracting(DeletionRecord::name).containsExactly(name("a"));
+            assertThat(full.find("a")).isNull();
+            assertThat(deleted).isNotDone();
             full.service().deletionArchived(pending.get(0));
+            assertThat(deleted.join()).isTrue();
             assertThat(full.service().pendingDeletions()).isEmpty();
         }
+    }
+
+    @Test
+    void fullStoreAcknowledgesDeletionOnceItIsRecorded() {
+        FullStore store = new FullStore();
+        try (Documents full = new Documents(store)) {
+            archive(full, "a");
+            archive(full, "b");
+            archive(full, "c");
+            store.full = true;
+            CompletableFuture<Boolean> first = delete(full, "a");
+            CompletableFuture<Boolean> second = delete(full, "b");
+            assertThat(first).isNotDone();
+            assertThat(second).isNotDone();
+
+            store.full = false;
+            assertThat(full.delete("c")).isTrue();
+            assertThat(first.join()).isTrue();
+            assertThat(second.join()).isTrue();
+
+            full.reopen();
+            List<DeletionRecord> pending = full.service().pendingDeletions();
+            assertThat(pending)
+                    .extracting(DeletionRecord::name)
+                    .containsExactlyInAnyOrder(name("a"), name("b"), name("c"));
+            pending.forEach(full.service()::deletionArchived);
+            full.reopen();
+            assertThat(full.service().pendingDeletions()).isEmpty();
+        }
+    }
+
+    @Test
+    void closedStoreEndsWaitForRecord() {
+        FullStore store = new FullStore();
+        try (Documents full = new Documents(store)) {
+            archive(full, "a");
+            store.full = true;
+            CompletableFuture<Boolean> deleted = delete(full, "a");
+
+            store.close();
+            store.full = false;
+
+            assertThatThrownBy(deleted::join).hasCauseInstanceOf(CaravanException.class);
+        }
+    }
+
+    private static void archive(Documents documents, String name) {
+        documents.push(name, "1");
+        assertThat(documents.mark(name, documents.found(name).id(), MARK)).isTrue();
+    }
+
+    private static CompletableFuture<Boolean> delete(Documents documents, String name) {
+        CompletableFuture<Boolean> deleted = new CompletableFuture<>();
+        documents
+                .service()
+                .write(
+                        name(name),
+                        EditedDocument::delete,
+                        Outcome.of(deleted::complete, deleted::completeExceptionally));
+        documents.store().flush();
+        return deleted;
     }
 
     /** A store that reports every write as failed while {@code failing} is set. */
