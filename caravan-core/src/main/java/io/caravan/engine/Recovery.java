@@ -39,11 +39,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #open} writes anything: once the state is determined, it makes all changes to files that an open requires.
  */
 public final class Recovery {
-    /**
-     * Minimum number of regions to collect in one pass over the index (8 MiB of regions), so that a small store needs
-     * only one pass.
-     */
-    private static final long MIN_REGIONS_AT_ONCE = 1 << 20;
+    /** Memory that an open may take to collect the used regions of the heap, so that few passes suffice. */
+    private static final long MIN_COLLECTED_BYTES = 8 << 20;
 
     /**
      * Names of entries that file systems create in the root of a volume. They do not belong to a store, and are
@@ -387,12 +384,12 @@ public final class Recovery {
         IndexedHeap heap = new IndexedHeap();
         // A store must open in a JVM heap as large as the one in which it ran. This pass takes at most one byte for
         // each entry in addition to the index.
-        long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
+        long maxBytes = Math.max(MIN_COLLECTED_BYTES, index.entryCount());
         Consumer<LongConsumer> used = action -> {
             index.forEachInHeap(action);
             freed.forEach(action);
         };
-        new FreeSpace(heapFile.geometry(), heapFile.segmentCount(), used, heapFile::path).rebuild(heap, atOnce);
+        new FreeSpace(heapFile.geometry(), heapFile.segmentCount(), used, heapFile::path).rebuild(heap, maxBytes);
         return heap;
     }
 

@@ -8,6 +8,7 @@ import java.util.BitSet;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rebuilds a heap's free space from its live regions.
@@ -24,27 +25,34 @@ public record FreeSpace(
     /**
      * Adds segments to an empty heap, in which exactly these regions are then used.
      *
-     * <p>Each pass over all regions collects the regions of as many segments as together have about {@code
-     * regionsAtOnce} regions. Memory is therefore bounded by that number, or by the number of regions in one segment,
-     * if that is higher. Within a segment, one bit for each 8 bytes marks used space; these bits fit in a processor
-     * cache regardless of the size of the heap.
+     * <p>The first pass over all regions counts them. Each further pass collects the regions of as many segments as fit
+     * in memory. The regions of a segment are collected in a list, or in a bitmap of the segment if that is smaller. A
+     * bitmap has one bit for each 8 bytes.
      *
+     * @param maxBytes maximum memory for lists and bitmaps; one segment may take more
      * @throws CorruptStoreException if two regions overlap, or if a region lies outside the heap's segments; the index
      *     is then wrong
      */
-    public void rebuild(IndexedHeap heap, long regionsAtOnce) {
+    public void rebuild(IndexedHeap heap, long maxBytes) {
         int[] counts = countBySegment();
-        BitSet used = new BitSet(geometry.usableBytes() >>> UNIT_SHIFT);
+        BitSet scratch = new BitSet(geometry.usableBytes() >>> UNIT_SHIFT);
         int end = 0;
         while (end < segments) {
             int first = end;
-            long gathered = counts[end++];
-            while (end < segments && gathered + counts[end] <= regionsAtOnce) {
-                gathered += counts[end++];
+            long bytes = memoryBytes(counts[end++]);
+            while (end < segments && bytes + memoryBytes(counts[end]) <= maxBytes) {
+                bytes += memoryBytes(counts[end++]);
             }
-            long[][] bySegment = gather(first, Arrays.copyOfRange(counts, first, end));
-            for (int segment = first; segment < end; segment++) {
-                rebuild(heap, segment, bySegment[segment - first], used);
+            SegmentUse[] uses = new SegmentUse[end - first];
+            Arrays.setAll(uses, i -> new SegmentUse(first + i, counts[first + i]));
+            regions.accept(region -> {
+                int i = geometry.segmentOf(Region.address(region)) - first;
+                if (i >= 0 && i < uses.length) {
+                    uses[i].add(region);
+                }
+            });
+            for (SegmentUse use : uses) {
+                addHoles(heap, use, use.bitmap(scratch));
             }
         }
     }
@@ -64,36 +72,17 @@ public record FreeSpace(
         return counts;
     }
 
-    /** Collects the regions of consecutive segments into an array for each segment. */
-    private long[][] gather(int firstSegment, int[] counts) {
-        long[][] gathered = new long[counts.length][];
-        Arrays.setAll(gathered, i -> new long[counts[i]]);
-        int[] filled = new int[counts.length];
-        long low = (long) firstSegment * geometry.segmentBytes();
-        long high = low + (long) counts.length * geometry.segmentBytes();
-        regions.accept(region -> {
-            long address = Region.address(region);
-            if (address >= low && address < high) {
-                int i = geometry.segmentOf(address) - firstSegment;
-                gathered[i][filled[i]++] = region;
-            }
-        });
-        return gathered;
+    private long memoryBytes(int count) {
+        return Math.min((long) count * Long.BYTES, bitmapBytes());
     }
 
-    private void rebuild(IndexedHeap heap, int segment, long[] found, BitSet used) {
-        long first = geometry.firstAddress(segment);
-        long units = 0;
-        used.clear();
-        for (long region : found) {
-            if (!geometry.contains(Region.address(region), Region.entryBytes(region))) {
-                throw misplaced(region, "leaves its segment");
-            }
-            used.set(unit(region, first), endUnit(region, first));
-            units += endUnit(region, first) - unit(region, first);
-        }
-        if (used.cardinality() < units) {
-            throw overlapping(found, first);
+    private long bitmapBytes() {
+        return geometry.usableBytes() >>> UNIT_SHIFT + 3;
+    }
+
+    private void addHoles(IndexedHeap heap, SegmentUse use, BitSet used) {
+        if (used.cardinality() < use.units) {
+            throw overlapping(use.segment);
         }
         heap.addUsedSpace(geometry.usableBytes());
         int end = geometry.usableBytes() >>> UNIT_SHIFT;
@@ -101,7 +90,7 @@ public record FreeSpace(
         while (hole < end) {
             int next = used.nextSetBit(hole);
             int holeEnd = next < 0 ? end : next;
-            heap.addFree(first + ((long) hole << UNIT_SHIFT), (long) (holeEnd - hole) << UNIT_SHIFT);
+            heap.addFree(use.first + ((long) hole << UNIT_SHIFT), (long) (holeEnd - hole) << UNIT_SHIFT);
             hole = used.nextClearBit(holeEnd);
         }
     }
@@ -114,15 +103,19 @@ public record FreeSpace(
         return unit(region, first) + (Region.entryBytes(region) >>> UNIT_SHIFT);
     }
 
-    /** Returns the exception that names the first region that overlaps an earlier one. */
-    private CorruptStoreException overlapping(long[] found, long first) {
+    /** Returns the exception that names the first region of a segment that overlaps an earlier one. */
+    private CorruptStoreException overlapping(int segment) {
+        long first = geometry.firstAddress(segment);
         BitSet used = new BitSet();
-        int at = 0;
-        while (used.get(unit(found[at], first), endUnit(found[at], first)).isEmpty()) {
-            used.set(unit(found[at], first), endUnit(found[at], first));
-            at++;
-        }
-        return misplaced(found[at], "overlaps its neighbor");
+        regions.accept(region -> {
+            if (geometry.segmentOf(Region.address(region)) == segment) {
+                if (!used.get(unit(region, first), endUnit(region, first)).isEmpty()) {
+                    throw misplaced(region, "overlaps its neighbor");
+                }
+                used.set(unit(region, first), endUnit(region, first));
+            }
+        });
+        throw new IllegalStateException("no regions of segment " + segment + " overlap");
     }
 
     private CorruptStoreException misplaced(long region, String problem) {
@@ -132,5 +125,51 @@ public record FreeSpace(
                 geometry.offsetOf(address),
                 "the index is wrong: region of " + Region.entryBytes(region) + " bytes at heap address " + address + " "
                         + problem);
+    }
+
+    /** The regions of a segment, in a list or in a bitmap. */
+    private final class SegmentUse {
+        private final int segment;
+        private final long first;
+        private final long @Nullable [] list;
+        private final BitSet bitmap;
+        private int listed;
+        /** The total size of the regions in the bitmap. */
+        private long units;
+
+        SegmentUse(int segment, int count) {
+            this.segment = segment;
+            this.first = geometry.firstAddress(segment);
+            this.list = (long) count * Long.BYTES <= bitmapBytes() ? new long[count] : null;
+            this.bitmap = new BitSet(list == null ? geometry.usableBytes() >>> UNIT_SHIFT : 0);
+        }
+
+        void add(long region) {
+            if (list == null) {
+                mark(bitmap, region);
+            } else {
+                list[listed++] = region;
+            }
+        }
+
+        private void mark(BitSet used, long region) {
+            if (!geometry.contains(Region.address(region), Region.entryBytes(region))) {
+                throw misplaced(region, "leaves its segment");
+            }
+            used.set(unit(region, first), endUnit(region, first));
+            units += endUnit(region, first) - unit(region, first);
+        }
+
+        /** Returns the segment's bitmap. If the regions are in a list, fills {@code scratch}, and returns it. */
+        BitSet bitmap(BitSet scratch) {
+            if (list == null) {
+                return bitmap;
+            }
+            scratch.clear();
+            for (long region : list) {
+                mark(scratch, region);
+            }
+            return scratch;
+        }
     }
 }

@@ -21,6 +21,8 @@ import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Compares the heap with a plain map of holes, and tests {@link FreeSpace}, which rebuilds the heap. */
 class IndexedHeapTest {
@@ -257,26 +259,30 @@ class IndexedHeapTest {
             }
             Collections.shuffle(regions, random);
             long[] shuffled = regions.stream().mapToLong(Long::longValue).toArray();
-            assertSame(rebuilt(segments, 1 + random.nextInt(500), shuffled), model);
+            assertSame(rebuilt(segments, 1 + random.nextInt(4_000), shuffled), model);
         });
     }
 
-    private static IndexedHeap rebuilt(int segments, int regionsAtOnce, long... regions) {
-        return rebuilt(new IndexedHeap(), GEOMETRY, segments, regionsAtOnce, regions);
+    private static IndexedHeap rebuilt(int segments, int maxBytes, long... regions) {
+        return rebuilt(new IndexedHeap(), GEOMETRY, segments, maxBytes, regions);
     }
 
     private static IndexedHeap rebuilt(
-            IndexedHeap heap, HeapGeometry geometry, int segments, int regionsAtOnce, long... regions) {
+            IndexedHeap heap, HeapGeometry geometry, int segments, int maxBytes, long... regions) {
         Consumer<LongConsumer> all = action -> Arrays.stream(regions).forEach(action);
-        new FreeSpace(geometry, segments, all, Long::toString).rebuild(heap, regionsAtOnce);
+        new FreeSpace(geometry, segments, all, Long::toString).rebuild(heap, maxBytes);
         return heap;
     }
 
-    /** Checks that one pass counts the regions, and that each later one handles as many as may be in memory at once. */
-    @Test
-    void rebuildsFreeSpaceInBoundedPasses() {
+    /**
+     * Checks that one pass counts the regions, and that each later pass collects as many as the memory permits: in lists
+     * of 8 bytes for each region, or in bitmaps of 448 bytes for each segment.
+     */
+    @ParameterizedTest
+    @CsvSource({"10, 80", "56, 448", "100, 448"})
+    void rebuildsFreeSpaceInBoundedPasses(int regionsPerSegment, int bytesPerSegment) {
         int segments = 12;
-        long[] regions = new long[segments * 100];
+        long[] regions = new long[segments * regionsPerSegment];
         for (int i = 0; i < regions.length; i++) {
             regions[i] = Region.pack(GEOMETRY.firstAddress(i % segments) + 24L * (i / segments), 8);
         }
@@ -286,7 +292,7 @@ class IndexedHeapTest {
             passes.incrementAndGet();
             Arrays.stream(regions).forEach(action);
         };
-        new FreeSpace(GEOMETRY, segments, counted, Long::toString).rebuild(heap, 399);
+        new FreeSpace(GEOMETRY, segments, counted, Long::toString).rebuild(heap, 4 * bytesPerSegment - 1);
         assertThat(passes).as("three segments at a time").hasValue(1 + segments / 3);
         assertThat(heap.usedBytes()).isEqualTo(regions.length * 16L);
     }
@@ -348,6 +354,12 @@ class IndexedHeapTest {
         assertMisplaced(segmentBytes + 8, Region.pack(segmentBytes + 8, 1));
         assertMisplaced(2L * segmentBytes + 4096, Region.pack(2L * segmentBytes + 4096, 1));
         assertMisplaced(1L << 40, Region.pack(1L << 40, 1));
+        long[] inBitmap = new long[101];
+        Arrays.setAll(inBitmap, i -> Region.pack(first + 16L * i, 8));
+        inBitmap[100] = inBitmap[7];
+        assertMisplaced(first + 16 * 7, inBitmap);
+        inBitmap[100] = Region.pack(segmentBytes - 8, 1);
+        assertMisplaced(segmentBytes - 8, inBitmap);
     }
 
     private static void assertMisplaced(long address, long... regions) {
