@@ -8,6 +8,7 @@ import io.caravan.StoreConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.Transport;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -38,8 +39,15 @@ public final class WarmUp {
 
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
-    private static final int ROUNDS = 2_500;
-    private static final int CONNECTIONS = 12;
+    private static final int ROUNDS = 1_200;
+    private static final int CONNECTIONS = 25;
+    /** The number of event loops; with only one, the JVM would compile code for one thread, and discard it later. */
+    private static final int LOOPS = 2;
+
+    private static final int DOCUMENTS = 10_000;
+    /** In every second round, each connection sends several requests at once, as it does under load. */
+    private static final int PIPELINED = 3;
+
     private static final Duration LIMIT = Duration.ofSeconds(3);
     private static final int SEGMENT_BYTES = 4 * 1024 * 1024;
     private static final int VALUE_BYTES = 200;
@@ -71,14 +79,14 @@ public final class WarmUp {
 
     private static void serve(Path data, Transport transport) throws IOException {
         StoreConfig store = StoreConfig.builder(data)
-                .durability(Durability.PROCESS)
+                .durability(Durability.SYNC)
                 .maxValueBytes(SEGMENT_BYTES / 16)
                 .logBufferBytes(SEGMENT_BYTES / 4)
                 .logSegmentBytes(SEGMENT_BYTES)
                 .heapSegmentBytes(SEGMENT_BYTES)
                 .build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        NetworkConfig network = new NetworkConfig(transport, 1, NetworkLimits.defaults(), null);
+        NetworkConfig network = new NetworkConfig(transport, LOOPS, NetworkLimits.defaults(), null);
         try (ListStore opened = DurableListStore.open(store);
                 Server server = Server.start(opened, ServerConfig.of(any, store).withNetwork(network))) {
             append(server.respAddress());
@@ -93,13 +101,21 @@ public final class WarmUp {
             }
             byte[] buffer = new byte[REPLY_BYTES];
             long deadline = System.nanoTime() + LIMIT.toNanos();
+            int document = 0;
             for (int round = 0; round < ROUNDS && System.nanoTime() < deadline; round++) {
-                byte[] request = request(round);
+                int requests = round % 2 == 0 ? 1 : PIPELINED;
                 for (Socket socket : sockets) {
-                    socket.getOutputStream().write(request);
+                    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+                    for (int i = 0; i < requests; i++) {
+                        bytes.writeBytes(request(document++ % DOCUMENTS));
+                    }
+                    // The server reads the last request in two parts.
+                    int part = round % 4 == 3 ? bytes.size() - VALUE_BYTES / 2 : bytes.size();
+                    socket.getOutputStream().write(bytes.toByteArray(), 0, part);
+                    socket.getOutputStream().write(bytes.toByteArray(), part, bytes.size() - part);
                 }
                 for (Socket socket : sockets) {
-                    readReply(socket.getInputStream(), buffer);
+                    readReplies(socket.getInputStream(), requests, buffer);
                 }
             }
         } finally {
@@ -109,22 +125,25 @@ public final class WarmUp {
         }
     }
 
-    private static byte[] request(int round) {
-        String name = "document-" + round % 100;
+    private static byte[] request(int document) {
+        String name = "document-" + document;
         return ("*3\r\n$5\r\nRPUSH\r\n$" + name.length() + "\r\n" + name + "\r\n$" + VALUE_BYTES + "\r\n"
                         + "v".repeat(VALUE_BYTES) + "\r\n")
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Reads a line in blocks rather than byte by byte, so that the client uses little processor time. */
-    private static void readReply(InputStream in, byte[] buffer) throws IOException {
-        int length;
-        do {
-            length = in.read(buffer);
+    /** Reads lines in blocks rather than byte by byte, so that the client uses little processor time. */
+    private static void readReplies(InputStream in, int count, byte[] buffer) throws IOException {
+        int left = count;
+        while (left > 0) {
+            int length = in.read(buffer);
             if (length < 0) {
                 throw new IOException("the server closed the connection");
             }
-        } while (buffer[length - 1] != '\n');
+            for (int i = 0; i < length; i++) {
+                left -= buffer[i] == '\n' ? 1 : 0;
+            }
+        }
     }
 
     private static void delete(@Nullable Path directory) {
