@@ -9,6 +9,8 @@ launch() { # launch MODULE MAIN_CLASS ARGUMENT...
   local java
   java=$(find_java)
   is_built "$module" || build "$module"
+  # Java cannot detect whether stderr is a terminal.
+  [[ $module != caravan-torture || ! -t 2 ]] || jvm_options+=(-Dcaravan.progress=true)
   # CARAVAN_JAVA_OPTS is split into words on purpose. With exec, signals reach the JVM.
   # shellcheck disable=SC2086
   exec "$java" "$native_access" ${jvm_options[@]+"${jvm_options[@]}"} ${CARAVAN_JAVA_OPTS:-} \

@@ -4,12 +4,16 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** A terminal line that shows the progress of a task. Nothing is shown during the first two seconds. */
+/**
+ * A terminal line that shows the progress of a task. Nothing is shown during the first two seconds, or if the output is
+ * not a terminal. Java cannot detect this, so the start script sets the property {@code caravan.progress}.
+ */
 public final class ProgressLine {
     private static final long SILENCE_NANOS = Duration.ofSeconds(2).toNanos();
     private static final long INTERVAL_NANOS = Duration.ofMillis(200).toNanos();
 
     private final PrintStream terminal;
+    private final boolean isTerminal = Boolean.getBoolean("caravan.progress");
     private long nextNanos;
     private int shownChars;
 
@@ -21,7 +25,7 @@ public final class ProgressLine {
     /** Shows the text if an update is due. Cheap enough to call in an inner loop. */
     public void show(Supplier<String> text) {
         long now = System.nanoTime();
-        if (now - nextNanos < 0) {
+        if (!isTerminal || now - nextNanos < 0) {
             return;
         }
         nextNanos = now + INTERVAL_NANOS;
