@@ -3,6 +3,7 @@ package io.caravan.bench;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -32,29 +33,35 @@ public final class WorkDirectory implements AutoCloseable {
     }
 
     /**
-     * Deletes the directory even if it is in use: kills the child processes that write to it, and retries while threads
-     * of this JVM are still creating files. Then halts the JVM, because a measurement that opens its next store would
-     * create the directory again.
+     * Deletes the directory even if it is in use: kills the child processes that write to it, and moves it aside. A file
+     * in its place stops measurements that open their next store, which would create the directory again.
      */
     private void deleteAtEnd() {
-        deleteInUse();
-        Runtime.getRuntime().halt(SIGTERM);
-    }
-
-    private void deleteInUse() {
         List<ProcessHandle> children = ProcessHandle.current().children().toList();
         children.forEach(ProcessHandle::destroyForcibly);
         children.forEach(child -> child.onExit().join());
+        List<Path> aside = new ArrayList<>();
         IOException problem = null;
         for (int i = 0; i < ATTEMPTS; i++) {
             try {
-                WorkDirectories.delete(path);
-                return;
+                if (Files.isDirectory(path)) {
+                    Path next = path.resolveSibling(path.getFileName() + ".deleted" + i);
+                    aside.add(Files.move(path, next));
+                }
+                if (Files.notExists(path)) {
+                    Files.createFile(path);
+                }
+                for (Path moved : aside) {
+                    WorkDirectories.delete(moved);
+                }
+                Files.delete(path);
+                Runtime.getRuntime().halt(SIGTERM);
             } catch (IOException busy) {
                 problem = busy;
             }
         }
         System.err.println("cannot delete " + path + ": " + problem);
+        Runtime.getRuntime().halt(SIGTERM);
     }
 
     @Override
