@@ -10,10 +10,12 @@ import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.ManifestCodec;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.object.ObjectStore.Stored;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
@@ -27,6 +29,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The archive of the documents of one store. It is either {@link #claim claimed} by its owner, the one server that
@@ -51,11 +55,14 @@ public final class Archive {
     /** The number of bytes read from a snapshot between two progress reports of its verification. */
     private static final long REPORTED_BYTES = 1 << 20;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Archive.class);
+    /** The size above which manifests are slow to replace. A manifest that first exceeds it causes a warning. */
+    private static final int LARGE_BYTES = 1 << 20;
+
     private final ObjectStore objects;
     private final ArchiveRoot root;
     private final @Nullable Lease lease;
     private final Roots roots;
-    private final Manifests manifests;
     private final SecureRandom random = new SecureRandom();
 
     private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, @Nullable Lease lease) {
@@ -63,7 +70,6 @@ public final class Archive {
         this.roots = roots;
         this.root = root;
         this.lease = lease;
-        this.manifests = new Manifests(objects, root.store());
     }
 
     /**
@@ -158,7 +164,7 @@ public final class Archive {
      * @throws ArchiveException {@code CORRUPT}, {@code VERSION} or {@code FOREIGN}, naming the object
      */
     public @Nullable KeptManifest manifest(DocumentName name) {
-        return manifests.find(name);
+        return manifestAt(ArchiveKeys.manifest(name));
     }
 
     /**
@@ -169,9 +175,34 @@ public final class Archive {
         objects.list(ArchiveKeys.MANIFESTS, "", listed -> action.test(listed.key()));
     }
 
-    /** Returns the manifest with a key from {@link #manifests}; otherwise works like {@link #manifest}. */
+    /**
+     * Returns the manifest with a key from {@link #manifests}, or null when there is none.
+     *
+     * @throws ArchiveException {@code CORRUPT} when it belongs to another key, {@code FOREIGN} when it belongs to
+     *     another store
+     */
     public @Nullable KeptManifest manifestAt(String key) {
-        return manifests.at(key);
+        Stored stored = objects.get(key, ManifestCodec.MAX_BYTES);
+        if (stored == null) {
+            return null;
+        }
+        Manifest manifest = ManifestCodec.decode(stored.content(), where(key));
+        if (!ArchiveKeys.manifest(manifest.name()).equals(key)) {
+            throw new ArchiveException(
+                    Reason.CORRUPT,
+                    "the manifest " + where(key) + " is that of another document, '" + manifest.name()
+                            + "': restore the right object from a backup or from an earlier version in the bucket,"
+                            + " and then archive the document with caravan archive");
+        }
+        if (!manifest.store().equals(root.store())) {
+            throw new ArchiveException(
+                    Reason.FOREIGN,
+                    "the manifest " + where(key) + " of document '" + manifest.name() + "' belongs to the store "
+                            + manifest.store() + ", but the archive belongs to the store "
+                            + root.store()
+                            + ": the object was copied here; restore the right object, or delete this one");
+        }
+        return new KeptManifest(manifest, stored.tag());
     }
 
     /**
@@ -234,11 +265,11 @@ public final class Archive {
                     + root.epoch() + ": of store " + after.store() + ", epoch " + after.epoch());
         }
         checkNotFenced(before);
-        Manifests.Change change = new Manifests.Change(before == null ? null : before.manifest(), after);
+        ManifestChange change = new ManifestChange(before == null ? null : before.manifest(), after);
         change.check();
         ensureOwner();
         try {
-            return manifests.replace(before, after);
+            return replace(before, after);
         } catch (ObjectStoreException problem) {
             if (problem.leavesOutcomeOpen()) {
                 return resolve(change, problem);
@@ -260,10 +291,10 @@ public final class Archive {
      * Checks whether the manifest was put despite the error. A readable manifest is not necessarily durable, for
      * example when the fsync of a directory failed, so this method puts it once more.
      */
-    private KeptManifest resolve(Manifests.Change change, ObjectStoreException problem) {
+    private KeptManifest resolve(ManifestChange change, ObjectStoreException problem) {
         KeptManifest now;
         try {
-            now = manifests.find(change.after().name());
+            now = manifest(change.after().name());
         } catch (ObjectStoreException unreadable) {
             problem.addSuppressed(unreadable);
             throw problem;
@@ -273,11 +304,39 @@ public final class Archive {
             throw problem;
         }
         try {
-            return manifests.replace(now, now.manifest());
+            return replace(now, now.manifest());
         } catch (ObjectStoreException notDurable) {
             notDurable.addSuppressed(problem);
             throw notDurable;
         }
+    }
+
+    /**
+     * Replaces the manifest that was read, without a check of the ownership. After any error, read the manifest: the put may have taken place.
+     *
+     * @param before the manifest that was read, or null when there was none
+     */
+    KeptManifest replace(@Nullable KeptManifest before, Manifest after) {
+        byte[] content = ManifestCodec.encode(after);
+        if (content.length > LARGE_BYTES && (before == null || !isLarge(before.manifest()))) {
+            LOG.warn(
+                    "the manifest of document '{}' has {} generations in {} bytes: at {} bytes, the document can no"
+                            + " longer be archived; run caravan archive prune to remove old generations",
+                    after.name(),
+                    after.generations().size(),
+                    content.length,
+                    ManifestCodec.MAX_BYTES);
+        }
+        String key = ArchiveKeys.manifest(after.name());
+        return new KeptManifest(after, objects.putIf(key, content, before == null ? null : before.tag()));
+    }
+
+    private static boolean isLarge(Manifest manifest) {
+        return ManifestCodec.encode(manifest).length > LARGE_BYTES;
+    }
+
+    private String where(String key) {
+        return objects.location() + "/" + key;
     }
 
     /**
@@ -298,12 +357,12 @@ public final class Archive {
             throw new ArchiveException(
                     Reason.NOT_FOUND,
                     "generation " + generation.number() + " of document '" + name + "' has no object "
-                            + objects.location() + "/" + generation.key()
+                            + where(generation.key())
                             + ", which its manifest names, unless it has just been pruned: use another generation, or"
                             + " restore the object from a backup",
                     problem);
         }
-        SnapshotReader reader = SnapshotReader.open(in, objects.location() + "/" + generation.key());
+        SnapshotReader reader = SnapshotReader.open(in, where(generation.key()));
         try {
             return reader.expect(root.store(), name, generation);
         } catch (RuntimeException another) {
@@ -354,7 +413,7 @@ public final class Archive {
     }
 
     private Pruning pruning(Policies policies, boolean dryRun, long nowMillis, PruneListener listener) {
-        return new Pruning(objects, manifests, root.epoch(), policies, nowMillis, dryRun, listener);
+        return new Pruning(this, policies, nowMillis, dryRun, listener);
     }
 
     /**

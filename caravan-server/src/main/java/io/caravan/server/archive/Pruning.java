@@ -28,9 +28,8 @@ public final class Pruning {
     /** Maximum number of document names that are pruned again; further names wait for the next run. */
     private static final int MAX_AGAIN = 100_000;
 
+    private final Archive archive;
     private final ObjectStore objects;
-    private final Manifests manifests;
-    private final long rootEpoch;
     private final Policies policies;
     private final long nowMillis;
     private final boolean dryRun;
@@ -47,21 +46,12 @@ public final class Pruning {
     /**
      * Prepares a pruning run.
      *
-     * @param rootEpoch the epoch of the archive's owner
      * @param nowMillis the time from which ages are counted, in milliseconds since 1970
      * @param dryRun whether to report only, and delete nothing
      */
-    Pruning(
-            ObjectStore objects,
-            Manifests manifests,
-            long rootEpoch,
-            Policies policies,
-            long nowMillis,
-            boolean dryRun,
-            PruneListener listener) {
-        this.objects = objects;
-        this.manifests = manifests;
-        this.rootEpoch = rootEpoch;
+    Pruning(Archive archive, Policies policies, long nowMillis, boolean dryRun, PruneListener listener) {
+        this.archive = archive;
+        this.objects = archive.objects();
         this.policies = policies;
         this.nowMillis = nowMillis;
         this.dryRun = dryRun;
@@ -260,7 +250,7 @@ public final class Pruning {
         DocumentPruner prune(long settledMillis) {
             for (int left = ATTEMPTS; ; left--) {
                 try {
-                    KeptManifest kept = manifests.at(listed.manifestKey());
+                    KeptManifest kept = archive.manifestAt(listed.manifestKey());
                     if (kept != null || !listed.manifest()) {
                         prune(settledMillis, kept);
                     } else if (left == ATTEMPTS) {
@@ -300,7 +290,7 @@ public final class Pruning {
             boolean expired = policy.expired(manifest, nowMillis);
             KeptManifest rest = removeGenerations(kept, expired ? List.of() : policy.kept(manifest, nowMillis));
             removeLeftovers(manifest, settledMillis);
-            if (expired && waiting == 0 && (dryRun || manifests.delete(rest))) {
+            if (expired && waiting == 0 && (dryRun || objects.deleteIf(listed.manifestKey(), rest.tag()))) {
                 add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
             }
         }
@@ -311,7 +301,7 @@ public final class Pruning {
             if (stay.size() == manifest.generations().size()) {
                 return kept;
             }
-            KeptManifest rest = dryRun ? kept : manifests.replace(kept, with(manifest, stay));
+            KeptManifest rest = dryRun ? kept : archive.replace(kept, with(manifest, stay));
             Set<Generation> staying = new HashSet<>(stay);
             for (Generation generation : manifest.generations()) {
                 if (!staying.contains(generation)) {
@@ -346,7 +336,7 @@ public final class Pruning {
                 }
                 boolean settled = snapshot.modifiedMillis() < settledMillis;
                 boolean overtaken = key.generation() <= last && (settled || !deleted);
-                if (overtaken || settled && key.epoch() < rootEpoch) {
+                if (overtaken || settled && key.epoch() < archive.root().epoch()) {
                     DocumentName name = ArchiveKeys.decode(listed.form());
                     String document = name == null ? listed.form() : name.text();
                     remove(new Removal(Removal.Kind.LEFTOVER, document, snapshot.key(), snapshot.bytes()));

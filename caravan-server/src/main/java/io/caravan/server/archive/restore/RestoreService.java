@@ -14,6 +14,9 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -30,7 +33,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores single documents into a store that is in use, by the rules of {@link Merge}. A failed restore changes
- * nothing, except as {@code Merge} describes. Thread-safe. Called on threads that may block.
+ * nothing, except as {@code Merge} describes. A server's service also owns the components that restore documents
+ * automatically. Thread-safe. Called on threads that may block.
  */
 public final class RestoreService implements AutoCloseable {
     private static final int THREADS = 4;
@@ -49,6 +53,22 @@ public final class RestoreService implements AutoCloseable {
             new ArrayBlockingQueue<>(MAX_WAITING),
             new DefaultThreadFactory("caravan-restore-one", true));
 
+    private final @Nullable Hydration hydration;
+    private final @Nullable Drills drills;
+
+    /**
+     * The configuration of the automatic restores of a server that has an archive.
+     *
+     * @param hydrate whether documents that the store lacks are fetched when they are first needed
+     * @param drillEvery time between two drills; zero for no drills
+     * @param drillSample number of documents that a drill restores
+     * @param data the store's directory
+     * @param maxValueBytes maximum length of a value in the store
+     */
+    public record RestoreConfig(boolean hydrate, Duration drillEvery, int drillSample, Path data, int maxValueBytes) {
+        public static final RestoreConfig NOTHING = new RestoreConfig(false, Duration.ZERO, 0, Path.of("."), 1);
+    }
+
     /** @param archive returns the archive; throws an exception with the reason when it is not available */
     public RestoreService(Supplier<Archive> archive, DocumentService documents) {
         this(archive, documents, bytes -> {});
@@ -56,10 +76,51 @@ public final class RestoreService implements AutoCloseable {
 
     /** @param moved receives the number of bytes whenever values are passed to the store */
     RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
+        this(archive, documents, moved, RestoreConfig.NOTHING, 0);
+    }
+
+    private RestoreService(
+            Supplier<Archive> archive,
+            DocumentService documents,
+            LongConsumer moved,
+            RestoreConfig config,
+            int readers) {
         this.archive = archive;
         this.documents = documents;
         this.restorer = new DocumentRestorer(archive, documents, moved);
+        this.hydration = config.hydrate() ? new Hydration(archive, documents, locks, Math.max(1, readers / 2)) : null;
+        this.drills =
+                config.drillEvery().isZero() ? null : new Drills(archive, documents, config, InstantSource.system());
         threads.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Creates a server's service, and starts the automatic restores that a configuration enables.
+     *
+     * @param archive returns the archive; throws an exception with the reason when it is not available
+     * @param documents the server's documents; hydration, if configured, is registered with them
+     * @param readers number of threads that read documents; half of them may wait for the archive
+     */
+    public static RestoreService start(
+            Supplier<Archive> archive, DocumentService documents, RestoreConfig config, int readers) {
+        RestoreService service = new RestoreService(archive, documents, bytes -> {}, config, readers);
+        if (service.hydration != null) {
+            documents.coldDocuments(service.hydration);
+        }
+        if (service.drills != null) {
+            service.drills.start(config.drillEvery());
+        }
+        return service;
+    }
+
+    /** Returns the component that fetches documents when they are first needed, or null. */
+    public @Nullable Hydration hydration() {
+        return hydration;
+    }
+
+    /** Returns the component that tests restores on a schedule, or null. */
+    public @Nullable Drills drills() {
+        return drills;
     }
 
     /**
@@ -239,9 +300,18 @@ public final class RestoreService implements AutoCloseable {
         }
     }
 
-    /** Prevents further restores; a running restore ends when the store or the archive is closed. */
+    /**
+     * Ends drills and fetches, whose pending callers fail, and prevents further restores. A running restore ends when
+     * the store or the archive is closed.
+     */
     @Override
     public void close() {
+        if (drills != null) {
+            drills.close();
+        }
+        if (hydration != null) {
+            hydration.close();
+        }
         threads.shutdownNow();
     }
 

@@ -38,7 +38,7 @@ class HydrationTest {
     private final TestStore here = new TestStore();
     private final Archive opened = archive.open();
     private final RestoreService service = new RestoreService(() -> opened, here.documents);
-    private final Hydration hydration = new Hydration(() -> opened, here.documents, service, MAX_READS);
+    private final Hydration hydration = new Hydration(() -> opened, here.documents, service.locks(), MAX_READS);
 
     HydrationTest() {
         here.documents.coldDocuments(hydration);
