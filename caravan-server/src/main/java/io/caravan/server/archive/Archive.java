@@ -19,13 +19,20 @@ import io.caravan.server.archive.object.ObjectStore.Stored;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
+import io.caravan.server.document.DocumentService;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.InstantSource;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -208,26 +215,34 @@ public final class Archive {
     /**
      * Puts a snapshot into the object store. It is archived once a manifest that names it is committed.
      *
-     * @param header describes the document; the source may begin with a later state
-     * @param source streams the values
-     * @return the generation for the manifest
+     * @param expected describes the document; the snapshot may have a later state
+     * @param id the id of the document
+     * @param current returns the header of the state that is read. Sequences, attributes, and time may have advanced
+     *     since the put was requested; name, incarnation, generation, and epoch must be the same
+     * @param source passes the document to a reader, like {@link DocumentService#snapshot}; called again, perhaps on
+     *     another thread, if the put restarts. An exception ends the put, which then stores nothing
+     * @return the generation for the manifest, or null when the document no longer exists
      */
-    public Generation putSnapshot(SnapshotHeader header, SnapshotSource source) {
+    public @Nullable Generation putSnapshot(
+            SnapshotHeader expected,
+            long id,
+            Function<DocumentInfo, SnapshotHeader> current,
+            Predicate<DocumentReader> source) {
         requireLease();
-        if (!header.store().equals(root.store()) || header.epoch() != root.epoch()) {
-            throw new IllegalArgumentException(
-                    "a snapshot for the archive of store " + root.store() + ", epoch " + root.epoch() + ": " + header);
+        if (!expected.store().equals(root.store()) || expected.epoch() != root.epoch()) {
+            throw new IllegalArgumentException("a snapshot for the archive of store " + root.store() + ", epoch "
+                    + root.epoch() + ": " + expected);
         }
         ensureOwner();
         String key = ArchiveKeys.snapshot(
-                header.name(), header.generation(), header.nextSequence(), header.epoch(), random.nextInt());
+                expected.name(), expected.generation(), expected.nextSequence(), expected.epoch(), random.nextInt());
         // The object store may restart the put on another thread. It then stores the content of the last call.
         AtomicReference<@Nullable Generation> put = new AtomicReference<>();
-        objects.put(key, out -> {
-            SnapshotSource.Target upload = new SnapshotSource.Target(header, out);
-            source.writeTo(upload);
-            put.set(upload.finish(key));
-        });
+        try {
+            objects.put(key, out -> put.set(new Upload(expected, id, current, out).run(source, key)));
+        } catch (GoneException gone) {
+            return null;
+        }
         Generation generation = put.get();
         if (generation == null) {
             throw new IllegalStateException("the object store has put " + key + " without content");
@@ -443,72 +458,86 @@ public final class Archive {
         void claiming(@Nullable String before, String owner);
     }
 
-    /** Supplies the values of a snapshot while the snapshot is being put. */
-    @FunctionalInterface
-    public interface SnapshotSource {
+    /** Thrown when the document does not exist when its snapshot is put. */
+    private static final class GoneException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
 
-        /**
-         * Writes all values that the document has at one moment, on the caller's thread or on a thread of the object
-         * store. If the put restarts, this method is called again, and may write the values as of a later moment. The
-         * caller finishes the writer.
-         *
-         * <p>An exception ends the put, which then stores nothing. The source must pass on an {@link IOException} of
-         * the target. A runtime exception reaches the caller of the put.
-         */
-        void writeTo(Target target) throws IOException;
+        GoneException() {
+            super("the document was deleted while it was being archived", null, false, false);
+        }
+    }
 
-        /** Uploads the values that one call to {@link SnapshotSource#writeTo} writes. */
-        final class Target {
-            private final SnapshotHeader expected;
-            private final OutputStream out;
-            private @Nullable SnapshotHeader header;
-            private @Nullable SnapshotWriter writer;
+    /** Writes one document to the snapshot that is being put. */
+    private static final class Upload implements DocumentReader {
+        private final SnapshotHeader expected;
+        private final long id;
+        private final Function<DocumentInfo, SnapshotHeader> current;
+        private final OutputStream out;
+        private @Nullable SnapshotHeader header;
+        private @Nullable SnapshotWriter writer;
 
-            private Target(SnapshotHeader expected, OutputStream out) {
-                this.expected = expected;
-                this.out = out;
-            }
+        Upload(SnapshotHeader expected, long id, Function<DocumentInfo, SnapshotHeader> current, OutputStream out) {
+            this.expected = expected;
+            this.id = id;
+            this.current = current;
+            this.out = out;
+        }
 
-            /**
-             * Begins the snapshot; called once in each call to {@link SnapshotSource#writeTo}. The header and the
-             * values that follow it describe the document at the same moment. Sequences, attributes and time may have
-             * advanced since the put was requested; name, incarnation, generation and epoch must be the same.
-             *
-             * @throws IllegalArgumentException when the header describes another document, or an earlier state
-             */
-            public SnapshotWriter begin(SnapshotHeader actual) throws IOException {
-                if (writer != null
-                        || !actual.store().equals(expected.store())
-                        || !actual.name().equals(expected.name())
-                        || actual.incarnation() != expected.incarnation()
-                        || actual.generation() != expected.generation()
-                        || actual.epoch() != expected.epoch()
-                        || actual.nextSequence() < expected.nextSequence()) {
-                    throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
-                            + (writer != null ? " has begun" : " was expected"));
+        Generation run(Predicate<DocumentReader> source, String key) throws IOException {
+            try {
+                boolean exists = source.test(this);
+                if (!exists || header == null || writer == null) {
+                    throw new GoneException();
                 }
-                header = actual;
+            } catch (UncheckedIOException failed) {
+                throw failed.getCause();
+            }
+            SnapshotWriter.Written written = writer.finish();
+            return new Generation(
+                    header.generation(),
+                    key,
+                    header.incarnation(),
+                    header.epoch(),
+                    header.firstSequence(),
+                    header.nextSequence(),
+                    header.takenAtMillis(),
+                    written.valueBytes(),
+                    written.objectBytes(),
+                    written.sha256());
+        }
+
+        @Override
+        public boolean begin(DocumentInfo info) {
+            if (info.id() != id) {
+                return false;
+            }
+            SnapshotHeader actual = current.apply(info);
+            if (writer != null
+                    || !actual.store().equals(expected.store())
+                    || !actual.name().equals(expected.name())
+                    || actual.incarnation() != expected.incarnation()
+                    || actual.generation() != expected.generation()
+                    || actual.epoch() != expected.epoch()
+                    || actual.nextSequence() < expected.nextSequence()) {
+                throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
+                        + (writer != null ? " has begun" : " was expected"));
+            }
+            try {
                 writer = new SnapshotWriter(out, actual);
-                return writer;
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
             }
+            header = actual;
+            return true;
+        }
 
-            private Generation finish(String key) throws IOException {
-                if (header == null || writer == null) {
-                    throw new IllegalStateException("the source of a snapshot of '" + expected.name()
-                            + "' has neither begun it nor thrown an exception");
-                }
-                SnapshotWriter.Written written = writer.finish();
-                return new Generation(
-                        header.generation(),
-                        key,
-                        header.incarnation(),
-                        header.epoch(),
-                        header.firstSequence(),
-                        header.nextSequence(),
-                        header.takenAtMillis(),
-                        written.valueBytes(),
-                        written.objectBytes(),
-                        written.sha256());
+        @Override
+        public boolean next(long sequence, ByteBuffer value) {
+            try {
+                Objects.requireNonNull(writer).add(sequence, value);
+                return true;
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
             }
         }
     }

@@ -3,6 +3,7 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
@@ -19,6 +20,8 @@ import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -220,10 +223,8 @@ class ArchiveTest {
     void documentMayChangeUntilSnapshotStarts() {
         Archive archive = claim();
         SnapshotHeader early = state(7, 4).header(archive, 1);
-        Generation generation = archive.putSnapshot(early, target -> {
-            State later = new State("letters/1", 7, 2, 6, 9_000);
-            later.writeTo(later.header(archive, 1), target);
-        });
+        State later = new State("letters/1", 7, 2, 6, 9_000);
+        Generation generation = archive.putSnapshot(early, 0, info -> later.header(archive, 1), later::read);
         assertThat(generation.firstSequence()).isEqualTo(2);
         assertThat(generation.nextSequence()).isEqualTo(6);
         assertThat(generation.takenAtMillis()).isEqualTo(9_000);
@@ -237,7 +238,7 @@ class ArchiveTest {
         SnapshotHeader header = state(7, 4).header(archive, 1);
         for (State other : List.of(new State("other", 7, 0, 4, 0), state(8, 4), state(7, 3))) {
             assertThatThrownBy(() ->
-                            archive.putSnapshot(header, target -> other.writeTo(other.header(archive, 1), target)))
+                            archive.putSnapshot(header, 0, info -> other.header(archive, 1), other::read))
                     .isInstanceOf(IllegalArgumentException.class);
         }
         assertThat(objects.keys(ArchiveKeys.SNAPSHOTS)).isEmpty();
@@ -246,7 +247,8 @@ class ArchiveTest {
     @Test
     void propagatesSourceExceptionAndPutsNothing() {
         Archive archive = claim();
-        assertThatThrownBy(() -> archive.putSnapshot(state(7, 4).header(archive, 1), target -> {
+        SnapshotHeader header = state(7, 4).header(archive, 1);
+        assertThatThrownBy(() -> archive.putSnapshot(header, 0, info -> header, reader -> {
                     throw new IllegalStateException("gone");
                 }))
                 .hasMessage("gone");
@@ -400,11 +402,12 @@ class ArchiveTest {
         State state = state(1, 3);
         Generation kept = Archiving.archive(archive, state).manifest().latest();
         SnapshotHeader header = state.header(archive, 1);
-        Generation other = archive.putSnapshot(header, target -> {
-            var writer = target.begin(header);
+        Generation other = archive.putSnapshot(header, 0, info -> header, reader -> {
+            reader.begin(new DocumentInfo(0, 0, 3, DocumentAttributes.of(Attributes.EMPTY)));
             for (long sequence = 0; sequence < 3; sequence++) {
-                writer.add(sequence, ByteBuffer.wrap(new byte[] {1}));
+                reader.next(sequence, ByteBuffer.wrap(new byte[] {1}));
             }
+            return true;
         });
         objects.put(kept.key(), objects.content(other.key()));
         assertRejected(Reason.CORRUPT, () -> Archiving.read(archive, NAME, kept), "letters/1", kept.key());

@@ -5,14 +5,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
-import io.caravan.server.archive.Archive.SnapshotSource;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
-import io.caravan.server.archive.format.SnapshotWriter;
-import java.io.IOException;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,11 +42,13 @@ public final class Archiving {
                     Attributes.EMPTY.with("k", new byte[] {1}));
         }
 
-        void writeTo(SnapshotHeader header, SnapshotSource.Target target) throws IOException {
-            SnapshotWriter writer = target.begin(header);
+        /** Passes the state to a reader, as that of the document with the id 0. */
+        boolean read(DocumentReader reader) {
+            reader.begin(new DocumentInfo(0, firstSequence, nextSequence, DocumentAttributes.of(Attributes.EMPTY)));
             for (long sequence = firstSequence; sequence < nextSequence; sequence++) {
-                writer.add(sequence, ByteBuffer.wrap(value(sequence)));
+                reader.next(sequence, ByteBuffer.wrap(value(sequence)));
             }
+            return true;
         }
 
         byte[] value(long sequence) {
@@ -64,7 +66,7 @@ public final class Archiving {
     public static Generation put(Archive archive, @Nullable KeptManifest before, State state) {
         long generation = before == null ? 1 : before.manifest().lastGeneration() + 1;
         SnapshotHeader header = state.header(archive, generation);
-        return archive.putSnapshot(header, target -> state.writeTo(header, target));
+        return archive.putSnapshot(header, 0, info -> header, state::read);
     }
 
     /** Returns the next manifest, which contains one more generation. */

@@ -120,7 +120,6 @@ public final class WholeRestore {
      */
     private static Shards open(StoreConfig config, int groups, UUID archived) {
         Shards opened = Shards.open(config, groups);
-        boolean adopted = false;
         try {
             ListStore store = opened.store();
             if (!StoreIdentity.mayAdopt(store) && !archived.equals(StoreIdentity.find(store))) {
@@ -130,12 +129,10 @@ public final class WholeRestore {
             }
             StoreIdentity.adopt(store, archived);
             StoreIdentity.incomplete(store, true);
-            adopted = true;
             return opened;
-        } finally {
-            if (!adopted) {
-                opened.close();
-            }
+        } catch (Throwable problem) {
+            opened.close();
+            throw problem;
         }
     }
 
@@ -261,7 +258,6 @@ public final class WholeRestore {
             CompletableFuture<Runnable> result) {
         int reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(generation));
         waitingBytes.acquireUninterruptibly(reserved);
-        boolean accepted = false;
         try {
             if (latestDamage == null) {
                 dropStale(manifest, generation);
@@ -279,11 +275,9 @@ public final class WholeRestore {
                         result.complete(failure(manifest, problem, latestDamage));
                     });
             restores.restore(manifest, generation, latestDamage != null, outcome);
-            accepted = true;
-        } finally {
-            if (!accepted) {
-                waitingBytes.release(reserved);
-            }
+        } catch (Throwable problem) {
+            waitingBytes.release(reserved);
+            throw problem;
         }
     }
 

@@ -14,9 +14,10 @@ import io.caravan.server.archive.PruneRecord;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.SnapshotHeader;
-import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
@@ -76,11 +77,12 @@ final class TestArchive {
                 first + values.size(),
                 CLOCK.millis(),
                 attributes);
-        Generation put = archive.putSnapshot(header, target -> {
-            SnapshotWriter writer = target.begin(header);
+        Generation put = archive.putSnapshot(header, 0, info -> header, reader -> {
+            reader.begin(new DocumentInfo(0, first, first + values.size(), DocumentAttributes.of(attributes)));
             for (int i = 0; i < values.size(); i++) {
-                writer.add(first + i, ByteBuffer.wrap(values.get(i)));
+                reader.next(first + i, ByteBuffer.wrap(values.get(i)));
             }
+            return true;
         });
         archive.commit(before, Archiving.with(archive, before, name, put));
         return put;
