@@ -1,9 +1,6 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.Pruning.Policies;
-import io.caravan.server.archive.Pruning.PruneListener;
-import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
@@ -327,7 +324,8 @@ public final class Archive {
     }
 
     /**
-     * Replaces the manifest that was read, without a check of the ownership. After any error, read the manifest: the put may have taken place.
+     * Replaces the manifest that was read, without a check of the ownership. After any error, read the manifest: the
+     * put may have taken place.
      *
      * @param before the manifest that was read, or null when there was none
      */
@@ -405,30 +403,6 @@ public final class Archive {
             }
             read.accept(bytes);
         }
-    }
-
-    /**
-     * Deletes the generations and documents that the policies do not keep, while the owner may be writing. If pruning
-     * is interrupted, the next run continues it.
-     *
-     * @param dryRun whether to report only, and delete nothing
-     * @param jobs number of documents to prune at a time
-     * @param nowMillis the time from which ages are counted, in milliseconds since 1970
-     */
-    public PruneReport prune(Policies policies, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
-        return pruning(policies, dryRun, nowMillis, listener).run(jobs, false);
-    }
-
-    /**
-     * Prunes only documents that have recently changed many times: those with more snapshots than {@link
-     * PrunePolicy#most} allows. It prunes one document at a time and reads no other manifests.
-     */
-    public PruneReport thin(Policies policies, long nowMillis, PruneListener listener) {
-        return pruning(policies, false, nowMillis, listener).run(1, true);
-    }
-
-    private Pruning pruning(Policies policies, boolean dryRun, long nowMillis, PruneListener listener) {
-        return new Pruning(this, policies, nowMillis, dryRun, listener);
     }
 
     /**

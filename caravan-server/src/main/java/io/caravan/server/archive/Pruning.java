@@ -20,8 +20,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One pruning run over an entire archive. Names with leftovers whose age must be known are pruned again at the end,
- * when the time of the newest object is known. Not thread-safe; starts other threads.
+ * One pruning run over an entire archive, while the owner may be writing. It deletes the generations and documents that
+ * the policies do not keep. If it is interrupted, the next run continues it. Names with leftovers whose age must be
+ * known are pruned again at the end, when the time of the newest object is known. Not thread-safe; starts other threads.
  */
 public final class Pruning {
     private static final long SETTLED_AFTER_MILLIS = Duration.ofDays(1).toMillis();
@@ -49,7 +50,7 @@ public final class Pruning {
      * @param nowMillis the time from which ages are counted, in milliseconds since 1970
      * @param dryRun whether to report only, and delete nothing
      */
-    Pruning(Archive archive, Policies policies, long nowMillis, boolean dryRun, PruneListener listener) {
+    public Pruning(Archive archive, Policies policies, long nowMillis, boolean dryRun, PruneListener listener) {
         this.archive = archive;
         this.objects = archive.objects();
         this.policies = policies;
@@ -59,12 +60,23 @@ public final class Pruning {
     }
 
     /**
-     * Prunes the archive.
+     * Prunes the archive. Call this or {@link #thin} once.
      *
-     * @param jobs number of names to prune at a time
-     * @param onlyExcess whether to prune only names with more snapshots than {@link PrunePolicy#most} allows
+     * @param jobs number of documents to prune at a time
      */
-    PruneReport run(int jobs, boolean onlyExcess) {
+    public PruneReport run(int jobs) {
+        return run(jobs, false);
+    }
+
+    /**
+     * Prunes only documents that have recently changed many times: those with more snapshots than {@link
+     * PrunePolicy#most} allows. It prunes one document at a time and reads no other manifests.
+     */
+    public PruneReport thin() {
+        return run(1, true);
+    }
+
+    private PruneReport run(int jobs, boolean onlyExcess) {
         long newestMillis = rootMillis();
         try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, this::first)) {
             newestMillis = Math.max(newestMillis, ArchiveWalk.forEach(objects, listed -> {

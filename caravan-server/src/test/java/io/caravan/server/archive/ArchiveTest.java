@@ -237,8 +237,7 @@ class ArchiveTest {
         Archive archive = claim();
         SnapshotHeader header = state(7, 4).header(archive, 1);
         for (State other : List.of(new State("other", 7, 0, 4, 0), state(8, 4), state(7, 3))) {
-            assertThatThrownBy(() ->
-                            archive.putSnapshot(header, 0, info -> other.header(archive, 1), other::read))
+            assertThatThrownBy(() -> archive.putSnapshot(header, 0, info -> other.header(archive, 1), other::read))
                     .isInstanceOf(IllegalArgumentException.class);
         }
         assertThat(objects.keys(ArchiveKeys.SNAPSHOTS)).isEmpty();

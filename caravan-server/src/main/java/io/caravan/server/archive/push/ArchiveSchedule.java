@@ -54,7 +54,6 @@ final class ArchiveSchedule {
     private final Supplier<? extends Throwable> rejection;
 
     private final ArchiveSlot[] slots;
-    private int unverifiedSlots;
 
     /** The waiting and running jobs, by document name. A waiting job is in one of the queues. */
     private final Map<DocumentName, Job> jobs = new HashMap<>();
@@ -401,7 +400,6 @@ final class ArchiveSchedule {
         if (slot.unverified && slot.verification != null && slot.verification.left == 0) {
             slot.unverified = false;
             slot.verification = null;
-            unverifiedSlots--;
         }
     }
 
@@ -411,7 +409,6 @@ final class ArchiveSchedule {
             slots[number].unverified = true;
             slots[number].verification = null;
         }
-        unverifiedSlots = DELETIONS;
     }
 
     /** Whether a scan of the slot must find all documents, to verify them. */
@@ -421,7 +418,7 @@ final class ArchiveSchedule {
 
     /** Whether the marks of all documents are reliable. */
     synchronized boolean verified() {
-        return unverifiedSlots == 0;
+        return Stream.of(slots).noneMatch(slot -> slot.unverified);
     }
 
     /** Whether at least half of the capacity is free; a scan to fill less space would be too expensive. */

@@ -11,6 +11,7 @@ import io.caravan.server.archive.Archiving.State;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.PruneRecord;
+import io.caravan.server.archive.Pruning;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.SnapshotHeader;
@@ -98,8 +99,8 @@ final class TestArchive {
     /** Removes all generations except the latest one of each document. */
     void prune() {
         PrunePolicy policy = new PrunePolicy(1, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
-        owned.prune(
-                name -> policy, false, 1, CLOCK.millis() + Duration.ofDays(1).toMillis(), new PruneRecord());
+        long now = CLOCK.millis() + Duration.ofDays(1).toMillis();
+        new Pruning(owned, name -> policy, now, false, new PruneRecord()).run(1);
     }
 
     /** Flips a bit in the middle of an object. */
