@@ -7,6 +7,7 @@ import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.format.ManifestCodec;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
@@ -26,6 +27,8 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
@@ -259,32 +262,81 @@ public final class Archive {
     }
 
     /**
-     * Replaces a manifest with one that has an additional generation or tombstone. Also succeeds when the response was
-     * lost but the manifest was written.
+     * Commits a generation: replaces the manifest with one that also names the generation. Also succeeds when the
+     * response was lost but the manifest was written.
      *
      * @param before the result of {@link #manifest}
-     * @param after contains all generations of {@code before}, and an additional generation or tombstone
+     * @param added the result of {@link #putSnapshot}
      * @return the manifest as it is now, for the next commit
      * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code DIVERGED} when
      *     the archive has a later state of the same incarnation
      * @throws ObjectStoreException {@code CONFLICT} when the manifest has changed since it was read, for example by
      *     pruning: start over by reading it
      */
-    public KeptManifest commit(@Nullable KeptManifest before, Manifest after) {
-        requireLease();
-        if (!after.store().equals(root.store()) || after.epoch() != root.epoch()) {
-            throw new IllegalArgumentException("a manifest for the archive of store " + root.store() + ", epoch "
-                    + root.epoch() + ": of store " + after.store() + ", epoch " + after.epoch());
+    public KeptManifest commit(@Nullable KeptManifest before, DocumentName name, Generation added) {
+        Manifest replaced = replaced(before, name);
+        if (added.number() <= replaced.lastGeneration()) {
+            throw new IllegalArgumentException("the manifest of '" + name + "' must not be put: generation "
+                    + added.number() + " is not above " + replaced.lastGeneration());
         }
+        List<Generation> generations = new ArrayList<>(replaced.generations());
+        generations.stream()
+                .filter(earlier -> earlier.incarnation() == added.incarnation())
+                .reduce((first, second) -> second)
+                .ifPresent(latest -> checkTime(name, latest, added));
+        generations.add(added);
+        return commit(
+                before,
+                new Manifest(root.store(), name, root.epoch(), added.number(), generations, null),
+                now -> now.generations().stream()
+                        .anyMatch(generation -> generation.key().equals(added.key())));
+    }
+
+    /** Commits the deletion of a document, and keeps its generations. Otherwise works like the other method. */
+    public KeptManifest commit(@Nullable KeptManifest before, DocumentName name, Tombstone tombstone) {
+        Manifest replaced = replaced(before, name);
+        long last = replaced.lastGeneration();
+        return commit(
+                before,
+                new Manifest(root.store(), name, root.epoch(), last, replaced.generations(), tombstone),
+                now -> tombstone.equals(now.tombstone()) && now.lastGeneration() == last);
+    }
+
+    /** Returns the manifest that a commit replaces; an empty one if the document has none. */
+    private Manifest replaced(@Nullable KeptManifest before, DocumentName name) {
+        requireLease();
         checkNotFenced(before);
-        ManifestChange change = new ManifestChange(before == null ? null : before.manifest(), after);
-        change.check();
+        Manifest replaced = before == null
+                ? new Manifest(root.store(), name, root.epoch(), 0, List.of(), null)
+                : before.manifest();
+        if (!replaced.name().equals(name)) {
+            throw new IllegalArgumentException(
+                    "the manifest of '" + name + "' must not be put: it is that of another document");
+        }
+        return replaced;
+    }
+
+    private static void checkTime(DocumentName name, Generation last, Generation added) {
+        if (added.nextSequence() < last.nextSequence()) {
+            throw new ArchiveException(
+                    Reason.DIVERGED,
+                    "document '" + name + "' ends at sequence " + added.nextSequence()
+                            + " in this store, but its generation " + last.number() + " in the archive ends at "
+                            + last.nextSequence()
+                            + ": this store is an older copy, so the archive was not changed."
+                            + " Restore the document from the archive, or restore it under another name and delete"
+                            + " it in this store");
+        }
+    }
+
+    /** @param isIn whether a manifest includes the change; other processes may have changed the manifest further */
+    private KeptManifest commit(@Nullable KeptManifest before, Manifest after, Predicate<Manifest> isIn) {
         ensureOwner();
         try {
             return replace(before, after);
         } catch (ObjectStoreException problem) {
             if (problem.leavesOutcomeOpen()) {
-                return resolve(change, problem);
+                return resolve(after.name(), isIn, problem);
             }
             throw problem;
         }
@@ -303,16 +355,16 @@ public final class Archive {
      * Checks whether the manifest was put despite the error. A readable manifest is not necessarily durable, for
      * example when the fsync of a directory failed, so this method puts it once more.
      */
-    private KeptManifest resolve(ManifestChange change, ObjectStoreException problem) {
+    private KeptManifest resolve(DocumentName name, Predicate<Manifest> isIn, ObjectStoreException problem) {
         KeptManifest now;
         try {
-            now = manifest(change.after().name());
+            now = manifest(name);
         } catch (ObjectStoreException unreadable) {
             problem.addSuppressed(unreadable);
             throw problem;
         }
         checkNotFenced(now);
-        if (now == null || !change.isIn(now.manifest())) {
+        if (now == null || !isIn.test(now.manifest())) {
             throw problem;
         }
         try {

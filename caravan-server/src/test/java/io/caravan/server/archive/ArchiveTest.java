@@ -11,7 +11,6 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
-import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
@@ -105,7 +104,7 @@ class ArchiveTest {
         claim();
         time.skip(Lease.LENGTH.toNanos() + 1);
         assertRejected(
-                Reason.FENCED, () -> paused.commit(before, Archiving.with(paused, before, NAME, put)), "number 2");
+                Reason.FENCED, () -> paused.commit(before, NAME, put), "number 2");
         assertThat(paused.manifest(NAME)).isEqualTo(before);
         long puts = client.calls(ObjectCall.PUT);
         assertRejected(Reason.FENCED, () -> Archiving.put(paused, before, state(1, 7)), "number 2");
@@ -210,7 +209,7 @@ class ArchiveTest {
         Archive archive = claim();
         Generation generation = Archiving.put(archive, null, state(7, 4));
         assertThat(archive.manifest(NAME)).isNull();
-        KeptManifest kept = archive.commit(null, Archiving.with(archive, null, NAME, generation));
+        KeptManifest kept = archive.commit(null, NAME, generation);
         assertThat(archive.manifest(NAME)).isEqualTo(kept);
         assertThat(archive.manifestAt(ArchiveKeys.manifest(NAME))).isEqualTo(kept);
         assertThat(Archiving.read(Archive.open(client), NAME, generation))
@@ -228,7 +227,7 @@ class ArchiveTest {
         assertThat(generation.firstSequence()).isEqualTo(2);
         assertThat(generation.nextSequence()).isEqualTo(6);
         assertThat(generation.takenAtMillis()).isEqualTo(9_000);
-        archive.commit(null, Archiving.with(archive, null, NAME, generation));
+        archive.commit(null, NAME, generation);
         assertThat(Archiving.read(archive, NAME, generation)).hasSize(4).last().isEqualTo("letters/1/7/5");
     }
 
@@ -311,10 +310,10 @@ class ArchiveTest {
         KeptManifest first = Archiving.archive(archive, state(1, 3));
         KeptManifest second = Archiving.archive(archive, state(1, 5));
         Generation late = Archiving.put(archive, first, state(1, 7));
-        assertResponded(Kind.CONFLICT, () -> archive.commit(first, Archiving.with(archive, first, NAME, late)));
+        assertResponded(Kind.CONFLICT, () -> archive.commit(first, NAME, late));
         assertResponded(Kind.CONFLICT, () -> {
             Generation fresh = Archiving.put(archive, null, state(1, 7));
-            archive.commit(null, Archiving.with(archive, null, NAME, fresh));
+            archive.commit(null, NAME, fresh);
         });
         assertThat(archive.manifest(NAME)).isEqualTo(second);
     }
@@ -327,7 +326,7 @@ class ArchiveTest {
         KeptManifest second = Archiving.archive(young, state(1, 5));
         assertRejected(Reason.FENCED, () -> Archiving.archive(old, state(1, 7)), "letters/1", "number 2");
         Generation late = Archiving.put(old, first, state(1, 7));
-        assertRejected(Reason.FENCED, () -> old.commit(first, Archiving.with(old, first, NAME, late)), "letters/1");
+        assertRejected(Reason.FENCED, () -> old.commit(first, NAME, late), "letters/1");
         assertThat(young.manifest(NAME)).isEqualTo(second);
     }
 
@@ -342,18 +341,17 @@ class ArchiveTest {
     }
 
     @Test
-    void rejectsCommitThatDoesNotAddOneGeneration() {
+    void rejectsGenerationThatIsNotNewOrOfOtherDocument() {
         Archive archive = claim();
         KeptManifest before = Archiving.archive(archive, state(1, 3));
         Generation next = Archiving.put(archive, before, state(1, 4));
-        Manifest without = new Manifest(STORE, NAME, 1, 2, List.of(next), null);
         Generation same = before.manifest().latest();
-        Manifest twice = new Manifest(STORE, NAME, 1, 1, List.of(same, same), null);
-        Manifest jump = new Manifest(STORE, NAME, 1, 9, List.of(same, next), null);
-        for (Manifest wrong : List.of(without, twice, jump, before.manifest())) {
-            assertThatThrownBy(() -> archive.commit(before, wrong)).isInstanceOf(IllegalArgumentException.class);
-        }
+        assertThatThrownBy(() -> archive.commit(before, NAME, same)).isInstanceOf(IllegalArgumentException.class);
+        DocumentName other = DocumentName.of("other");
+        assertThatThrownBy(() -> archive.commit(before, other, next)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> archive.commit(null, other, next)).isInstanceOf(IllegalArgumentException.class);
         assertThat(archive.manifest(NAME)).isEqualTo(before);
+        assertThat(archive.manifest(other)).isNull();
     }
 
     @Test
@@ -376,7 +374,7 @@ class ArchiveTest {
         Archive archive = claim();
         KeptManifest kept = Archiving.archive(archive, state(1, 3));
         Archive opened = Archive.open(client);
-        assertThatThrownBy(() -> opened.commit(null, kept.manifest())).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> opened.commit(null, NAME, kept.manifest().latest())).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> Archiving.put(opened, kept, state(1, 4))).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(opened::checkOwner).isInstanceOf(IllegalStateException.class);
     }

@@ -6,7 +6,6 @@ import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
-import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
@@ -59,7 +58,7 @@ public final class Archiving {
     /** Puts a snapshot and commits it, without retries. */
     public static KeptManifest archive(Archive archive, State state) {
         KeptManifest before = archive.manifest(state.name());
-        return archive.commit(before, with(archive, before, state.name(), put(archive, before, state)));
+        return archive.commit(before, state.name(), put(archive, before, state));
     }
 
     /** Puts a snapshot that becomes the next generation once it is committed. */
@@ -69,27 +68,11 @@ public final class Archiving {
         return archive.putSnapshot(header, 0, info -> header, state::read);
     }
 
-    /** Returns the next manifest, which contains one more generation. */
-    public static Manifest with(Archive archive, @Nullable KeptManifest before, DocumentName name, Generation added) {
-        List<Generation> generations = new ArrayList<>();
-        if (before != null) {
-            generations.addAll(before.manifest().generations());
-        }
-        generations.add(added);
-        return new Manifest(archive.root().store(), name, archive.root().epoch(), added.number(), generations, null);
-    }
-
     /** Commits a tombstone. */
     public static KeptManifest delete(Archive archive, State state) {
         KeptManifest before = archive.manifest(state.name());
         Tombstone tombstone = new Tombstone(state.incarnation(), state.nextSequence(), state.takenAtMillis());
-        long last = before == null ? 0 : before.manifest().lastGeneration();
-        List<Generation> generations =
-                before == null ? List.of() : before.manifest().generations();
-        return archive.commit(
-                before,
-                new Manifest(
-                        archive.root().store(), state.name(), archive.root().epoch(), last, generations, tombstone));
+        return archive.commit(before, state.name(), tombstone);
     }
 
     /** Returns the values of a snapshot as text. */

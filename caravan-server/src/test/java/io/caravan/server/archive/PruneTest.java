@@ -217,7 +217,7 @@ class PruneTest {
         Generation guessed = Archiving.put(archive, null, again);
         assertThat(prune().forgotten()).isZero();
         assertThat(objects.content(guessed.key())).isNotNull();
-        assertThatThrownBy(() -> archive.commit(null, Archiving.with(archive, null, NAME, guessed)))
+        assertThatThrownBy(() -> archive.commit(null, NAME, guessed))
                 .isInstanceOfSatisfying(
                         ObjectStoreException.class,
                         conflict -> assertThat(conflict.kind()).isEqualTo(ObjectStoreException.Kind.CONFLICT));

@@ -18,8 +18,6 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import java.time.InstantSource;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -177,7 +175,7 @@ final class DocumentUploader {
         if (put == null) {
             return null;
         }
-        archive.commit(before, with(name, before, put));
+        archive.commit(before, name, put);
         DocumentInfo taken = Objects.requireNonNull(last.get());
         ArchiveMark after = Archive.mark(put, taken.attributes());
         return mark(name, taken.id(), after) ? new Archived(after, true) : null;
@@ -194,13 +192,6 @@ final class DocumentUploader {
                 info.nextSequence(),
                 clock.millis(),
                 info.attributes().portable());
-    }
-
-    private Manifest with(DocumentName name, @Nullable KeptManifest before, Generation added) {
-        List<Generation> generations =
-                new ArrayList<>(before == null ? List.of() : before.manifest().generations());
-        generations.add(added);
-        return new Manifest(archive.root().store(), name, archive.root().epoch(), added.number(), generations, null);
     }
 
     /** Writes a mark, and waits until it is durable; returns false when the document no longer exists. */
@@ -243,13 +234,8 @@ final class DocumentUploader {
         }
         archive.commit(
                 before,
-                new Manifest(
-                        archive.root().store(),
-                        deletion.name(),
-                        archive.root().epoch(),
-                        manifest == null ? 0 : manifest.lastGeneration(),
-                        manifest == null ? List.of() : manifest.generations(),
-                        new Tombstone(deletion.incarnation(), deletion.nextSequence(), deletion.deletedAtMillis())));
+                deletion.name(),
+                new Tombstone(deletion.incarnation(), deletion.nextSequence(), deletion.deletedAtMillis()));
         return true;
     }
 

@@ -85,7 +85,7 @@ final class TestArchive {
             }
             return true;
         });
-        archive.commit(before, Archiving.with(archive, before, name, put));
+        archive.commit(before, name, put);
         return put;
     }
 
