@@ -1,6 +1,5 @@
 package io.caravan.server.archive.restore;
 
-import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
@@ -8,9 +7,9 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.restore.DocumentRestorer.Local;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.document.DocumentException;
-import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -27,7 +26,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -69,25 +67,10 @@ public final class RestoreService implements AutoCloseable {
         public static final RestoreConfig NOTHING = new RestoreConfig(false, Duration.ZERO, 0, Path.of("."), 1);
     }
 
-    /** @param archive returns the archive; throws an exception with the reason when it is not available */
-    public RestoreService(Supplier<Archive> archive, DocumentService documents) {
-        this(archive, documents, bytes -> {});
-    }
-
-    /** @param moved receives the number of bytes whenever values are passed to the store */
-    RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
-        this(archive, documents, moved, RestoreConfig.NOTHING, 0);
-    }
-
-    private RestoreService(
-            Supplier<Archive> archive,
-            DocumentService documents,
-            LongConsumer moved,
-            RestoreConfig config,
-            int readers) {
+    private RestoreService(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, int readers) {
         this.archive = archive;
         this.documents = documents;
-        this.restorer = new DocumentRestorer(archive, documents, moved);
+        this.restorer = new DocumentRestorer(archive, documents, bytes -> {});
         this.hydration = config.hydrate() ? new Hydration(archive, documents, locks, Math.max(1, readers / 2)) : null;
         this.drills =
                 config.drillEvery().isZero() ? null : new Drills(archive, documents, config, InstantSource.system());
@@ -103,7 +86,7 @@ public final class RestoreService implements AutoCloseable {
      */
     public static RestoreService start(
             Supplier<Archive> archive, DocumentService documents, RestoreConfig config, int readers) {
-        RestoreService service = new RestoreService(archive, documents, bytes -> {}, config, readers);
+        RestoreService service = new RestoreService(archive, documents, config, readers);
         if (service.hydration != null) {
             documents.coldDocuments(service.hydration);
         }
@@ -195,14 +178,14 @@ public final class RestoreService implements AutoCloseable {
     }
 
     private Restored restoreOnce(DocumentName name, OptionalLong number) {
-        Local local = local(name);
+        Local local = restorer.local(name);
         Manifest manifest = manifest(name);
         boolean chosen = number.isPresent();
         Merge.requireNotDeleted(manifest, chosen, local.deleted(), local.info());
         Generation generation = choose(manifest, number);
         Source latest = Source.of(manifest, generation);
         Source source = chosen ? latest.withoutExpiry() : latest;
-        Restored restored = Outcome.await(outcome -> restore(source, chosen, local, outcome));
+        Restored restored = Outcome.await(outcome -> restorer.restore(source, chosen, local, outcome));
         if (!chosen && restored.changed() && isExpired(name)) {
             throw new ArchiveException(
                     ArchiveException.Reason.DELETED,
@@ -215,17 +198,6 @@ public final class RestoreService implements AutoCloseable {
     /** Whether the store has no document with this name, or only one that has expired. Reads no values. */
     private boolean isExpired(DocumentName name) {
         return !documents.snapshot(name, new SequenceHash(0, 0, info -> false));
-    }
-
-    private record Local(@Nullable DocumentInfo info, boolean deleted) {}
-
-    /**
-     * Reads the document, then checks whether it has a deletion that may not be archived yet. The caller must read the
-     * manifest afterwards: if the document is deleted in between, one of the results shows the deletion.
-     */
-    private Local local(DocumentName name) {
-        DocumentInfo info = documents.peek(name);
-        return new Local(info, documents.deletionPending(name));
     }
 
     private Restored restoreAs(DocumentName name, OptionalLong number, DocumentName as) {
@@ -273,31 +245,6 @@ public final class RestoreService implements AutoCloseable {
             throw new DocumentException(DocumentException.Reason.NOT_FOUND, name, "is not in the archive");
         }
         return kept.manifest();
-    }
-
-    /**
-     * Restores a generation of a document to a store that has no other users. The outcome is reported when the document
-     * is durable, or the store has rejected it.
-     *
-     * @param chosen whether the generation is not the latest
-     * @throws CaravanException as {@link #restore(DocumentName, OptionalLong, DocumentName)}
-     */
-    void restore(Manifest manifest, Generation generation, boolean chosen, Outcome<Restored> outcome) {
-        restore(Source.of(manifest, generation), chosen, local(manifest.name()), outcome);
-    }
-
-    private void restore(Source source, boolean chosen, Local local, Outcome<Restored> outcome) {
-        Manifest manifest = source.manifest();
-        Generation generation = source.generation();
-        DocumentInfo info = local.info();
-        Merge.requireNotDeleted(manifest, chosen, local.deleted(), info);
-        if (info == null) {
-            restorer.create(local.deleted() ? source.asNew() : source, outcome);
-        } else if (Merge.isNeeded(manifest, generation, chosen, info)) {
-            outcome.success(new Merge(archive, documents, source, info).run());
-        } else {
-            outcome.success(Restored.unchanged(manifest.name(), generation, info));
-        }
     }
 
     /**

@@ -22,6 +22,7 @@ import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.archive.restore.RestoreProgress.RestoreFault;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentInfo;
@@ -65,7 +66,7 @@ public final class WholeRestore {
             CorruptStoreException.class);
 
     private final Archive archive;
-    private final RestoreService restores;
+    private final DocumentRestorer restorer;
     private final DocumentService documents;
     private final int jobs;
     private final boolean allowOlder;
@@ -147,7 +148,7 @@ public final class WholeRestore {
     public WholeRestore(
             Archive archive, DocumentService documents, int jobs, boolean allowOlder, RestoreProgress progress) {
         this.archive = archive;
-        this.restores = new RestoreService(() -> archive, documents, progress::moved);
+        this.restorer = new DocumentRestorer(() -> archive, documents, progress::moved);
         this.documents = documents;
         this.jobs = jobs;
         this.allowOlder = allowOlder;
@@ -274,7 +275,8 @@ public final class WholeRestore {
                         waitingBytes.release(reserved);
                         result.complete(failure(manifest, problem, latestDamage));
                     });
-            restores.restore(manifest, generation, latestDamage != null, outcome);
+            restorer.restore(
+                    Source.of(manifest, generation), latestDamage != null, restorer.local(manifest.name()), outcome);
         } catch (Throwable problem) {
             waitingBytes.release(reserved);
             throw problem;

@@ -12,6 +12,7 @@ import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
@@ -37,7 +38,7 @@ class HydrationTest {
     private final TestArchive archive = new TestArchive();
     private final TestStore here = new TestStore();
     private final Archive opened = archive.open();
-    private final RestoreService service = new RestoreService(() -> opened, here.documents);
+    private final RestoreService service = RestoreService.start(() -> opened, here.documents, RestoreConfig.NOTHING, 1);
     private final Hydration hydration = new Hydration(() -> opened, here.documents, service.locks(), MAX_READS);
 
     HydrationTest() {
