@@ -174,7 +174,7 @@ final class Ownership implements Runnable, AutoCloseable {
         // The name contains the process id and the host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
-            Archive taken = claim(owner);
+            Archive taken = Archive.claim(objects(), identity(), owner, clock, binding, config.leaseClock());
             if (!binding.claimed(taken.root())) {
                 distrust.run();
             }
@@ -184,20 +184,14 @@ final class Ownership implements Runnable, AutoCloseable {
                     taken.root().epoch());
             logged = false;
             become(ArchiveState.OWNER, taken);
-        } catch (CompletionException rejected) {
-            // The store has rejected a write of its identity or of the archive record.
-            throw rejected.getCause() instanceof CaravanException problem ? problem : rejected;
-        }
-    }
-
-    private Archive claim(String owner) {
-        try {
-            return Archive.claim(objects(), identity(), owner, clock, binding, config.leaseClock());
         } catch (ArchiveException changed) {
             if (changed.reason() == Reason.NOT_FOUND || changed.reason() == Reason.CORRUPT) {
                 distrustMarks(changed);
             }
             throw changed;
+        } catch (CompletionException rejected) {
+            // The store has rejected a write of its identity or of the archive record.
+            throw rejected.getCause() instanceof CaravanException problem ? problem : rejected;
         }
     }
 
