@@ -69,14 +69,16 @@ public final class Archive {
     private final ObjectStore objects;
     private final ArchiveRoot root;
     private final @Nullable Lease lease;
+    private final Pace pace;
     private final Roots roots;
     private final SecureRandom random = new SecureRandom();
 
-    private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, @Nullable Lease lease) {
+    private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, @Nullable Lease lease, Pace pace) {
         this.objects = objects;
         this.roots = roots;
         this.root = root;
         this.lease = lease;
+        this.pace = pace;
     }
 
     /**
@@ -87,7 +89,7 @@ public final class Archive {
      */
     public static Archive open(ObjectStore objects) {
         Roots roots = new Roots(objects);
-        return new Archive(objects, roots, roots.read(), null);
+        return new Archive(objects, roots, roots.read(), null, Pace.UNLIMITED);
     }
 
     /**
@@ -99,6 +101,7 @@ public final class Archive {
      * @param clock provides the time of the claim
      * @param memory the store's record of its claims
      * @param leaseClock measures how long a check of the root remains valid
+     * @param pace limits and counts the bytes of snapshots and manifests
      * @throws ArchiveException {@code FOREIGN} when the archive is another store's. {@code FENCED} when another copy of
      *     the store has claimed it since this one did. {@code NOT_FOUND} when it no longer exists. {@code CORRUPT} when
      *     it has lost its root. {@code CORRUPT} or {@code VERSION} when its root cannot be read
@@ -109,12 +112,13 @@ public final class Archive {
             String owner,
             InstantSource clock,
             ClaimMemory memory,
-            Lease.Clock leaseClock) {
+            Lease.Clock leaseClock,
+            Pace pace) {
         Roots roots = new Roots(objects);
         long began = leaseClock.nanoTime();
         ArchiveRoot root = roots.claim(store, owner, clock, memory);
         Lease lease = new Lease(leaseClock, began, root.epoch() > 1, () -> roots.check(root));
-        return new Archive(objects, roots, root, lease);
+        return new Archive(objects, roots, root, lease, pace);
     }
 
     /** Returns the root as of the time when the archive was opened or claimed. */
@@ -239,7 +243,7 @@ public final class Archive {
         // The object store may restart the put on another thread. It then stores the content of the last call.
         AtomicReference<@Nullable Generation> put = new AtomicReference<>();
         try {
-            objects.put(key, out -> put.set(new Upload(expected, id, current, out).run(source, key)));
+            objects.put(key, out -> put.set(new Upload(expected, id, current, pace.limit(out)).run(source, key)));
         } catch (GoneException gone) {
             return null;
         }
@@ -393,7 +397,9 @@ public final class Archive {
                     ManifestCodec.MAX_BYTES);
         }
         String key = ArchiveKeys.manifest(after.name());
-        return new KeptManifest(after, objects.putIf(key, content, before == null ? null : before.tag()));
+        String tag = objects.putIf(key, content, before == null ? null : before.tag());
+        pace.waitAfter(key, content.length);
+        return new KeptManifest(after, tag);
     }
 
     private static boolean isLarge(Manifest manifest) {
