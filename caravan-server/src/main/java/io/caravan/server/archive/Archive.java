@@ -101,7 +101,7 @@ public final class Archive {
      * @param clock provides the time of the claim
      * @param memory the store's record of its claims
      * @param leaseClock measures how long a check of the root remains valid
-     * @param pace limits and counts the bytes of snapshots and manifests
+     * @param pace limits and counts the bytes that are written
      * @throws ArchiveException {@code FOREIGN} when the archive is another store's. {@code FENCED} when another copy of
      *     the store has claimed it since this one did. {@code NOT_FOUND} when it no longer exists. {@code CORRUPT} when
      *     it has lost its root. {@code CORRUPT} or {@code VERSION} when its root cannot be read
@@ -117,6 +117,7 @@ public final class Archive {
         Roots roots = new Roots(objects);
         long began = leaseClock.nanoTime();
         ArchiveRoot root = roots.claim(store, owner, clock, memory);
+        pace.waitAfter(ArchiveKeys.ROOT, root.encode().length);
         Lease lease = new Lease(leaseClock, began, root.epoch() > 1, () -> roots.check(root));
         return new Archive(objects, roots, root, lease, pace);
     }
