@@ -69,13 +69,6 @@ public final class Server implements AutoCloseable {
     /**
      * Creates a server, and starts to listen on its HTTP address if it has one. Until {@link #serve}, HTTP responses
      * report that no documents are available yet. Throws {@link IOException} if it cannot listen on the address.
-     */
-    public Server(ServerConfig config) throws IOException {
-        this(config, List.of(), null);
-    }
-
-    /**
-     * Creates a server as {@link #Server(ServerConfig)} does, with settings and a cluster.
      *
      * @param settings the settings that operators can read
      * @param cluster the cluster of this server; null for a single server
@@ -110,19 +103,14 @@ public final class Server implements AutoCloseable {
 
     /** Starts a server for a store's documents. Throws {@link IOException} if it cannot listen on an address. */
     public static Server start(ListStore store, ServerConfig config) throws IOException {
-        Server server = new Server(config);
+        Server server = new Server(config, List.of(), null);
         try {
-            server.serve(store);
+            server.serve(store, Backups.none());
         } catch (Throwable problem) {
             server.close();
             throw problem;
         }
         return server;
-    }
-
-    /** Serves a store as {@link #serve(ListStore, Backups)} does, without backups. */
-    public void serve(ListStore store) throws IOException {
-        serve(store, Backups.none());
     }
 
     /**

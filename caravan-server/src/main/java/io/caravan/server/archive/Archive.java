@@ -311,9 +311,8 @@ public final class Archive {
     private Manifest replaced(@Nullable KeptManifest before, DocumentName name) {
         requireLease();
         checkNotFenced(before);
-        Manifest replaced = before == null
-                ? new Manifest(root.store(), name, root.epoch(), 0, List.of(), null)
-                : before.manifest();
+        Manifest replaced =
+                before == null ? new Manifest(root.store(), name, root.epoch(), 0, List.of(), null) : before.manifest();
         if (!replaced.name().equals(name)) {
             throw new IllegalArgumentException(
                     "the manifest of '" + name + "' must not be put: it is that of another document");

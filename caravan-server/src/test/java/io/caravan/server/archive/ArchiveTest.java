@@ -103,8 +103,7 @@ class ArchiveTest {
         Generation put = Archiving.put(paused, before, state(1, 6));
         claim();
         time.skip(Lease.LENGTH.toNanos() + 1);
-        assertRejected(
-                Reason.FENCED, () -> paused.commit(before, NAME, put), "number 2");
+        assertRejected(Reason.FENCED, () -> paused.commit(before, NAME, put), "number 2");
         assertThat(paused.manifest(NAME)).isEqualTo(before);
         long puts = client.calls(ObjectCall.PUT);
         assertRejected(Reason.FENCED, () -> Archiving.put(paused, before, state(1, 7)), "number 2");
@@ -374,7 +373,8 @@ class ArchiveTest {
         Archive archive = claim();
         KeptManifest kept = Archiving.archive(archive, state(1, 3));
         Archive opened = Archive.open(client);
-        assertThatThrownBy(() -> opened.commit(null, NAME, kept.manifest().latest())).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> opened.commit(null, NAME, kept.manifest().latest()))
+                .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> Archiving.put(opened, kept, state(1, 4))).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(opened::checkOwner).isInstanceOf(IllegalStateException.class);
     }

@@ -56,7 +56,8 @@ class DrillsTest {
     }
 
     private void restoreHere(String name) {
-        RestoreService.start(() -> opened, here.documents, RestoreConfig.NOTHING, 1).restore(DocumentName.of(name), OptionalLong.empty(), null);
+        RestoreService.start(() -> opened, here.documents, RestoreConfig.NOTHING, 1)
+                .restore(DocumentName.of(name), OptionalLong.empty(), null);
     }
 
     @Test
