@@ -234,11 +234,6 @@ public final class RestoreService implements AutoCloseable {
         return chosen;
     }
 
-    /** Returns the locks that restores of documents from the archive acquire. */
-    NameLocks locks() {
-        return locks;
-    }
-
     private Manifest manifest(DocumentName name) {
         KeptManifest kept = archive.get().manifest(name);
         if (kept == null) {
