@@ -54,6 +54,7 @@ final class ArchiveSchedule {
     private final Supplier<? extends Throwable> rejection;
 
     private final ArchiveSlot[] slots;
+    private int unverifiedSlots;
 
     /** The waiting and running jobs, by document name. A waiting job is in one of the queues. */
     private final Map<DocumentName, Job> jobs = new HashMap<>();
@@ -400,6 +401,7 @@ final class ArchiveSchedule {
         if (slot.unverified && slot.verification != null && slot.verification.left == 0) {
             slot.unverified = false;
             slot.verification = null;
+            unverifiedSlots--;
         }
     }
 
@@ -409,6 +411,7 @@ final class ArchiveSchedule {
             slots[number].unverified = true;
             slots[number].verification = null;
         }
+        unverifiedSlots = DELETIONS;
     }
 
     /** Whether a scan of the slot must find all documents, to verify them. */
@@ -418,7 +421,7 @@ final class ArchiveSchedule {
 
     /** Whether the marks of all documents are reliable. */
     synchronized boolean verified() {
-        return Stream.of(slots).noneMatch(slot -> slot.unverified);
+        return unverifiedSlots == 0;
     }
 
     /** Whether at least half of the capacity is free; a scan to fill less space would be too expensive. */
