@@ -167,15 +167,12 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
 
     private Server started(Role role) throws IOException {
         Server replacement = new Server(config, settings, cluster);
-        boolean begun = false;
         try {
             role.begin(replacement);
-            begun = true;
             return replacement;
-        } finally {
-            if (!begun) {
-                replacement.close();
-            }
+        } catch (Throwable problem) {
+            replacement.close();
+            throw problem;
         }
     }
 

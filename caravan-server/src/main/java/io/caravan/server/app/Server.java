@@ -9,7 +9,6 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
-import io.caravan.server.archive.restore.ServerRestores;
 import io.caravan.server.backup.Backups;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Setting;
@@ -64,19 +63,12 @@ public final class Server implements AutoCloseable {
     private @Nullable ListStore empty;
 
     private @Nullable Archiver archiver;
-    private @Nullable ServerRestores restores;
+    private @Nullable RestoreService restores;
     private @Nullable InetSocketAddress respAddress;
 
     /**
      * Creates a server, and starts to listen on its HTTP address if it has one. Until {@link #serve}, HTTP responses
      * report that no documents are available yet. Throws {@link IOException} if it cannot listen on the address.
-     */
-    public Server(ServerConfig config) throws IOException {
-        this(config, List.of(), null);
-    }
-
-    /**
-     * Creates a server as {@link #Server(ServerConfig)} does, with settings and a cluster.
      *
      * @param settings the settings that operators can read
      * @param cluster the cluster of this server; null for a single server
@@ -111,19 +103,14 @@ public final class Server implements AutoCloseable {
 
     /** Starts a server for a store's documents. Throws {@link IOException} if it cannot listen on an address. */
     public static Server start(ListStore store, ServerConfig config) throws IOException {
-        Server server = new Server(config);
+        Server server = new Server(config, List.of(), null);
         try {
-            server.serve(store);
+            server.serve(store, Backups.none());
         } catch (Throwable problem) {
             server.close();
             throw problem;
         }
         return server;
-    }
-
-    /** Serves a store as {@link #serve(ListStore, Backups)} does, without backups. */
-    public void serve(ListStore store) throws IOException {
-        serve(store, Backups.none());
     }
 
     /**
@@ -143,8 +130,10 @@ public final class Server implements AutoCloseable {
         metrics.register(opened, disk);
         ArchiveConfig archive = config.archive();
         rejectIdle(opened.spaces(), archive);
-        RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
-        RespProtocol resp = listen(opened, restoring, backups, disk);
+        if (archive != null) {
+            startArchive(archive, opened, store);
+        }
+        RespProtocol resp = listen(opened, backups, disk);
         if (http != null) {
             http.serve(new ServerContext(opened, archiver, restores, backups, resp::clients, settings));
         }
@@ -163,11 +152,7 @@ public final class Server implements AutoCloseable {
                 .logBufferBytes(16 << 10)
                 .build());
         empty = nothing;
-        listen(
-                open(nothing),
-                null,
-                Backups.none(),
-                new DiskSpace(config.restore().data()));
+        listen(open(nothing), Backups.none(), new DiskSpace(config.restore().data()));
     }
 
     private DocumentService open(ListStore store) {
@@ -192,9 +177,7 @@ public final class Server implements AutoCloseable {
                         .thenCompose(confirmed -> confirmed));
     }
 
-    private RespProtocol listen(
-            DocumentService opened, @Nullable RestoreService restoring, Backups backups, DiskSpace disk)
-            throws IOException {
+    private RespProtocol listen(DocumentService opened, Backups backups, DiskSpace disk) throws IOException {
         ServerStatus status = new ServerStatus(
                 opened,
                 network,
@@ -207,15 +190,7 @@ public final class Server implements AutoCloseable {
                 httpAddress == null ? 0 : httpAddress.getPort(),
                 System.nanoTime());
         RespProtocol resp = new RespProtocol(
-                config.limits(),
-                opened,
-                archiver,
-                restoring,
-                backups,
-                status,
-                readers,
-                config.authenticator(),
-                metrics);
+                config.limits(), opened, archiver, restores, backups, status, readers, config.authenticator(), metrics);
         respAddress = network.listen(config.resp(), "--resp", resp);
         return resp;
     }
@@ -252,14 +227,13 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    private RestoreService startArchive(ArchiveConfig archive, DocumentService opened, ListStore store) {
+    private void startArchive(ArchiveConfig archive, DocumentService opened, ListStore store) {
         Archiver archives = Archiver.start(opened, store, archive);
         archiver = archives;
         metrics.register(Statistics.ARCHIVE, archives::status);
-        ServerRestores started = ServerRestores.start(archives::readable, opened, config.restore(), config.readers());
+        RestoreService started = RestoreService.start(archives::readable, opened, config.restore(), config.readers());
         restores = started;
         metrics.register(started);
-        return started.service();
     }
 
     /** Whether the served store has failed for a reason other than a full disk. */

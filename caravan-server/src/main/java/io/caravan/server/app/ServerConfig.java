@@ -3,7 +3,7 @@ package io.caravan.server.app;
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.server.archive.push.ArchiveConfig;
-import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
+import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.codec.RespLimits;

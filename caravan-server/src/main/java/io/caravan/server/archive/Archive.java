@@ -1,32 +1,43 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.Pruning.Policies;
-import io.caravan.server.archive.Pruning.PruneListener;
-import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.Manifest.Tombstone;
+import io.caravan.server.archive.format.ManifestCodec;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.object.ObjectStore.Stored;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
+import io.caravan.server.document.DocumentService;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The archive of the documents of one store. It is either {@link #claim claimed} by its owner, the one server that
@@ -51,19 +62,23 @@ public final class Archive {
     /** The number of bytes read from a snapshot between two progress reports of its verification. */
     private static final long REPORTED_BYTES = 1 << 20;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Archive.class);
+    /** The size above which manifests are slow to replace. A manifest that first exceeds it causes a warning. */
+    private static final int LARGE_BYTES = 1 << 20;
+
     private final ObjectStore objects;
     private final ArchiveRoot root;
     private final @Nullable Lease lease;
+    private final Pace pace;
     private final Roots roots;
-    private final Manifests manifests;
     private final SecureRandom random = new SecureRandom();
 
-    private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, @Nullable Lease lease) {
+    private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, @Nullable Lease lease, Pace pace) {
         this.objects = objects;
         this.roots = roots;
         this.root = root;
         this.lease = lease;
-        this.manifests = new Manifests(objects, root.store());
+        this.pace = pace;
     }
 
     /**
@@ -74,7 +89,7 @@ public final class Archive {
      */
     public static Archive open(ObjectStore objects) {
         Roots roots = new Roots(objects);
-        return new Archive(objects, roots, roots.read(), null);
+        return new Archive(objects, roots, roots.read(), null, Pace.UNLIMITED);
     }
 
     /**
@@ -86,6 +101,7 @@ public final class Archive {
      * @param clock provides the time of the claim
      * @param memory the store's record of its claims
      * @param leaseClock measures how long a check of the root remains valid
+     * @param pace limits and counts the bytes that are written
      * @throws ArchiveException {@code FOREIGN} when the archive is another store's. {@code FENCED} when another copy of
      *     the store has claimed it since this one did. {@code NOT_FOUND} when it no longer exists. {@code CORRUPT} when
      *     it has lost its root. {@code CORRUPT} or {@code VERSION} when its root cannot be read
@@ -96,12 +112,14 @@ public final class Archive {
             String owner,
             InstantSource clock,
             ClaimMemory memory,
-            Lease.Clock leaseClock) {
+            Lease.Clock leaseClock,
+            Pace pace) {
         Roots roots = new Roots(objects);
         long began = leaseClock.nanoTime();
         ArchiveRoot root = roots.claim(store, owner, clock, memory);
+        pace.waitAfter(ArchiveKeys.ROOT, root.encode().length);
         Lease lease = new Lease(leaseClock, began, root.epoch() > 1, () -> roots.check(root));
-        return new Archive(objects, roots, root, lease);
+        return new Archive(objects, roots, root, lease, pace);
     }
 
     /** Returns the root as of the time when the archive was opened or claimed. */
@@ -158,7 +176,7 @@ public final class Archive {
      * @throws ArchiveException {@code CORRUPT}, {@code VERSION} or {@code FOREIGN}, naming the object
      */
     public @Nullable KeptManifest manifest(DocumentName name) {
-        return manifests.find(name);
+        return manifestAt(ArchiveKeys.manifest(name));
     }
 
     /**
@@ -169,34 +187,67 @@ public final class Archive {
         objects.list(ArchiveKeys.MANIFESTS, "", listed -> action.test(listed.key()));
     }
 
-    /** Returns the manifest with a key from {@link #manifests}; otherwise works like {@link #manifest}. */
+    /**
+     * Returns the manifest with a key from {@link #manifests}, or null when there is none.
+     *
+     * @throws ArchiveException {@code CORRUPT} when it belongs to another key, {@code FOREIGN} when it belongs to
+     *     another store
+     */
     public @Nullable KeptManifest manifestAt(String key) {
-        return manifests.at(key);
+        Stored stored = objects.get(key, ManifestCodec.MAX_BYTES);
+        if (stored == null) {
+            return null;
+        }
+        Manifest manifest = ManifestCodec.decode(stored.content(), where(key));
+        if (!ArchiveKeys.manifest(manifest.name()).equals(key)) {
+            throw new ArchiveException(
+                    Reason.CORRUPT,
+                    "the manifest " + where(key) + " is that of another document, '" + manifest.name()
+                            + "': restore the right object from a backup or from an earlier version in the bucket,"
+                            + " and then archive the document with caravan archive");
+        }
+        if (!manifest.store().equals(root.store())) {
+            throw new ArchiveException(
+                    Reason.FOREIGN,
+                    "the manifest " + where(key) + " of document '" + manifest.name() + "' belongs to the store "
+                            + manifest.store() + ", but the archive belongs to the store "
+                            + root.store()
+                            + ": the object was copied here; restore the right object, or delete this one");
+        }
+        return new KeptManifest(manifest, stored.tag());
     }
 
     /**
      * Puts a snapshot into the object store. It is archived once a manifest that names it is committed.
      *
-     * @param header describes the document; the source may begin with a later state
-     * @param source streams the values
-     * @return the generation for the manifest
+     * @param expected describes the document; the snapshot may have a later state
+     * @param id the id of the document
+     * @param current returns the header of the state that is read. Sequences, attributes, and time may have advanced
+     *     since the put was requested; name, incarnation, generation, and epoch must be the same
+     * @param source passes the document to a reader, like {@link DocumentService#snapshot}; called again, perhaps on
+     *     another thread, if the put restarts. An exception ends the put, which then stores nothing
+     * @return the generation for the manifest, or null when the document no longer exists
      */
-    public Generation putSnapshot(SnapshotHeader header, SnapshotSource source) {
+    public @Nullable Generation putSnapshot(
+            SnapshotHeader expected,
+            long id,
+            Function<DocumentInfo, SnapshotHeader> current,
+            Predicate<DocumentReader> source) {
         requireLease();
-        if (!header.store().equals(root.store()) || header.epoch() != root.epoch()) {
-            throw new IllegalArgumentException(
-                    "a snapshot for the archive of store " + root.store() + ", epoch " + root.epoch() + ": " + header);
+        if (!expected.store().equals(root.store()) || expected.epoch() != root.epoch()) {
+            throw new IllegalArgumentException("a snapshot for the archive of store " + root.store() + ", epoch "
+                    + root.epoch() + ": " + expected);
         }
         ensureOwner();
         String key = ArchiveKeys.snapshot(
-                header.name(), header.generation(), header.nextSequence(), header.epoch(), random.nextInt());
+                expected.name(), expected.generation(), expected.nextSequence(), expected.epoch(), random.nextInt());
         // The object store may restart the put on another thread. It then stores the content of the last call.
         AtomicReference<@Nullable Generation> put = new AtomicReference<>();
-        objects.put(key, out -> {
-            SnapshotSource.Target upload = new SnapshotSource.Target(header, out);
-            source.writeTo(upload);
-            put.set(upload.finish(key));
-        });
+        try {
+            objects.put(key, out -> put.set(new Upload(expected, id, current, pace.limit(out)).run(source, key)));
+        } catch (GoneException gone) {
+            return null;
+        }
         Generation generation = put.get();
         if (generation == null) {
             throw new IllegalStateException("the object store has put " + key + " without content");
@@ -216,32 +267,80 @@ public final class Archive {
     }
 
     /**
-     * Replaces a manifest with one that has an additional generation or tombstone. Also succeeds when the response was
-     * lost but the manifest was written.
+     * Commits a generation: replaces the manifest with one that also names the generation. Also succeeds when the
+     * response was lost but the manifest was written.
      *
      * @param before the result of {@link #manifest}
-     * @param after contains all generations of {@code before}, and an additional generation or tombstone
+     * @param added the result of {@link #putSnapshot}
      * @return the manifest as it is now, for the next commit
      * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code DIVERGED} when
      *     the archive has a later state of the same incarnation
      * @throws ObjectStoreException {@code CONFLICT} when the manifest has changed since it was read, for example by
      *     pruning: start over by reading it
      */
-    public KeptManifest commit(@Nullable KeptManifest before, Manifest after) {
-        requireLease();
-        if (!after.store().equals(root.store()) || after.epoch() != root.epoch()) {
-            throw new IllegalArgumentException("a manifest for the archive of store " + root.store() + ", epoch "
-                    + root.epoch() + ": of store " + after.store() + ", epoch " + after.epoch());
+    public KeptManifest commit(@Nullable KeptManifest before, DocumentName name, Generation added) {
+        Manifest replaced = replaced(before, name);
+        if (added.number() <= replaced.lastGeneration()) {
+            throw new IllegalArgumentException("the manifest of '" + name + "' must not be put: generation "
+                    + added.number() + " is not above " + replaced.lastGeneration());
         }
+        List<Generation> generations = new ArrayList<>(replaced.generations());
+        generations.stream()
+                .filter(earlier -> earlier.incarnation() == added.incarnation())
+                .reduce((first, second) -> second)
+                .ifPresent(latest -> checkTime(name, latest, added));
+        generations.add(added);
+        return commit(
+                before,
+                new Manifest(root.store(), name, root.epoch(), added.number(), generations, null),
+                now -> now.generations().stream()
+                        .anyMatch(generation -> generation.key().equals(added.key())));
+    }
+
+    /** Commits the deletion of a document, and keeps its generations. Otherwise works like the other method. */
+    public KeptManifest commit(@Nullable KeptManifest before, DocumentName name, Tombstone tombstone) {
+        Manifest replaced = replaced(before, name);
+        long last = replaced.lastGeneration();
+        return commit(
+                before,
+                new Manifest(root.store(), name, root.epoch(), last, replaced.generations(), tombstone),
+                now -> tombstone.equals(now.tombstone()) && now.lastGeneration() == last);
+    }
+
+    /** Returns the manifest that a commit replaces; an empty one if the document has none. */
+    private Manifest replaced(@Nullable KeptManifest before, DocumentName name) {
+        requireLease();
         checkNotFenced(before);
-        Manifests.Change change = new Manifests.Change(before == null ? null : before.manifest(), after);
-        change.check();
+        Manifest replaced =
+                before == null ? new Manifest(root.store(), name, root.epoch(), 0, List.of(), null) : before.manifest();
+        if (!replaced.name().equals(name)) {
+            throw new IllegalArgumentException(
+                    "the manifest of '" + name + "' must not be put: it is that of another document");
+        }
+        return replaced;
+    }
+
+    private static void checkTime(DocumentName name, Generation last, Generation added) {
+        if (added.nextSequence() < last.nextSequence()) {
+            throw new ArchiveException(
+                    Reason.DIVERGED,
+                    "document '" + name + "' ends at sequence " + added.nextSequence()
+                            + " in this store, but its generation " + last.number() + " in the archive ends at "
+                            + last.nextSequence()
+                            + ": this store is an older copy, so the archive was not changed."
+                            + " Restore the document from the archive, or restore it under another name and delete"
+                            + " it in this store");
+        }
+    }
+
+    /** @param isIn whether a manifest includes the change; other processes may have changed the manifest further */
+    private KeptManifest commit(@Nullable KeptManifest before, Manifest after, Predicate<Manifest> isIn) {
         ensureOwner();
         try {
-            return manifests.replace(before, after);
+            return replace(before, after);
         } catch (ObjectStoreException problem) {
             if (problem.leavesOutcomeOpen()) {
-                return resolve(change, problem);
+                return resolve(after.name(), isIn, problem);
             }
             throw problem;
         }
@@ -260,24 +359,55 @@ public final class Archive {
      * Checks whether the manifest was put despite the error. A readable manifest is not necessarily durable, for
      * example when the fsync of a directory failed, so this method puts it once more.
      */
-    private KeptManifest resolve(Manifests.Change change, ObjectStoreException problem) {
+    private KeptManifest resolve(DocumentName name, Predicate<Manifest> isIn, ObjectStoreException problem) {
         KeptManifest now;
         try {
-            now = manifests.find(change.after().name());
+            now = manifest(name);
         } catch (ObjectStoreException unreadable) {
             problem.addSuppressed(unreadable);
             throw problem;
         }
         checkNotFenced(now);
-        if (now == null || !change.isIn(now.manifest())) {
+        if (now == null || !isIn.test(now.manifest())) {
             throw problem;
         }
         try {
-            return manifests.replace(now, now.manifest());
+            return replace(now, now.manifest());
         } catch (ObjectStoreException notDurable) {
             notDurable.addSuppressed(problem);
             throw notDurable;
         }
+    }
+
+    /**
+     * Replaces the manifest that was read, without a check of the ownership. After any error, read the manifest: the
+     * put may have taken place.
+     *
+     * @param before the manifest that was read, or null when there was none
+     */
+    KeptManifest replace(@Nullable KeptManifest before, Manifest after) {
+        byte[] content = ManifestCodec.encode(after);
+        if (content.length > LARGE_BYTES && (before == null || !isLarge(before.manifest()))) {
+            LOG.warn(
+                    "the manifest of document '{}' has {} generations in {} bytes: at {} bytes, the document can no"
+                            + " longer be archived; run caravan archive prune to remove old generations",
+                    after.name(),
+                    after.generations().size(),
+                    content.length,
+                    ManifestCodec.MAX_BYTES);
+        }
+        String key = ArchiveKeys.manifest(after.name());
+        String tag = objects.putIf(key, content, before == null ? null : before.tag());
+        pace.waitAfter(key, content.length);
+        return new KeptManifest(after, tag);
+    }
+
+    private static boolean isLarge(Manifest manifest) {
+        return ManifestCodec.encode(manifest).length > LARGE_BYTES;
+    }
+
+    private String where(String key) {
+        return objects.location() + "/" + key;
     }
 
     /**
@@ -298,12 +428,12 @@ public final class Archive {
             throw new ArchiveException(
                     Reason.NOT_FOUND,
                     "generation " + generation.number() + " of document '" + name + "' has no object "
-                            + objects.location() + "/" + generation.key()
+                            + where(generation.key())
                             + ", which its manifest names, unless it has just been pruned: use another generation, or"
                             + " restore the object from a backup",
                     problem);
         }
-        SnapshotReader reader = SnapshotReader.open(in, objects.location() + "/" + generation.key());
+        SnapshotReader reader = SnapshotReader.open(in, where(generation.key()));
         try {
             return reader.expect(root.store(), name, generation);
         } catch (RuntimeException another) {
@@ -334,30 +464,6 @@ public final class Archive {
     }
 
     /**
-     * Deletes the generations and documents that the policies do not keep, while the owner may be writing. If pruning
-     * is interrupted, the next run continues it.
-     *
-     * @param dryRun whether to report only, and delete nothing
-     * @param jobs number of documents to prune at a time
-     * @param nowMillis the time from which ages are counted, in milliseconds since 1970
-     */
-    public PruneReport prune(Policies policies, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
-        return pruning(policies, dryRun, nowMillis, listener).run(jobs, false);
-    }
-
-    /**
-     * Prunes only documents that have recently changed many times: those with more snapshots than {@link
-     * PrunePolicy#most} allows. It prunes one document at a time and reads no other manifests.
-     */
-    public PruneReport thin(Policies policies, long nowMillis, PruneListener listener) {
-        return pruning(policies, false, nowMillis, listener).run(1, true);
-    }
-
-    private Pruning pruning(Policies policies, boolean dryRun, long nowMillis, PruneListener listener) {
-        return new Pruning(objects, manifests, root.epoch(), policies, nowMillis, dryRun, listener);
-    }
-
-    /**
      * A manifest as it is stored in an archive.
      *
      * @param manifest the content
@@ -384,72 +490,86 @@ public final class Archive {
         void claiming(@Nullable String before, String owner);
     }
 
-    /** Supplies the values of a snapshot while the snapshot is being put. */
-    @FunctionalInterface
-    public interface SnapshotSource {
+    /** Thrown when the document does not exist when its snapshot is put. */
+    private static final class GoneException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
 
-        /**
-         * Writes all values that the document has at one moment, on the caller's thread or on a thread of the object
-         * store. If the put restarts, this method is called again, and may write the values as of a later moment. The
-         * caller finishes the writer.
-         *
-         * <p>An exception ends the put, which then stores nothing. The source must pass on an {@link IOException} of
-         * the target. A runtime exception reaches the caller of the put.
-         */
-        void writeTo(Target target) throws IOException;
+        GoneException() {
+            super("the document was deleted while it was being archived", null, false, false);
+        }
+    }
 
-        /** Uploads the values that one call to {@link SnapshotSource#writeTo} writes. */
-        final class Target {
-            private final SnapshotHeader expected;
-            private final OutputStream out;
-            private @Nullable SnapshotHeader header;
-            private @Nullable SnapshotWriter writer;
+    /** Writes one document to the snapshot that is being put. */
+    private static final class Upload implements DocumentReader {
+        private final SnapshotHeader expected;
+        private final long id;
+        private final Function<DocumentInfo, SnapshotHeader> current;
+        private final OutputStream out;
+        private @Nullable SnapshotHeader header;
+        private @Nullable SnapshotWriter writer;
 
-            private Target(SnapshotHeader expected, OutputStream out) {
-                this.expected = expected;
-                this.out = out;
-            }
+        Upload(SnapshotHeader expected, long id, Function<DocumentInfo, SnapshotHeader> current, OutputStream out) {
+            this.expected = expected;
+            this.id = id;
+            this.current = current;
+            this.out = out;
+        }
 
-            /**
-             * Begins the snapshot; called once in each call to {@link SnapshotSource#writeTo}. The header and the
-             * values that follow it describe the document at the same moment. Sequences, attributes and time may have
-             * advanced since the put was requested; name, incarnation, generation and epoch must be the same.
-             *
-             * @throws IllegalArgumentException when the header describes another document, or an earlier state
-             */
-            public SnapshotWriter begin(SnapshotHeader actual) throws IOException {
-                if (writer != null
-                        || !actual.store().equals(expected.store())
-                        || !actual.name().equals(expected.name())
-                        || actual.incarnation() != expected.incarnation()
-                        || actual.generation() != expected.generation()
-                        || actual.epoch() != expected.epoch()
-                        || actual.nextSequence() < expected.nextSequence()) {
-                    throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
-                            + (writer != null ? " has begun" : " was expected"));
+        Generation run(Predicate<DocumentReader> source, String key) throws IOException {
+            try {
+                boolean exists = source.test(this);
+                if (!exists || header == null || writer == null) {
+                    throw new GoneException();
                 }
-                header = actual;
+            } catch (UncheckedIOException failed) {
+                throw failed.getCause();
+            }
+            SnapshotWriter.Written written = writer.finish();
+            return new Generation(
+                    header.generation(),
+                    key,
+                    header.incarnation(),
+                    header.epoch(),
+                    header.firstSequence(),
+                    header.nextSequence(),
+                    header.takenAtMillis(),
+                    written.valueBytes(),
+                    written.objectBytes(),
+                    written.sha256());
+        }
+
+        @Override
+        public boolean begin(DocumentInfo info) {
+            if (info.id() != id) {
+                return false;
+            }
+            SnapshotHeader actual = current.apply(info);
+            if (writer != null
+                    || !actual.store().equals(expected.store())
+                    || !actual.name().equals(expected.name())
+                    || actual.incarnation() != expected.incarnation()
+                    || actual.generation() != expected.generation()
+                    || actual.epoch() != expected.epoch()
+                    || actual.nextSequence() < expected.nextSequence()) {
+                throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
+                        + (writer != null ? " has begun" : " was expected"));
+            }
+            try {
                 writer = new SnapshotWriter(out, actual);
-                return writer;
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
             }
+            header = actual;
+            return true;
+        }
 
-            private Generation finish(String key) throws IOException {
-                if (header == null || writer == null) {
-                    throw new IllegalStateException("the source of a snapshot of '" + expected.name()
-                            + "' has neither begun it nor thrown an exception");
-                }
-                SnapshotWriter.Written written = writer.finish();
-                return new Generation(
-                        header.generation(),
-                        key,
-                        header.incarnation(),
-                        header.epoch(),
-                        header.firstSequence(),
-                        header.nextSequence(),
-                        header.takenAtMillis(),
-                        written.valueBytes(),
-                        written.objectBytes(),
-                        written.sha256());
+        @Override
+        public boolean next(long sequence, ByteBuffer value) {
+            try {
+                Objects.requireNonNull(writer).add(sequence, value);
+                return true;
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
             }
         }
     }

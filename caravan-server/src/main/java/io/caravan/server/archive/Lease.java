@@ -34,8 +34,9 @@ public final class Lease {
 
     private final Clock clock;
     private final Runnable check;
-    private final boolean hasPredecessor;
-    private final long claimedNanos;
+    /** When this owner may write for the first time. */
+    private final long startNanos;
+
     private volatile long checkedNanos;
 
     /**
@@ -48,8 +49,7 @@ public final class Lease {
     Lease(Clock clock, long claimingNanos, boolean hasPredecessor, Runnable check) {
         this.clock = clock;
         this.check = check;
-        this.hasPredecessor = hasPredecessor;
-        this.claimedNanos = clock.nanoTime();
+        this.startNanos = clock.nanoTime() + (hasPredecessor ? TAKEOVER_DELAY.toNanos() : 0);
         this.checkedNanos = claimingNanos;
     }
 
@@ -102,6 +102,6 @@ public final class Lease {
     }
 
     private long handOverNanos() {
-        return hasPredecessor ? claimedNanos + TAKEOVER_DELAY.toNanos() - clock.nanoTime() : 0;
+        return startNanos - clock.nanoTime();
     }
 }

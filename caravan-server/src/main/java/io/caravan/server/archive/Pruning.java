@@ -20,17 +20,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One pruning run over an entire archive. Names with leftovers whose age must be known are pruned again at the end,
- * when the time of the newest object is known. Not thread-safe; starts other threads.
+ * One pruning run over an entire archive, while the owner may be writing. It deletes the generations and documents that
+ * the policies do not keep. If it is interrupted, the next run continues it. Names with leftovers whose age must be
+ * known are pruned again at the end, when the time of the newest object is known. Not thread-safe; starts other threads.
  */
 public final class Pruning {
     private static final long SETTLED_AFTER_MILLIS = Duration.ofDays(1).toMillis();
     /** Maximum number of document names that are pruned again; further names wait for the next run. */
     private static final int MAX_AGAIN = 100_000;
 
+    private final Archive archive;
     private final ObjectStore objects;
-    private final Manifests manifests;
-    private final long rootEpoch;
     private final Policies policies;
     private final long nowMillis;
     private final boolean dryRun;
@@ -47,21 +47,12 @@ public final class Pruning {
     /**
      * Prepares a pruning run.
      *
-     * @param rootEpoch the epoch of the archive's owner
      * @param nowMillis the time from which ages are counted, in milliseconds since 1970
      * @param dryRun whether to report only, and delete nothing
      */
-    Pruning(
-            ObjectStore objects,
-            Manifests manifests,
-            long rootEpoch,
-            Policies policies,
-            long nowMillis,
-            boolean dryRun,
-            PruneListener listener) {
-        this.objects = objects;
-        this.manifests = manifests;
-        this.rootEpoch = rootEpoch;
+    public Pruning(Archive archive, Policies policies, long nowMillis, boolean dryRun, PruneListener listener) {
+        this.archive = archive;
+        this.objects = archive.objects();
         this.policies = policies;
         this.nowMillis = nowMillis;
         this.dryRun = dryRun;
@@ -69,12 +60,23 @@ public final class Pruning {
     }
 
     /**
-     * Prunes the archive.
+     * Prunes the archive. Call this or {@link #thin} once.
      *
-     * @param jobs number of names to prune at a time
-     * @param onlyExcess whether to prune only names with more snapshots than {@link PrunePolicy#most} allows
+     * @param jobs number of documents to prune at a time
      */
-    PruneReport run(int jobs, boolean onlyExcess) {
+    public PruneReport run(int jobs) {
+        return run(jobs, false);
+    }
+
+    /**
+     * Prunes only documents that have recently changed many times: those with more snapshots than {@link
+     * PrunePolicy#most} allows. It prunes one document at a time and reads no other manifests.
+     */
+    public PruneReport thin() {
+        return run(1, true);
+    }
+
+    private PruneReport run(int jobs, boolean onlyExcess) {
         long newestMillis = rootMillis();
         try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, this::first)) {
             newestMillis = Math.max(newestMillis, ArchiveWalk.forEach(objects, listed -> {
@@ -260,7 +262,7 @@ public final class Pruning {
         DocumentPruner prune(long settledMillis) {
             for (int left = ATTEMPTS; ; left--) {
                 try {
-                    KeptManifest kept = manifests.at(listed.manifestKey());
+                    KeptManifest kept = archive.manifestAt(listed.manifestKey());
                     if (kept != null || !listed.manifest()) {
                         prune(settledMillis, kept);
                     } else if (left == ATTEMPTS) {
@@ -300,7 +302,7 @@ public final class Pruning {
             boolean expired = policy.expired(manifest, nowMillis);
             KeptManifest rest = removeGenerations(kept, expired ? List.of() : policy.kept(manifest, nowMillis));
             removeLeftovers(manifest, settledMillis);
-            if (expired && waiting == 0 && (dryRun || manifests.delete(rest))) {
+            if (expired && waiting == 0 && (dryRun || objects.deleteIf(listed.manifestKey(), rest.tag()))) {
                 add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
             }
         }
@@ -311,7 +313,7 @@ public final class Pruning {
             if (stay.size() == manifest.generations().size()) {
                 return kept;
             }
-            KeptManifest rest = dryRun ? kept : manifests.replace(kept, with(manifest, stay));
+            KeptManifest rest = dryRun ? kept : archive.replace(kept, with(manifest, stay));
             Set<Generation> staying = new HashSet<>(stay);
             for (Generation generation : manifest.generations()) {
                 if (!staying.contains(generation)) {
@@ -346,7 +348,7 @@ public final class Pruning {
                 }
                 boolean settled = snapshot.modifiedMillis() < settledMillis;
                 boolean overtaken = key.generation() <= last && (settled || !deleted);
-                if (overtaken || settled && key.epoch() < rootEpoch) {
+                if (overtaken || settled && key.epoch() < archive.root().epoch()) {
                     DocumentName name = ArchiveKeys.decode(listed.form());
                     String document = name == null ? listed.form() : name.text();
                     remove(new Removal(Removal.Kind.LEFTOVER, document, snapshot.key(), snapshot.bytes()));

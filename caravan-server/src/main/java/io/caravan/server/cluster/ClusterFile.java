@@ -158,10 +158,11 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
      * @throws IllegalArgumentException if no such node exists
      */
     public ClusterNode node(String id) {
-        return groupOf(id).nodes().stream()
+        return nodes().stream()
                 .filter(node -> node.id().equals(id))
                 .findFirst()
-                .orElseThrow();
+                .orElseThrow(() -> new IllegalArgumentException("the cluster has no node '" + id + "'; its nodes are "
+                        + nodes().stream().map(ClusterNode::id).toList()));
     }
 
     /**
@@ -170,10 +171,10 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
      * @throws IllegalArgumentException if no such node exists
      */
     public ClusterGroup groupOf(String id) {
+        ClusterNode node = node(id);
         return groups.stream()
-                .filter(group -> group.has(id))
+                .filter(group -> group.nodes().contains(node))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("the cluster has no node '" + id + "'; its nodes are "
-                        + nodes().stream().map(ClusterNode::id).toList()));
+                .orElseThrow();
     }
 }

@@ -54,8 +54,4 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> nodes) {
                 .findFirst()
                 .or(() -> ClusterNode.of(member));
     }
-
-    boolean has(String node) {
-        return nodes.stream().anyMatch(each -> each.id().equals(node));
-    }
 }

@@ -25,13 +25,11 @@ final class RemoteGroup implements AutoCloseable {
     private final ClusterGroup group;
     private final GroupView view;
     private volatile Known known;
-    private @Nullable Polling polling;
+    private Runnable end = () -> {};
     /** Whether the last poll failed with an exception. Used by the polling thread only. */
     private boolean failing;
 
     private record Known(List<ClusterNode> nodes, @Nullable ClusterNode leader) {}
-
-    private record Polling(ScheduledExecutorService thread, LeaderLookup lookup) {}
 
     RemoteGroup(ClusterGroup group, ClusterNode self, InstantSource clock) {
         this.group = group;
@@ -48,7 +46,11 @@ final class RemoteGroup implements AutoCloseable {
         ScheduledExecutorService thread =
                 Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-group", true));
         thread.scheduleWithFixedDelay(() -> query(lookup), 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
-        polling = new Polling(thread, lookup);
+        end = () -> {
+            // Only the polling thread may use the connection.
+            thread.execute(lookup::close);
+            thread.shutdown();
+        };
     }
 
     /**
@@ -98,12 +100,7 @@ final class RemoteGroup implements AutoCloseable {
 
     @Override
     public void close() {
-        Polling begun = polling;
-        polling = null;
-        if (begun != null) {
-            // Only the polling thread may use the connection.
-            begun.thread().execute(begun.lookup()::close);
-            begun.thread().shutdown();
-        }
+        end.run();
+        end = () -> {};
     }
 }

@@ -70,17 +70,14 @@ public final class FileWatch {
             inUse = now;
             failure = null;
         } catch (IOException | RuntimeException | Error wrong) {
-            failed(wrong.toString());
-        }
-    }
-
-    private void failed(String problem) {
-        if (!problem.equals(failure)) {
-            failure = problem;
-            LOG.error(
-                    "cannot use the new contents of {}; the previous contents stay in use, and the files are read again later: {}",
-                    reloadable.files(),
-                    problem);
+            String problem = wrong.toString();
+            if (!problem.equals(failure)) {
+                failure = problem;
+                LOG.error(
+                        "cannot use the new contents of {}; the previous contents stay in use, and the files are read again later: {}",
+                        reloadable.files(),
+                        problem);
+            }
         }
     }
 

@@ -3,7 +3,7 @@ package io.caravan.server.metrics;
 import io.caravan.StoreStats;
 import io.caravan.server.archive.restore.Drills;
 import io.caravan.server.archive.restore.Hydration;
-import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.Network;
 import io.caravan.server.security.Authenticator;
@@ -97,7 +97,7 @@ public final class ServerMetrics implements AutoCloseable {
     }
 
     /** Registers the metrics of hydration and drills, if they are configured. */
-    public void register(ServerRestores restores) {
+    public void register(RestoreService restores) {
         Hydration hydration = restores.hydration();
         if (hydration != null) {
             register(Statistics.HYDRATION, () -> hydration);

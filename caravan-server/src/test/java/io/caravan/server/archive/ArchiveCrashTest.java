@@ -74,7 +74,7 @@ class ArchiveCrashTest {
         archive = Claims.claim(client, STORE, "host/1", clock);
         push(archive, new State("kept", 1, 2, 6, millis.get()));
         PruneRecord record = new PruneRecord();
-        archive.prune(POLICY, false, 1, millis.get(), record);
+        new Pruning(archive, POLICY, millis.get(), false, record).run(1);
         assertThat(record.removals).noneMatch(removal -> removal.key().isEmpty());
         return record.problems;
     }

@@ -76,14 +76,7 @@ final class ArchiveModel {
 
     private void prune(String name) {
         Archive archive = Archive.open(pruner);
-        Pruning pruning = new Pruning(
-                pruner,
-                new Manifests(pruner, archive.root().store()),
-                archive.root().epoch(),
-                POLICY,
-                millis.get(),
-                false,
-                new PruneRecord());
+        Pruning pruning = new Pruning(archive, POLICY, millis.get(), false, new PruneRecord());
         long settledMillis = millis.get() - Duration.ofDays(1).toMillis();
         NamedObjects listed = NamedObjects.list(pruner, ArchiveKeys.encode(DocumentName.of(name)), false);
         removed += pruning.new DocumentPruner(listed)

@@ -3,6 +3,7 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
@@ -10,7 +11,6 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
-import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
@@ -19,6 +19,8 @@ import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -101,8 +103,7 @@ class ArchiveTest {
         Generation put = Archiving.put(paused, before, state(1, 6));
         claim();
         time.skip(Lease.LENGTH.toNanos() + 1);
-        assertRejected(
-                Reason.FENCED, () -> paused.commit(before, Archiving.with(paused, before, NAME, put)), "number 2");
+        assertRejected(Reason.FENCED, () -> paused.commit(before, NAME, put), "number 2");
         assertThat(paused.manifest(NAME)).isEqualTo(before);
         long puts = client.calls(ObjectCall.PUT);
         assertRejected(Reason.FENCED, () -> Archiving.put(paused, before, state(1, 7)), "number 2");
@@ -207,7 +208,7 @@ class ArchiveTest {
         Archive archive = claim();
         Generation generation = Archiving.put(archive, null, state(7, 4));
         assertThat(archive.manifest(NAME)).isNull();
-        KeptManifest kept = archive.commit(null, Archiving.with(archive, null, NAME, generation));
+        KeptManifest kept = archive.commit(null, NAME, generation);
         assertThat(archive.manifest(NAME)).isEqualTo(kept);
         assertThat(archive.manifestAt(ArchiveKeys.manifest(NAME))).isEqualTo(kept);
         assertThat(Archiving.read(Archive.open(client), NAME, generation))
@@ -220,14 +221,12 @@ class ArchiveTest {
     void documentMayChangeUntilSnapshotStarts() {
         Archive archive = claim();
         SnapshotHeader early = state(7, 4).header(archive, 1);
-        Generation generation = archive.putSnapshot(early, target -> {
-            State later = new State("letters/1", 7, 2, 6, 9_000);
-            later.writeTo(later.header(archive, 1), target);
-        });
+        State later = new State("letters/1", 7, 2, 6, 9_000);
+        Generation generation = archive.putSnapshot(early, 0, info -> later.header(archive, 1), later::read);
         assertThat(generation.firstSequence()).isEqualTo(2);
         assertThat(generation.nextSequence()).isEqualTo(6);
         assertThat(generation.takenAtMillis()).isEqualTo(9_000);
-        archive.commit(null, Archiving.with(archive, null, NAME, generation));
+        archive.commit(null, NAME, generation);
         assertThat(Archiving.read(archive, NAME, generation)).hasSize(4).last().isEqualTo("letters/1/7/5");
     }
 
@@ -236,8 +235,7 @@ class ArchiveTest {
         Archive archive = claim();
         SnapshotHeader header = state(7, 4).header(archive, 1);
         for (State other : List.of(new State("other", 7, 0, 4, 0), state(8, 4), state(7, 3))) {
-            assertThatThrownBy(() ->
-                            archive.putSnapshot(header, target -> other.writeTo(other.header(archive, 1), target)))
+            assertThatThrownBy(() -> archive.putSnapshot(header, 0, info -> other.header(archive, 1), other::read))
                     .isInstanceOf(IllegalArgumentException.class);
         }
         assertThat(objects.keys(ArchiveKeys.SNAPSHOTS)).isEmpty();
@@ -246,7 +244,8 @@ class ArchiveTest {
     @Test
     void propagatesSourceExceptionAndPutsNothing() {
         Archive archive = claim();
-        assertThatThrownBy(() -> archive.putSnapshot(state(7, 4).header(archive, 1), target -> {
+        SnapshotHeader header = state(7, 4).header(archive, 1);
+        assertThatThrownBy(() -> archive.putSnapshot(header, 0, info -> header, reader -> {
                     throw new IllegalStateException("gone");
                 }))
                 .hasMessage("gone");
@@ -310,10 +309,10 @@ class ArchiveTest {
         KeptManifest first = Archiving.archive(archive, state(1, 3));
         KeptManifest second = Archiving.archive(archive, state(1, 5));
         Generation late = Archiving.put(archive, first, state(1, 7));
-        assertResponded(Kind.CONFLICT, () -> archive.commit(first, Archiving.with(archive, first, NAME, late)));
+        assertResponded(Kind.CONFLICT, () -> archive.commit(first, NAME, late));
         assertResponded(Kind.CONFLICT, () -> {
             Generation fresh = Archiving.put(archive, null, state(1, 7));
-            archive.commit(null, Archiving.with(archive, null, NAME, fresh));
+            archive.commit(null, NAME, fresh);
         });
         assertThat(archive.manifest(NAME)).isEqualTo(second);
     }
@@ -326,7 +325,7 @@ class ArchiveTest {
         KeptManifest second = Archiving.archive(young, state(1, 5));
         assertRejected(Reason.FENCED, () -> Archiving.archive(old, state(1, 7)), "letters/1", "number 2");
         Generation late = Archiving.put(old, first, state(1, 7));
-        assertRejected(Reason.FENCED, () -> old.commit(first, Archiving.with(old, first, NAME, late)), "letters/1");
+        assertRejected(Reason.FENCED, () -> old.commit(first, NAME, late), "letters/1");
         assertThat(young.manifest(NAME)).isEqualTo(second);
     }
 
@@ -341,18 +340,17 @@ class ArchiveTest {
     }
 
     @Test
-    void rejectsCommitThatDoesNotAddOneGeneration() {
+    void rejectsGenerationThatIsNotNewOrOfOtherDocument() {
         Archive archive = claim();
         KeptManifest before = Archiving.archive(archive, state(1, 3));
         Generation next = Archiving.put(archive, before, state(1, 4));
-        Manifest without = new Manifest(STORE, NAME, 1, 2, List.of(next), null);
         Generation same = before.manifest().latest();
-        Manifest twice = new Manifest(STORE, NAME, 1, 1, List.of(same, same), null);
-        Manifest jump = new Manifest(STORE, NAME, 1, 9, List.of(same, next), null);
-        for (Manifest wrong : List.of(without, twice, jump, before.manifest())) {
-            assertThatThrownBy(() -> archive.commit(before, wrong)).isInstanceOf(IllegalArgumentException.class);
-        }
+        assertThatThrownBy(() -> archive.commit(before, NAME, same)).isInstanceOf(IllegalArgumentException.class);
+        DocumentName other = DocumentName.of("other");
+        assertThatThrownBy(() -> archive.commit(before, other, next)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> archive.commit(null, other, next)).isInstanceOf(IllegalArgumentException.class);
         assertThat(archive.manifest(NAME)).isEqualTo(before);
+        assertThat(archive.manifest(other)).isNull();
     }
 
     @Test
@@ -375,7 +373,8 @@ class ArchiveTest {
         Archive archive = claim();
         KeptManifest kept = Archiving.archive(archive, state(1, 3));
         Archive opened = Archive.open(client);
-        assertThatThrownBy(() -> opened.commit(null, kept.manifest())).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> opened.commit(null, NAME, kept.manifest().latest()))
+                .isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> Archiving.put(opened, kept, state(1, 4))).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(opened::checkOwner).isInstanceOf(IllegalStateException.class);
     }
@@ -400,11 +399,12 @@ class ArchiveTest {
         State state = state(1, 3);
         Generation kept = Archiving.archive(archive, state).manifest().latest();
         SnapshotHeader header = state.header(archive, 1);
-        Generation other = archive.putSnapshot(header, target -> {
-            var writer = target.begin(header);
+        Generation other = archive.putSnapshot(header, 0, info -> header, reader -> {
+            reader.begin(new DocumentInfo(0, 0, 3, DocumentAttributes.of(Attributes.EMPTY)));
             for (long sequence = 0; sequence < 3; sequence++) {
-                writer.add(sequence, ByteBuffer.wrap(new byte[] {1}));
+                reader.next(sequence, ByteBuffer.wrap(new byte[] {1}));
             }
+            return true;
         });
         objects.put(kept.key(), objects.content(other.key()));
         assertRejected(Reason.CORRUPT, () -> Archiving.read(archive, NAME, kept), "letters/1", kept.key());

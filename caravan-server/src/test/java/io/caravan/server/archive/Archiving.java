@@ -5,14 +5,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
-import io.caravan.server.archive.Archive.SnapshotSource;
 import io.caravan.server.archive.format.Generation;
-import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
-import io.caravan.server.archive.format.SnapshotWriter;
-import java.io.IOException;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,11 +41,13 @@ public final class Archiving {
                     Attributes.EMPTY.with("k", new byte[] {1}));
         }
 
-        void writeTo(SnapshotHeader header, SnapshotSource.Target target) throws IOException {
-            SnapshotWriter writer = target.begin(header);
+        /** Passes the state to a reader, as that of the document with the id 0. */
+        boolean read(DocumentReader reader) {
+            reader.begin(new DocumentInfo(0, firstSequence, nextSequence, DocumentAttributes.of(Attributes.EMPTY)));
             for (long sequence = firstSequence; sequence < nextSequence; sequence++) {
-                writer.add(sequence, ByteBuffer.wrap(value(sequence)));
+                reader.next(sequence, ByteBuffer.wrap(value(sequence)));
             }
+            return true;
         }
 
         byte[] value(long sequence) {
@@ -57,37 +58,21 @@ public final class Archiving {
     /** Puts a snapshot and commits it, without retries. */
     public static KeptManifest archive(Archive archive, State state) {
         KeptManifest before = archive.manifest(state.name());
-        return archive.commit(before, with(archive, before, state.name(), put(archive, before, state)));
+        return archive.commit(before, state.name(), put(archive, before, state));
     }
 
     /** Puts a snapshot that becomes the next generation once it is committed. */
     public static Generation put(Archive archive, @Nullable KeptManifest before, State state) {
         long generation = before == null ? 1 : before.manifest().lastGeneration() + 1;
         SnapshotHeader header = state.header(archive, generation);
-        return archive.putSnapshot(header, target -> state.writeTo(header, target));
-    }
-
-    /** Returns the next manifest, which contains one more generation. */
-    public static Manifest with(Archive archive, @Nullable KeptManifest before, DocumentName name, Generation added) {
-        List<Generation> generations = new ArrayList<>();
-        if (before != null) {
-            generations.addAll(before.manifest().generations());
-        }
-        generations.add(added);
-        return new Manifest(archive.root().store(), name, archive.root().epoch(), added.number(), generations, null);
+        return archive.putSnapshot(header, 0, info -> header, state::read);
     }
 
     /** Commits a tombstone. */
     public static KeptManifest delete(Archive archive, State state) {
         KeptManifest before = archive.manifest(state.name());
         Tombstone tombstone = new Tombstone(state.incarnation(), state.nextSequence(), state.takenAtMillis());
-        long last = before == null ? 0 : before.manifest().lastGeneration();
-        List<Generation> generations =
-                before == null ? List.of() : before.manifest().generations();
-        return archive.commit(
-                before,
-                new Manifest(
-                        archive.root().store(), state.name(), archive.root().epoch(), last, generations, tombstone));
+        return archive.commit(before, state.name(), tombstone);
     }
 
     /** Returns the values of a snapshot as text. */

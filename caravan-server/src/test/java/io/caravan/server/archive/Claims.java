@@ -29,7 +29,7 @@ public final class Claims {
     }
 
     static Archive claim(ObjectStore objects, UUID store, String owner, InstantSource clock, Lease.Clock leaseClock) {
-        return Archive.claim(objects, store, owner, clock, NOTHING, leaseClock);
+        return Archive.claim(objects, store, owner, clock, NOTHING, leaseClock, Pace.UNLIMITED);
     }
 
     /** A clock that advances only when a caller sleeps or skips time. */

@@ -96,8 +96,7 @@ final class ModelServer {
             Generation put = Archiving.put(owned, attempt.before, attempt.state);
             attempts.put(name, new Attempt(attempt.sinceMillis, attempt.state, attempt.before, put));
         } else {
-            KeptManifest now = owned.commit(
-                    attempt.before, Archiving.with(owned, attempt.before, attempt.state.name(), attempt.put));
+            KeptManifest now = owned.commit(attempt.before, attempt.state.name(), attempt.put);
             assertThat(now.manifest().generations()).contains(attempt.put);
             attempts.remove(name);
             commits++;

@@ -49,7 +49,7 @@ class PruneTest {
 
     private PruneReport prune(MemoryObjectStore client) {
         record = new PruneRecord();
-        return Archive.open(client).prune(POLICY, false, 2, millis.get(), record);
+        return new Pruning(Archive.open(client), POLICY, millis.get(), false, record).run(2);
     }
 
     private static State state(long next, long takenAtMillis) {
@@ -120,7 +120,7 @@ class PruneTest {
         }
         Archiving.archive(archive, new State("b", 1, 0, 1, START));
         MemoryObjectStore client = objects.client();
-        PruneReport report = Archive.open(client).thin(policy, START + 1, record);
+        PruneReport report = new Pruning(Archive.open(client), policy, START + 1, false, record).thin();
         assertThat(report.generations()).isOne();
         assertThat(generations()).containsExactly(2L, 3L);
         assertThat(client.calls(ObjectCall.GET))
@@ -150,14 +150,14 @@ class PruneTest {
             }
         }
         Archive pruned = Archive.open(objects.client());
-        pruned.thin(policies("more/", 4, 2), START + 10, record);
+        new Pruning(pruned, policies("more/", 4, 2), START + 10, false, record).thin();
         assertThat(names).map(this::count).containsExactly(2, 4, 4);
-        pruned.thin(policies("more/", 1, 5), START + 10, record);
+        new Pruning(pruned, policies("more/", 1, 5), START + 10, false, record).thin();
         assertThat(names)
                 .as("a document whose name its key does not contain is pruned like most documents")
                 .map(this::count)
                 .containsExactly(2, 1, 4);
-        pruned.prune(policies("more/", 3, 1), false, 2, START + 10, record);
+        new Pruning(pruned, policies("more/", 3, 1), START + 10, false, record).run(2);
         assertThat(names).map(this::count).containsExactly(1, 1, 3);
     }
 
@@ -217,7 +217,7 @@ class PruneTest {
         Generation guessed = Archiving.put(archive, null, again);
         assertThat(prune().forgotten()).isZero();
         assertThat(objects.content(guessed.key())).isNotNull();
-        assertThatThrownBy(() -> archive.commit(null, Archiving.with(archive, null, NAME, guessed)))
+        assertThatThrownBy(() -> archive.commit(null, NAME, guessed))
                 .isInstanceOfSatisfying(
                         ObjectStoreException.class,
                         conflict -> assertThat(conflict.kind()).isEqualTo(ObjectStoreException.Kind.CONFLICT));

@@ -4,29 +4,22 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
-import io.caravan.server.archive.Archive.SnapshotSource;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
-import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DeletionRecord;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.time.InstantSource;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -165,19 +158,25 @@ final class DocumentUploader {
 
     private @Nullable Archived put(
             DocumentName name, DocumentInfo info, ArchiveMark mark, @Nullable KeptManifest before) {
-        long last = before == null ? 0 : before.manifest().lastGeneration();
+        long newest = before == null ? 0 : before.manifest().lastGeneration();
         // Generation numbers must increase even if the archive has lost the manifest, or the mark refers to another
         // archive.
-        SnapshotHeader expected = header(name, info, mark.incarnation(), 1 + Math.max(last, mark.generation()));
-        Values values = new Values(info.id(), expected);
-        Generation put;
-        try {
-            put = archive.putSnapshot(expected, values);
-        } catch (GoneException gone) {
+        SnapshotHeader expected = header(name, info, mark.incarnation(), 1 + Math.max(newest, mark.generation()));
+        // The state of the document when its values were last read.
+        AtomicReference<@Nullable DocumentInfo> last = new AtomicReference<>();
+        Generation put = archive.putSnapshot(
+                expected,
+                info.id(),
+                current -> {
+                    last.set(current);
+                    return header(name, current, expected.incarnation(), expected.generation());
+                },
+                reader -> documents.snapshot(name, reader));
+        if (put == null) {
             return null;
         }
-        archive.commit(before, with(name, before, put));
-        DocumentInfo taken = Objects.requireNonNull(values.taken);
+        archive.commit(before, name, put);
+        DocumentInfo taken = Objects.requireNonNull(last.get());
         ArchiveMark after = Archive.mark(put, taken.attributes());
         return mark(name, taken.id(), after) ? new Archived(after, true) : null;
     }
@@ -193,13 +192,6 @@ final class DocumentUploader {
                 info.nextSequence(),
                 clock.millis(),
                 info.attributes().portable());
-    }
-
-    private Manifest with(DocumentName name, @Nullable KeptManifest before, Generation added) {
-        List<Generation> generations =
-                new ArrayList<>(before == null ? List.of() : before.manifest().generations());
-        generations.add(added);
-        return new Manifest(archive.root().store(), name, archive.root().epoch(), added.number(), generations, null);
     }
 
     /** Writes a mark, and waits until it is durable; returns false when the document no longer exists. */
@@ -242,13 +234,8 @@ final class DocumentUploader {
         }
         archive.commit(
                 before,
-                new Manifest(
-                        archive.root().store(),
-                        deletion.name(),
-                        archive.root().epoch(),
-                        manifest == null ? 0 : manifest.lastGeneration(),
-                        manifest == null ? List.of() : manifest.generations(),
-                        new Tombstone(deletion.incarnation(), deletion.nextSequence(), deletion.deletedAtMillis())));
+                deletion.name(),
+                new Tombstone(deletion.incarnation(), deletion.nextSequence(), deletion.deletedAtMillis()));
         return true;
     }
 
@@ -258,72 +245,5 @@ final class DocumentUploader {
         ArchiveMark mark = local == null ? null : local.attributes().archived();
         Generation latest = manifest.latest();
         return mark != null && latest != null && latest.incarnation() == mark.incarnation();
-    }
-
-    /** Thrown when the document was deleted during the upload. */
-    private static final class GoneException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
-        GoneException() {
-            super("the document was deleted while it was being archived", null, false, false);
-        }
-    }
-
-    /** Supplies a document's values. A put that restarts reads them again, in their current state. */
-    private final class Values implements SnapshotSource {
-        private final long id;
-        private final SnapshotHeader expected;
-        /** The state of the document when its values were last written. */
-        private volatile @Nullable DocumentInfo taken;
-
-        Values(long id, SnapshotHeader expected) {
-            this.id = id;
-            this.expected = expected;
-        }
-
-        @Override
-        public void writeTo(Target target) throws IOException {
-            Receiver receiver = new Receiver(target);
-            try {
-                if (!documents.snapshot(expected.name(), receiver) || receiver.writer == null) {
-                    throw new GoneException();
-                }
-            } catch (UncheckedIOException failed) {
-                throw failed.getCause();
-            }
-        }
-
-        private final class Receiver implements DocumentReader {
-            private final Target target;
-            private @Nullable SnapshotWriter writer;
-
-            Receiver(Target target) {
-                this.target = target;
-            }
-
-            @Override
-            public boolean begin(DocumentInfo info) {
-                if (info.id() != id) {
-                    return false;
-                }
-                try {
-                    writer = target.begin(header(expected.name(), info, expected.incarnation(), expected.generation()));
-                } catch (IOException failed) {
-                    throw new UncheckedIOException(failed);
-                }
-                taken = info;
-                return true;
-            }
-
-            @Override
-            public boolean next(long sequence, ByteBuffer value) {
-                try {
-                    Objects.requireNonNull(writer).add(sequence, value);
-                    return true;
-                } catch (IOException failed) {
-                    throw new UncheckedIOException(failed);
-                }
-            }
-        }
     }
 }

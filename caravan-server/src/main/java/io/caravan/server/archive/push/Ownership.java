@@ -3,6 +3,7 @@ package io.caravan.server.archive.push;
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Pace;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.object.ObjectStore;
@@ -37,6 +38,7 @@ final class Ownership implements Runnable, AutoCloseable {
     private final InstantSource clock;
     private final BackOff backOff;
     private final ArchiveCounters outcomes;
+    private final Pace pace;
     private final Runnable distrust;
     private final Consumer<@Nullable Archive> changed;
     private final Semaphore suspicions = new Semaphore(0);
@@ -72,6 +74,7 @@ final class Ownership implements Runnable, AutoCloseable {
         this.clock = clock;
         this.backOff = backOff;
         this.outcomes = outcomes;
+        this.pace = new Pace(config.bytesPerSecond(), outcomes::written);
         this.distrust = distrust;
         this.changed = changed;
     }
@@ -174,7 +177,7 @@ final class Ownership implements Runnable, AutoCloseable {
         // The name contains the process id and the host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
-            Archive taken = claim(owner);
+            Archive taken = Archive.claim(objects(), identity(), owner, clock, binding, config.leaseClock(), pace);
             if (!binding.claimed(taken.root())) {
                 distrust.run();
             }
@@ -184,20 +187,14 @@ final class Ownership implements Runnable, AutoCloseable {
                     taken.root().epoch());
             logged = false;
             become(ArchiveState.OWNER, taken);
-        } catch (CompletionException rejected) {
-            // The store has rejected a write of its identity or of the archive record.
-            throw rejected.getCause() instanceof CaravanException problem ? problem : rejected;
-        }
-    }
-
-    private Archive claim(String owner) {
-        try {
-            return Archive.claim(objects(), identity(), owner, clock, binding, config.leaseClock());
         } catch (ArchiveException changed) {
             if (changed.reason() == Reason.NOT_FOUND || changed.reason() == Reason.CORRUPT) {
                 distrustMarks(changed);
             }
             throw changed;
+        } catch (CompletionException rejected) {
+            // The store has rejected a write of its identity or of the archive record.
+            throw rejected.getCause() instanceof CaravanException problem ? problem : rejected;
         }
     }
 
@@ -216,7 +213,7 @@ final class Ownership implements Runnable, AutoCloseable {
                 throw new IllegalStateException("the archiver is closed");
             }
             if (objects == null) {
-                objects = new PacedObjectStore(config.place().get(), config.bytesPerSecond(), outcomes::written);
+                objects = config.place().get();
             }
             return objects;
         }

@@ -3,6 +3,7 @@ package io.caravan.server.archive.push;
 import io.caravan.CaravanException;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.PrunePolicy;
+import io.caravan.server.archive.Pruning;
 import io.caravan.server.archive.Pruning.Policies;
 import io.caravan.server.archive.Pruning.PruneListener;
 import io.caravan.server.archive.Pruning.PruneReport;
@@ -139,8 +140,8 @@ final class Pruner implements AutoCloseable {
         long nanos = nanoTime.getAsLong();
         long now = nowMillis(nanos);
         boolean thorough = nanos - thoroughNanos >= 0;
-        PruneReport report =
-                thorough ? owned.prune(policies, false, 1, now, LISTENER) : owned.thin(policies, now, LISTENER);
+        Pruning pruning = new Pruning(owned, policies, now, false, LISTENER);
+        PruneReport report = thorough ? pruning.run(1) : pruning.thin();
         thoroughNanos = thorough ? nanos + THOROUGH_EVERY.toNanos() : thoroughNanos;
         if (report.bytes() > 0 || report.forgotten() > 0) {
             LOG.info(

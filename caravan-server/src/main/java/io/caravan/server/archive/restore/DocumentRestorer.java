@@ -9,6 +9,7 @@ import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentRestoration;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
@@ -19,7 +20,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates documents that a store lacks, from their generations in an archive. A document becomes visible only when its
+ * Restores documents from their generations in an archive: creates those that a store lacks, and completes others. A document becomes visible only when its
  * snapshot has been read to the end and verified. A document that fits a batch stays in memory until then; a longer one
  * is hidden while it is written. In both cases, about 1 MiB of the document, or one value, is in memory. Thread-safe.
  */
@@ -91,6 +92,43 @@ final class DocumentRestorer {
                 case NEW -> ArchiveMark.first(RANDOM.nextLong());
                 case NONE -> null;
             };
+        }
+    }
+
+    /**
+     * A document in the store.
+     *
+     * @param info null if there is no such document
+     * @param deleted whether it has a deletion that may not be archived yet
+     */
+    record Local(@Nullable DocumentInfo info, boolean deleted) {}
+
+    /**
+     * Reads the document, then checks whether it has a deletion. The caller must read the manifest afterwards: if the
+     * document is deleted in between, one of the results shows the deletion.
+     */
+    Local local(DocumentName name) {
+        DocumentInfo info = documents.peek(name);
+        return new Local(info, documents.deletionPending(name));
+    }
+
+    /**
+     * Restores a generation by the rules of {@link Merge}. The outcome is reported when the document is durable, or the
+     * store has rejected it.
+     *
+     * @param chosen whether the generation is not the latest, or was requested by a user
+     */
+    void restore(Source source, boolean chosen, Local local, Outcome<Restored> outcome) {
+        Manifest manifest = source.manifest();
+        Generation generation = source.generation();
+        DocumentInfo info = local.info();
+        Merge.requireNotDeleted(manifest, chosen, local.deleted(), info);
+        if (info == null) {
+            create(local.deleted() ? source.asNew() : source, outcome);
+        } else if (Merge.isNeeded(manifest, generation, chosen, info)) {
+            outcome.success(new Merge(archive, documents, source, info).run());
+        } else {
+            outcome.success(Restored.unchanged(manifest.name(), generation, info));
         }
     }
 

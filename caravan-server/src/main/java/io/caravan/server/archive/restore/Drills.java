@@ -14,7 +14,7 @@ import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
-import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
+import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;

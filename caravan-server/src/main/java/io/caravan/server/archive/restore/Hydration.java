@@ -84,16 +84,15 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
      * Creates an instance that fetches documents on demand.
      *
      * @param archive returns the archive; throws an exception with the reason when it is not available
-     * @param restores restores documents of the same archive to the same store on demand
+     * @param locks the locks that restores of documents to the same store acquire
      * @param maxWaitingReads maximum number of reading threads that may wait for documents at a time
      */
-    public Hydration(
-            Supplier<Archive> archive, DocumentService documents, RestoreService restores, int maxWaitingReads) {
+    Hydration(Supplier<Archive> archive, DocumentService documents, NameLocks locks, int maxWaitingReads) {
         this.waitingReads = new Semaphore(maxWaitingReads);
         this.archive = archive;
         this.documents = documents;
         this.restorer = new DocumentRestorer(archive, documents, bytes -> {});
-        this.locks = restores.locks();
+        this.locks = locks;
     }
 
     /** Returns the number of documents that were fetched. */

@@ -1,6 +1,5 @@
 package io.caravan.server.archive.restore;
 
-import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
@@ -8,12 +7,15 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.restore.DocumentRestorer.Local;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.document.DocumentException;
-import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -24,13 +26,13 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Restores single documents into a store that is in use, by the rules of {@link Merge}. A failed restore changes
- * nothing, except as {@code Merge} describes. Thread-safe. Called on threads that may block.
+ * nothing, except as {@code Merge} describes. A server's service also owns the components that restore documents
+ * automatically. Thread-safe. Called on threads that may block.
  */
 public final class RestoreService implements AutoCloseable {
     private static final int THREADS = 4;
@@ -49,17 +51,59 @@ public final class RestoreService implements AutoCloseable {
             new ArrayBlockingQueue<>(MAX_WAITING),
             new DefaultThreadFactory("caravan-restore-one", true));
 
-    /** @param archive returns the archive; throws an exception with the reason when it is not available */
-    public RestoreService(Supplier<Archive> archive, DocumentService documents) {
-        this(archive, documents, bytes -> {});
+    private final @Nullable Hydration hydration;
+    private final @Nullable Drills drills;
+
+    /**
+     * The configuration of the automatic restores of a server that has an archive.
+     *
+     * @param hydrate whether documents that the store lacks are fetched when they are first needed
+     * @param drillEvery time between two drills; zero for no drills
+     * @param drillSample number of documents that a drill restores
+     * @param data the store's directory
+     * @param maxValueBytes maximum length of a value in the store
+     */
+    public record RestoreConfig(boolean hydrate, Duration drillEvery, int drillSample, Path data, int maxValueBytes) {
+        public static final RestoreConfig NOTHING = new RestoreConfig(false, Duration.ZERO, 0, Path.of("."), 1);
     }
 
-    /** @param moved receives the number of bytes whenever values are passed to the store */
-    RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
+    private RestoreService(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, int readers) {
         this.archive = archive;
         this.documents = documents;
-        this.restorer = new DocumentRestorer(archive, documents, moved);
+        this.restorer = new DocumentRestorer(archive, documents, bytes -> {});
+        this.hydration = config.hydrate() ? new Hydration(archive, documents, locks, Math.max(1, readers / 2)) : null;
+        this.drills =
+                config.drillEvery().isZero() ? null : new Drills(archive, documents, config, InstantSource.system());
         threads.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Creates a server's service, and starts the automatic restores that a configuration enables.
+     *
+     * @param archive returns the archive; throws an exception with the reason when it is not available
+     * @param documents the server's documents; hydration, if configured, is registered with them
+     * @param readers number of threads that read documents; half of them may wait for the archive
+     */
+    public static RestoreService start(
+            Supplier<Archive> archive, DocumentService documents, RestoreConfig config, int readers) {
+        RestoreService service = new RestoreService(archive, documents, config, readers);
+        if (service.hydration != null) {
+            documents.coldDocuments(service.hydration);
+        }
+        if (service.drills != null) {
+            service.drills.start(config.drillEvery());
+        }
+        return service;
+    }
+
+    /** Returns the component that fetches documents when they are first needed, or null. */
+    public @Nullable Hydration hydration() {
+        return hydration;
+    }
+
+    /** Returns the component that tests restores on a schedule, or null. */
+    public @Nullable Drills drills() {
+        return drills;
     }
 
     /**
@@ -134,14 +178,14 @@ public final class RestoreService implements AutoCloseable {
     }
 
     private Restored restoreOnce(DocumentName name, OptionalLong number) {
-        Local local = local(name);
+        Local local = restorer.local(name);
         Manifest manifest = manifest(name);
         boolean chosen = number.isPresent();
         Merge.requireNotDeleted(manifest, chosen, local.deleted(), local.info());
         Generation generation = choose(manifest, number);
         Source latest = Source.of(manifest, generation);
         Source source = chosen ? latest.withoutExpiry() : latest;
-        Restored restored = Outcome.await(outcome -> restore(source, chosen, local, outcome));
+        Restored restored = Outcome.await(outcome -> restorer.restore(source, chosen, local, outcome));
         if (!chosen && restored.changed() && isExpired(name)) {
             throw new ArchiveException(
                     ArchiveException.Reason.DELETED,
@@ -154,17 +198,6 @@ public final class RestoreService implements AutoCloseable {
     /** Whether the store has no document with this name, or only one that has expired. Reads no values. */
     private boolean isExpired(DocumentName name) {
         return !documents.snapshot(name, new SequenceHash(0, 0, info -> false));
-    }
-
-    private record Local(@Nullable DocumentInfo info, boolean deleted) {}
-
-    /**
-     * Reads the document, then checks whether it has a deletion that may not be archived yet. The caller must read the
-     * manifest afterwards: if the document is deleted in between, one of the results shows the deletion.
-     */
-    private Local local(DocumentName name) {
-        DocumentInfo info = documents.peek(name);
-        return new Local(info, documents.deletionPending(name));
     }
 
     private Restored restoreAs(DocumentName name, OptionalLong number, DocumentName as) {
@@ -201,11 +234,6 @@ public final class RestoreService implements AutoCloseable {
         return chosen;
     }
 
-    /** Returns the locks that restores of documents from the archive acquire. */
-    NameLocks locks() {
-        return locks;
-    }
-
     private Manifest manifest(DocumentName name) {
         KeptManifest kept = archive.get().manifest(name);
         if (kept == null) {
@@ -215,33 +243,17 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a generation of a document to a store that has no other users. The outcome is reported when the document
-     * is durable, or the store has rejected it.
-     *
-     * @param chosen whether the generation is not the latest
-     * @throws CaravanException as {@link #restore(DocumentName, OptionalLong, DocumentName)}
+     * Ends drills and fetches, whose pending callers fail, and prevents further restores. A running restore ends when
+     * the store or the archive is closed.
      */
-    void restore(Manifest manifest, Generation generation, boolean chosen, Outcome<Restored> outcome) {
-        restore(Source.of(manifest, generation), chosen, local(manifest.name()), outcome);
-    }
-
-    private void restore(Source source, boolean chosen, Local local, Outcome<Restored> outcome) {
-        Manifest manifest = source.manifest();
-        Generation generation = source.generation();
-        DocumentInfo info = local.info();
-        Merge.requireNotDeleted(manifest, chosen, local.deleted(), info);
-        if (info == null) {
-            restorer.create(local.deleted() ? source.asNew() : source, outcome);
-        } else if (Merge.isNeeded(manifest, generation, chosen, info)) {
-            outcome.success(new Merge(archive, documents, source, info).run());
-        } else {
-            outcome.success(Restored.unchanged(manifest.name(), generation, info));
-        }
-    }
-
-    /** Prevents further restores; a running restore ends when the store or the archive is closed. */
     @Override
     public void close() {
+        if (drills != null) {
+            drills.close();
+        }
+        if (hydration != null) {
+            hydration.close();
+        }
         threads.shutdownNow();
     }
 

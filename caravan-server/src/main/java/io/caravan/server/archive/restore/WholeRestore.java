@@ -22,6 +22,7 @@ import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.archive.restore.RestoreProgress.RestoreFault;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentInfo;
@@ -65,7 +66,7 @@ public final class WholeRestore {
             CorruptStoreException.class);
 
     private final Archive archive;
-    private final RestoreService restores;
+    private final DocumentRestorer restorer;
     private final DocumentService documents;
     private final int jobs;
     private final boolean allowOlder;
@@ -120,7 +121,6 @@ public final class WholeRestore {
      */
     private static Shards open(StoreConfig config, int groups, UUID archived) {
         Shards opened = Shards.open(config, groups);
-        boolean adopted = false;
         try {
             ListStore store = opened.store();
             if (!StoreIdentity.mayAdopt(store) && !archived.equals(StoreIdentity.find(store))) {
@@ -130,12 +130,10 @@ public final class WholeRestore {
             }
             StoreIdentity.adopt(store, archived);
             StoreIdentity.incomplete(store, true);
-            adopted = true;
             return opened;
-        } finally {
-            if (!adopted) {
-                opened.close();
-            }
+        } catch (Throwable problem) {
+            opened.close();
+            throw problem;
         }
     }
 
@@ -150,7 +148,7 @@ public final class WholeRestore {
     public WholeRestore(
             Archive archive, DocumentService documents, int jobs, boolean allowOlder, RestoreProgress progress) {
         this.archive = archive;
-        this.restores = new RestoreService(() -> archive, documents, progress::moved);
+        this.restorer = new DocumentRestorer(() -> archive, documents, progress::moved);
         this.documents = documents;
         this.jobs = jobs;
         this.allowOlder = allowOlder;
@@ -261,7 +259,6 @@ public final class WholeRestore {
             CompletableFuture<Runnable> result) {
         int reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(generation));
         waitingBytes.acquireUninterruptibly(reserved);
-        boolean accepted = false;
         try {
             if (latestDamage == null) {
                 dropStale(manifest, generation);
@@ -278,12 +275,11 @@ public final class WholeRestore {
                         waitingBytes.release(reserved);
                         result.complete(failure(manifest, problem, latestDamage));
                     });
-            restores.restore(manifest, generation, latestDamage != null, outcome);
-            accepted = true;
-        } finally {
-            if (!accepted) {
-                waitingBytes.release(reserved);
-            }
+            restorer.restore(
+                    Source.of(manifest, generation), latestDamage != null, restorer.local(manifest.name()), outcome);
+        } catch (Throwable problem) {
+            waitingBytes.release(reserved);
+            throw problem;
         }
     }
 

@@ -3,6 +3,7 @@ package io.caravan.server.cli.archive;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.PrunePolicy;
+import io.caravan.server.archive.Pruning;
 import io.caravan.server.archive.Pruning.PruneListener;
 import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.Pruning.Removal;
@@ -105,7 +106,7 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
         PrunePolicy policy = policy();
         PruneReport report;
         try (Progress progress = countProgress("documents")) {
-            report = archive.prune(name -> policy, dryRun, jobs(), System.currentTimeMillis(), new PruneListener() {
+            PruneListener listener = new PruneListener() {
                 @Override
                 public void removed(Removal removal) {
                     Output.unchecked(() -> print(removal, output));
@@ -120,7 +121,8 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
                 public void done() {
                     progress.add(1, 0);
                 }
-            });
+            };
+            report = new Pruning(archive, name -> policy, System.currentTimeMillis(), dryRun, listener).run(jobs());
         }
         print(report, output);
         if (keepsAllGenerations() || retainDays == null) {

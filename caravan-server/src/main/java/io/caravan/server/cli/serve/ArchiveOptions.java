@@ -9,7 +9,7 @@ import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.ObjectStores.Place;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.push.ArchiveConfig;
-import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
+import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.server.cli.common.S3Settings;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Quantities;

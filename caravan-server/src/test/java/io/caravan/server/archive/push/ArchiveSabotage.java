@@ -6,23 +6,23 @@ import java.util.List;
 /** Edits to the source code that each break one guarantee of archiving or pruning. */
 enum ArchiveSabotage {
     THE_MANIFEST_BEFORE_THE_SNAPSHOT(
-            edit("push/DocumentUploader", "        archive.commit(before, with(name, before, put));\n", """
+            edit("push/DocumentUploader", "        archive.commit(before, name, put);\n", """
                     // Null when another has pruned it because this commit will be refused.
                     io.caravan.server.archive.object.ObjectStore.Stored held = archive.objects().get(put.key(), 1 << 24);
                     archive.objects().delete(put.key());
-                    archive.commit(before, with(name, before, put));
+                    archive.commit(before, name, put);
                     if (held != null) {
                         archive.objects().put(put.key(), out -> out.write(held.content()));
                     }
             """)),
     THE_MARK_BEFORE_THE_MANIFEST(
-            edit("push/DocumentUploader", "        archive.commit(before, with(name, before, put));\n", ""),
+            edit("push/DocumentUploader", "        archive.commit(before, name, put);\n", ""),
             edit(
                     "push/DocumentUploader",
                     "        return mark(name, taken.id(), after) ? new Archived(after, true) : null;",
                     """
                             boolean there = mark(name, taken.id(), after);
-                            archive.commit(before, with(name, before, put));
+                            archive.commit(before, name, put);
                             return there ? new Archived(after, true) : null;
                     """)),
     NO_INCARNATION_BEFORE_THE_FIRST_UPLOAD(
@@ -39,12 +39,12 @@ enum ArchiveSabotage {
     THE_SNAPSHOT_PRUNED_BEFORE_THE_MANIFEST(
             edit(
                     "Pruning",
-                    "            KeptManifest rest = dryRun ? kept : manifests.replace(kept, with(manifest, stay));\n",
+                    "            KeptManifest rest = dryRun ? kept : archive.replace(kept, with(manifest, stay));\n",
                     ""),
             edit(
                     "Pruning",
                     "            return rest;\n",
-                    "            return dryRun ? kept : manifests.replace(kept, with(manifest, stay));\n")),
+                    "            return dryRun ? kept : archive.replace(kept, with(manifest, stay));\n")),
     WHAT_MAY_STILL_BE_COMMITTED_PRUNED(edit(
             "Pruning",
             "                boolean overtaken = key.generation() <= last &&",

@@ -21,8 +21,8 @@ import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.archive.push.Archiver.Archived;
-import io.caravan.server.archive.restore.ServerRestores;
-import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
+import io.caravan.server.archive.restore.RestoreService;
+import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.document.space.DocumentDurability;
@@ -469,7 +469,7 @@ class ArchiverTest {
         Archiver archiver =
                 server.archive(Claims.config("memory:", () -> server.client, false, true, false, NEVER, 2, 0, false));
         RestoreConfig hydrating = new RestoreConfig(true, Duration.ZERO, 0, Path.of("."), 1);
-        try (ServerRestores restores = ServerRestores.start(archiver::readable, server.documents, hydrating, 1)) {
+        try (RestoreService restores = RestoreService.start(archiver::readable, server.documents, hydrating, 1)) {
             assertThat(restores.hydration()).isNotNull();
             Eventually.await("rejected", () -> archiver.status().state() == ArchiveState.REJECTED);
             server.documents.scan(0, 1);

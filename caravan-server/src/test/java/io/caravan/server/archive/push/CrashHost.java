@@ -12,6 +12,7 @@ import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.PruneRecord;
+import io.caravan.server.archive.Pruning;
 import io.caravan.server.archive.Pruning.Policies;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
@@ -130,7 +131,7 @@ final class CrashHost implements AutoCloseable {
     /** Prunes as much of an archive as the policy allows, and returns the problems. */
     static List<String> prune(Archive archive, long nowMillis) {
         PruneRecord record = new PruneRecord();
-        archive.prune(POLICY, false, 1, nowMillis, record);
+        new Pruning(archive, POLICY, nowMillis, false, record).run(1);
         return record.problems;
     }
 

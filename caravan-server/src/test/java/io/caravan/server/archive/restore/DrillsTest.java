@@ -8,7 +8,7 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.restore.Drills.DrillReport;
-import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
+import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.testing.Eventually;
@@ -56,7 +56,8 @@ class DrillsTest {
     }
 
     private void restoreHere(String name) {
-        new RestoreService(() -> opened, here.documents).restore(DocumentName.of(name), OptionalLong.empty(), null);
+        RestoreService.start(() -> opened, here.documents, RestoreConfig.NOTHING, 1)
+                .restore(DocumentName.of(name), OptionalLong.empty(), null);
     }
 
     @Test

@@ -12,10 +12,13 @@ import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
 import io.caravan.testing.Eventually;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -37,16 +40,13 @@ class HydrationTest {
     private final TestArchive archive = new TestArchive();
     private final TestStore here = new TestStore();
     private final Archive opened = archive.open();
-    private final RestoreService service = new RestoreService(() -> opened, here.documents);
-    private final Hydration hydration = new Hydration(() -> opened, here.documents, service, MAX_READS);
-
-    HydrationTest() {
-        here.documents.coldDocuments(hydration);
-    }
+    private final RestoreService service = RestoreService.start(
+            () -> opened, here.documents, new RestoreConfig(true, Duration.ZERO, 0, Path.of("."), 1), 2 * MAX_READS);
+    private final Hydration hydration = service.hydration();
 
     @AfterEach
     void close() {
-        hydration.close();
+        service.close();
         here.close();
     }
 

@@ -15,6 +15,7 @@ import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentException;
@@ -38,7 +39,7 @@ class RestoreServiceTest {
     private final TestStore here = new TestStore();
 
     private final Archive opened = archive.open();
-    private final RestoreService service = new RestoreService(() -> opened, here.documents);
+    private final RestoreService service = RestoreService.start(() -> opened, here.documents, RestoreConfig.NOTHING, 1);
 
     private Restored restore(String name) {
         return service.restore(DocumentName.of(name), OptionalLong.empty(), null);

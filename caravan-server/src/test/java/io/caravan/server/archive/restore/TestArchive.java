@@ -11,12 +11,14 @@ import io.caravan.server.archive.Archiving.State;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.PruneRecord;
+import io.caravan.server.archive.Pruning;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.SnapshotHeader;
-import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
@@ -76,13 +78,14 @@ final class TestArchive {
                 first + values.size(),
                 CLOCK.millis(),
                 attributes);
-        Generation put = archive.putSnapshot(header, target -> {
-            SnapshotWriter writer = target.begin(header);
+        Generation put = archive.putSnapshot(header, 0, info -> header, reader -> {
+            reader.begin(new DocumentInfo(0, first, first + values.size(), DocumentAttributes.of(attributes)));
             for (int i = 0; i < values.size(); i++) {
-                writer.add(first + i, ByteBuffer.wrap(values.get(i)));
+                reader.next(first + i, ByteBuffer.wrap(values.get(i)));
             }
+            return true;
         });
-        archive.commit(before, Archiving.with(archive, before, name, put));
+        archive.commit(before, name, put);
         return put;
     }
 
@@ -96,8 +99,8 @@ final class TestArchive {
     /** Removes all generations except the latest one of each document. */
     void prune() {
         PrunePolicy policy = new PrunePolicy(1, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
-        owned.prune(
-                name -> policy, false, 1, CLOCK.millis() + Duration.ofDays(1).toMillis(), new PruneRecord());
+        long now = CLOCK.millis() + Duration.ofDays(1).toMillis();
+        new Pruning(owned, name -> policy, now, false, new PruneRecord()).run(1);
     }
 
     /** Flips a bit in the middle of an object. */

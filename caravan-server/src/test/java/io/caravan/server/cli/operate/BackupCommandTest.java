@@ -21,6 +21,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -55,7 +56,7 @@ class BackupCommandTest {
         StoreConfig config = SmallFiles.config(directory.resolve("store")).build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (DurableListStore store = DurableListStore.open(config);
-                Server server = new Server(change.apply(ServerConfig.of(any, config)))) {
+                Server server = new Server(change.apply(ServerConfig.of(any, config)), List.of(), null)) {
             Backups.Source source = (target, progress) -> {
                 await();
                 return store.backup(target, progress);

@@ -14,6 +14,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,7 @@ class BackupTest {
         StoreConfig config = SmallFiles.config(directory.resolve("store")).build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (DurableListStore store = DurableListStore.open(config);
-                Server server = new Server(ServerConfig.of(any, config))) {
+                Server server = new Server(ServerConfig.of(any, config), List.of(), null)) {
             Backups.Source source = (target, progress) -> {
                 progress.at(7, 70);
                 copying.countDown();
@@ -127,7 +128,7 @@ class BackupTest {
         StoreConfig config = SmallFiles.config(directory.resolve("store")).build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (DurableListStore store = DurableListStore.open(config);
-                Server server = new Server(ServerConfig.of(any, config))) {
+                Server server = new Server(ServerConfig.of(any, config), List.of(), null)) {
             server.serve(store, Backups.of(this::endless, directory));
             try (RespClient client = new RespClient(server.respAddress())) {
                 client.send("CARAVAN.BACKUP", "monday");

@@ -8,7 +8,7 @@ import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.push.ArchiveConfig;
-import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
+import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.net.InetSocketAddress;

@@ -1,7 +1,7 @@
 package io.caravan.server.protocol.http.connection;
 
 import io.caravan.server.archive.push.Archiver;
-import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.backup.Backups;
 import io.caravan.server.config.Setting;
 import io.caravan.server.document.DocumentService;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public record ServerContext(
         DocumentService documents,
         @Nullable Archiver archiver,
-        @Nullable ServerRestores restores,
+        @Nullable RestoreService restores,
         Backups backups,
         Supplier<Stream<ClientInfo>> otherClients,
         List<Setting> settings) {

@@ -8,7 +8,6 @@ import io.caravan.server.archive.restore.Drills;
 import io.caravan.server.archive.restore.Hydration;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.archive.restore.Restored;
-import io.caravan.server.archive.restore.ServerRestores;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
@@ -41,7 +40,7 @@ public record ArchiveEndpoints(Endpoints endpoints) {
      * A part that does not exist is null.
      */
     public void status(HttpExchange exchange) {
-        ServerRestores restores = endpoints.readiness().served().restores();
+        RestoreService restores = endpoints.readiness().served().restores();
         Drills drills = restores == null ? null : restores.drills();
         Hydration hydration = restores == null ? null : restores.hydration();
         exchange.respond(Response.json(
@@ -137,11 +136,11 @@ public record ArchiveEndpoints(Endpoints endpoints) {
     }
 
     private RestoreService service() {
-        ServerRestores restores = endpoints.readiness().served().restores();
+        RestoreService restores = endpoints.readiness().served().restores();
         if (restores == null) {
             throw new Problem(404, "no_archive", "this server has no archive: start it with --archive");
         }
-        return restores.service();
+        return restores;
     }
 
     private static <T> Outcome<T> reporting(HttpExchange exchange, Function<T, Response> response) {

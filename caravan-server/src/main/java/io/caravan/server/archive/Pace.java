@@ -1,101 +1,60 @@
-package io.caravan.server.archive.push;
+package io.caravan.server.archive;
 
-import io.caravan.server.archive.object.ObjectStore;
 import java.io.FilterOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
-import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An object store that limits the bytes written to it per second, and reports their number. Each write reserves the
- * time that its bytes take, and the next write waits until that time has passed. Writes may use up to a tenth of a
- * second in advance, so that small objects do not wait for each other.
+ * Limits the bytes written to an archive per second, and reports their number. Each write reserves the time that its
+ * bytes take, and the next write waits until that time has passed. Writes may use up to a tenth of a second in advance,
+ * so that small objects do not wait for each other. Thread-safe.
  */
-final class PacedObjectStore implements ObjectStore {
+public final class Pace {
+    /** The pace of an archive without a limit. */
+    public static final Pace UNLIMITED = new Pace(0, bytes -> {});
+
     /** The number of bytes for which a large write reserves bandwidth at a time. */
     private static final int PORTION_BYTES = 64 * 1024;
 
     private static final long CREDIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private static final Logger LOG = LoggerFactory.getLogger(PacedObjectStore.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Pace.class);
 
-    private final ObjectStore store;
     private final long bytesPerSecond;
     private final LongConsumer written;
     /** The {@link System#nanoTime} until which earlier writes have reserved the bandwidth. */
     private long paidNanos = System.nanoTime();
 
     /**
-     * Wraps an object store.
+     * Creates a limit.
      *
      * @param bytesPerSecond 0 for no limit
      * @param written receives the number of bytes, on any thread
      */
-    PacedObjectStore(ObjectStore store, long bytesPerSecond, LongConsumer written) {
-        this.store = store;
+    public Pace(long bytesPerSecond, LongConsumer written) {
         this.bytesPerSecond = bytesPerSecond;
         this.written = written;
     }
 
-    @Override
-    public String location() {
-        return store.location();
+    /** Returns a stream whose writes wait. */
+    OutputStream limit(OutputStream out) {
+        return new Paced(out);
     }
 
-    @Override
-    public @Nullable Stored get(String key, int maxBytes) {
-        return store.get(key, maxBytes);
-    }
-
-    @Override
-    public InputStream open(String key) {
-        return store.open(key);
-    }
-
-    @Override
-    public void put(String key, Content content) {
-        store.put(key, out -> content.writeTo(new Paced(out)));
-    }
-
-    @Override
-    public String putIf(String key, byte[] content, @Nullable String tag) {
-        String put = store.putIf(key, content, tag);
+    /** Waits after an object was put, for objects that nothing may delay after the owner's check of the root. */
+    void waitAfter(String key, int bytes) {
         try {
-            // Waits after the put: nothing may delay the put after the owner's check of the root.
-            pay(content.length);
+            pay(bytes);
         } catch (InterruptedIOException stopped) {
             // The put took place. The thread stays interrupted, so its next wait ends at once.
             LOG.debug("{} was put, but the wait for its bandwidth was interrupted: {}", key, stopped.getMessage());
         }
-        return put;
-    }
-
-    @Override
-    public void list(String prefix, String after, Predicate<Listed> action) {
-        store.list(prefix, after, action);
-    }
-
-    @Override
-    public void delete(String key) {
-        store.delete(key);
-    }
-
-    @Override
-    public boolean deleteIf(String key, String tag) {
-        return store.deleteIf(key, tag);
-    }
-
-    @Override
-    public void close() {
-        store.close();
     }
 
     /**
