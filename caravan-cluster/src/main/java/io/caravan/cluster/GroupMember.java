@@ -210,10 +210,6 @@ public final class GroupMember implements AutoCloseable {
         }
     }
 
-    private boolean isThis(Node node) {
-        return node.id().equals(config.self());
-    }
-
     /** Returns the directories that may exist next to the store's directory while a snapshot replaces the store. */
     public static List<Path> adjacentDirectories(Path store) {
         return new StoreDirectories(store).adjacent();
@@ -530,7 +526,7 @@ public final class GroupMember implements AutoCloseable {
      */
     public boolean handOver() {
         Optional<Progress> mostUpToDate = progress().stream()
-                .filter(other -> !isThis(other.node()))
+                .filter(other -> !other.node().id().equals(config.self()))
                 .filter(this::contactedRecently)
                 .max(Comparator.comparingLong(Progress::committed));
         if (mostUpToDate.isEmpty()) {

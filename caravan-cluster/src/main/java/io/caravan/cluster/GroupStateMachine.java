@@ -56,7 +56,7 @@ import org.slf4j.LoggerFactory;
  * accepted but the group did not commit. Role changes run one at a time on a dedicated thread. Code that uses the
  * replica holds this object's lock.
  */
-final class GroupStateMachine extends BaseStateMachine {
+final class GroupStateMachine extends BaseStateMachine implements SnapshotSender.Source, SnapshotReceiver.Target {
     private static final Logger LOG = LoggerFactory.getLogger(GroupStateMachine.class);
     private static final long STOP_SECONDS = 30;
 
@@ -127,8 +127,8 @@ final class GroupStateMachine extends BaseStateMachine {
                 new ArrayBlockingQueue<>(1),
                 task -> new DaemonThread(task, "caravan-purge " + config.self()),
                 new ThreadPoolExecutor.DiscardPolicy());
-        this.sender = new SnapshotSender(config.self(), new OwnStore());
-        this.receiver = new SnapshotReceiver(config, () -> closing, new OwnStore());
+        this.sender = new SnapshotSender(config.self(), this);
+        this.receiver = new SnapshotReceiver(config, () -> closing, this);
     }
 
     @Override
@@ -268,9 +268,9 @@ final class GroupStateMachine extends BaseStateMachine {
 
     /** Fsyncs the replica, and advances the applied index. Returns the entry up to which the files are complete. */
     private Applied markForced() throws IOException {
-        parts().replica().now().fsync();
+        replica().fsync();
         synchronized (this) {
-            parts().mark().forced(parts().replica().now().fsyncedPosition());
+            parts().mark().forced(replica().fsyncedPosition());
             Applied durable = parts().mark().durable();
             if (durable == null) {
                 throw new IOException("no frame has been fsynced yet");
@@ -295,7 +295,7 @@ final class GroupStateMachine extends BaseStateMachine {
         noteNodes();
         return new NodeFacts(
                         FrameEntry.FORMAT_LEVEL,
-                        parts().replica().now().logSegmentBytes(),
+                        replica().logSegmentBytes(),
                         parts().seen().has(node))
                 .encode();
     }
@@ -325,40 +325,33 @@ final class GroupStateMachine extends BaseStateMachine {
         return receiver.receive(ProtoUtils.toRaftPeer(leader));
     }
 
-    /** This node's store, as the source of snapshots for other nodes, and as the target of received snapshots. */
-    private final class OwnStore implements SnapshotSender.Source, SnapshotReceiver.Target {
-        @Override
-        public Replica replica() {
-            return parts().replica().now();
-        }
+    @Override
+    public Replica replica() {
+        return parts().replica().now();
+    }
 
-        @Override
-        public Applied start(OutgoingSnapshot copy) throws IOException {
-            markForced();
-            // Excludes dropLog(), which could purge an entry between these two calls.
-            synchronized (GroupStateMachine.this) {
-                Applied start = Objects.requireNonNull(parts().mark().durable());
-                copy.startAt(start);
-                return start;
-            }
+    @Override
+    public Applied start(OutgoingSnapshot copy) throws IOException {
+        markForced();
+        // Excludes dropLog(), which could purge an entry between these two calls.
+        synchronized (this) {
+            Applied start = Objects.requireNonNull(parts().mark().durable());
+            copy.startAt(start);
+            return start;
         }
+    }
 
-        @Override
-        public Path begin() throws IOException {
-            synchronized (GroupStateMachine.this) {
-                return parts().replica().beginIncoming();
-            }
-        }
+    @Override
+    public synchronized Path begin() throws IOException {
+        return parts().replica().beginIncoming();
+    }
 
-        @Override
-        public void install(Path received, Applied copied) throws IOException {
-            synchronized (GroupStateMachine.this) {
-                if (leading != null || closing) {
-                    throw new IOException("this node " + (closing ? "is closing" : "is now the leader"));
-                }
-                parts().replica().install(received, copied);
-            }
+    @Override
+    public synchronized void install(Path received, Applied copied) throws IOException {
+        if (leading != null || closing) {
+            throw new IOException("this node " + (closing ? "is closing" : "is now the leader"));
         }
+        parts().replica().install(received, copied);
     }
 
     /** Returns the progress of a node's incoming snapshot, as far as this node knows; null if there is none. */
@@ -500,7 +493,7 @@ final class GroupStateMachine extends BaseStateMachine {
             if (closing || leading != null || !parts().raft().isLeaderReady()) {
                 return;
             }
-            leader = parts().replica().now();
+            leader = replica();
             if (leader.position() < appliedLsn) {
                 leave(new IllegalStateException(
                         "node " + config.self() + " had applied the entries of its group up to LSN " + appliedLsn
