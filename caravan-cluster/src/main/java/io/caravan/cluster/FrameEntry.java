@@ -78,7 +78,7 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
         return lsn(frame) + frame.remaining();
     }
 
-    private static ByteBuffer header(ByteBuffer frame) {
+    static ByteBuffer header(ByteBuffer frame) {
         return frame.slice().order(ByteOrder.LITTLE_ENDIAN);
     }
 }

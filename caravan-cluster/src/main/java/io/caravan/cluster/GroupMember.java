@@ -63,6 +63,7 @@ public final class GroupMember implements AutoCloseable {
     private final RaftGroupId groupId;
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong();
+    private final RaftView view;
     private final GroupStateMachine state;
     private final Membership membership;
     private final LeadershipConfirmations confirmations;
@@ -88,13 +89,14 @@ public final class GroupMember implements AutoCloseable {
                                 ? RaftStorage.StartupOption.RECOVER
                                 : RaftStorage.StartupOption.FORMAT)
                 .build();
-        this.membership = new Membership(config, server);
+        this.view = new RaftView(server, groupId);
+        this.membership = new Membership(config, server, view);
         this.confirmations = new LeadershipConfirmations(
                 config.self(),
                 this::commitEmptyEntry,
                 CONFIRMATION_ELECTIONS * config.election().toMillis());
         this.watch = new ProgressMonitor(
-                config, server, groupId, state, membership, () -> inProgress.get() > 0, this::commitEmptyEntry);
+                config, view, state, membership, () -> inProgress.get() > 0, this::commitEmptyEntry);
     }
 
     /**
@@ -206,10 +208,6 @@ public final class GroupMember implements AutoCloseable {
                             + "; to add the node again, empty its directories, and start it with join"
                             + " (--cluster-join)");
         }
-    }
-
-    private boolean isThis(Node node) {
-        return node.id().equals(config.self());
     }
 
     /** Returns the directories that may exist next to the store's directory while a snapshot replaces the store. */
@@ -404,7 +402,14 @@ public final class GroupMember implements AutoCloseable {
      * @param bytes the number of bytes copied
      * @param total the number of bytes to copy, which grows with the store's log
      */
-    public record FileProgress(long bytes, long total) {}
+    public record FileProgress(long bytes, long total) {
+        private static final int STEPS = 4;
+
+        /** Returns the number of completed quarters, which are logged; 0 if the transfer is complete. */
+        long step() {
+            return bytes * STEPS / Math.max(1, total) % STEPS;
+        }
+    }
 
     /**
      * Confirms that this node is the leader. When the future completes, the store last passed to the {@link
@@ -521,7 +526,7 @@ public final class GroupMember implements AutoCloseable {
      */
     public boolean handOver() {
         Optional<Progress> mostUpToDate = progress().stream()
-                .filter(other -> !isThis(other.node()))
+                .filter(other -> !other.node().id().equals(config.self()))
                 .filter(this::contactedRecently)
                 .max(Comparator.comparingLong(Progress::committed));
         if (mostUpToDate.isEmpty()) {
@@ -542,7 +547,7 @@ public final class GroupMember implements AutoCloseable {
      */
     public boolean takesPart() {
         try {
-            return server.getDivision(groupId).getInfo().isAlive();
+            return view.division().getInfo().isAlive();
         } catch (IOException gone) {
             return false;
         }
@@ -553,11 +558,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     private RaftServer.Division division() {
-        try {
-            return server.getDivision(groupId);
-        } catch (IOException gone) {
-            throw new IllegalStateException("node " + config.self() + " has left the group", gone);
-        }
+        return view.joinedDivision();
     }
 
     /** Stops this node: the listener releases the store, which is then closed. Another node takes over leadership. */

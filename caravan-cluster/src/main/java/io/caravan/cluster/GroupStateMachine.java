@@ -56,7 +56,7 @@ import org.slf4j.LoggerFactory;
  * accepted but the group did not commit. Role changes run one at a time on a dedicated thread. Code that uses the
  * replica holds this object's lock.
  */
-final class GroupStateMachine extends BaseStateMachine {
+final class GroupStateMachine extends BaseStateMachine implements SnapshotSender.Source, SnapshotReceiver.Target {
     private static final Logger LOG = LoggerFactory.getLogger(GroupStateMachine.class);
     private static final long STOP_SECONDS = 30;
 
@@ -75,13 +75,8 @@ final class GroupStateMachine extends BaseStateMachine {
     private final SnapshotReceiver receiver;
     private final SimpleStateMachineStorage files = new SimpleStateMachineStorage();
 
-    // Set when Raft initializes this object, before any other call.
-    private volatile @Nullable RaftView raft;
-    private volatile @Nullable Path ownFiles;
-    private volatile @Nullable GroupReplica replica;
-    private volatile @Nullable AppliedIndex mark;
-    private volatile @Nullable SeenNodes seen;
-    private @Nullable RaftLogPurger keeper;
+    /** Null until Raft initializes this object. */
+    private volatile @Nullable Parts parts;
     /** The LSN at which the last applied frame ends in the store's log. */
     private long appliedLsn;
     /**
@@ -93,6 +88,19 @@ final class GroupStateMachine extends BaseStateMachine {
     private volatile boolean closing;
     /** The thread that closes this node when the node leaves the group; null while the node participates. */
     private final AtomicReference<@Nullable Thread> leaver = new AtomicReference<>();
+
+    /**
+     * The parts that need the directories that Raft provides.
+     *
+     * @param ownFiles the directory of the node's own small files
+     */
+    record Parts(
+            RaftView raft,
+            Path ownFiles,
+            GroupReplica replica,
+            AppliedIndex mark,
+            SeenNodes seen,
+            RaftLogPurger purger) {}
 
     /**
      * Creates the state machine of a node that does not participate in its group yet.
@@ -119,24 +127,27 @@ final class GroupStateMachine extends BaseStateMachine {
                 new ArrayBlockingQueue<>(1),
                 task -> new DaemonThread(task, "caravan-purge " + config.self()),
                 new ThreadPoolExecutor.DiscardPolicy());
-        this.sender = new SnapshotSender(config.self(), new OwnStore());
-        this.receiver = new SnapshotReceiver(config, () -> closing, new OwnStore());
+        this.sender = new SnapshotSender(config.self(), this);
+        this.receiver = new SnapshotReceiver(config, () -> closing, this);
     }
 
     @Override
     public synchronized void initialize(RaftServer server, RaftGroupId group, RaftStorage storage) throws IOException {
         super.initialize(server, group, storage);
         files.init(storage);
-        raft = new RaftView(server, group);
+        Path segments = storage.getStorageDir().getCurrentDir().toPath();
         Path own = storage.getStorageDir().getStateMachineDir().toPath();
-        ownFiles = own;
-        AppliedIndex known = new AppliedIndex(own);
-        mark = known;
-        seen = new SeenNodes(own);
-        RaftLogRepair.prepare(storage.getStorageDir().getCurrentDir().toPath(), known.durable());
-        keeper = new RaftLogPurger(storage.getStorageDir().getCurrentDir().toPath(), config.keptLogBytes());
-        replica = new GroupReplica(config, known, () -> closing);
-        Applied durable = known.durable();
+        AppliedIndex mark = new AppliedIndex(own);
+        SeenNodes seen = new SeenNodes(own);
+        RaftLogRepair.prepare(segments, mark.durable());
+        parts = new Parts(
+                new RaftView(server, group),
+                own,
+                new GroupReplica(config, mark, () -> closing),
+                mark,
+                seen,
+                new RaftLogPurger(segments, config.keptLogBytes()));
+        Applied durable = mark.durable();
         if (durable != null) {
             resumeAfter(durable);
         }
@@ -155,8 +166,8 @@ final class GroupStateMachine extends BaseStateMachine {
 
     @Override
     public @Nullable SnapshotInfo getLatestSnapshot() {
-        AppliedIndex known = mark;
-        return known == null ? null : known.reported();
+        Parts known = parts;
+        return known == null ? null : known.mark().reported();
     }
 
     @Override
@@ -199,15 +210,15 @@ final class GroupStateMachine extends BaseStateMachine {
                 return false;
             }
             // An earlier frame occupies the position of a skipped frame, so the store lacks nothing.
-            if (term == null && !initialized(replica).replay(place.toString(), entry)) {
+            if (term == null && !parts().replica().replay(place.toString(), entry)) {
                 return true;
             }
             appliedLsn = FrameEntry.endLsn(entry.frame());
         }
         // An entry without a frame changes nothing in the store. It still advances the applied index, so that the log
         // of an idle group is purged.
-        initialized(mark).applied(place, appliedLsn);
-        if (initialized(keeper).due(appliedLsn)) {
+        parts().mark().applied(place, appliedLsn);
+        if (parts().purger().due(appliedLsn)) {
             purges.execute(this::dropLog);
         }
         return true;
@@ -227,23 +238,23 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Returns the component, or throws an exception if Raft has not initialized this object yet. */
-    private static <T> T initialized(@Nullable T part) {
-        if (part == null) {
+    private Parts parts() {
+        Parts known = parts;
+        if (known == null) {
             throw new IllegalStateException("Raft has not initialized the group's state yet");
         }
-        return part;
+        return known;
     }
 
     /** Fsyncs the replica, and purges the entries of the Raft log that are no longer needed. */
     private void dropLog() {
         try {
             long durable = markForced().entry().getIndex();
-            RaftView known = initialized(raft);
+            RaftView known = parts().raft();
             RaftServer.Division division = known.division();
             Map<RaftPeerId, Long> committed = RaftView.committed(division);
             sender.forget(durable, node -> committed.getOrDefault(RaftPeerId.valueOf(node), -1L), known::isGone);
-            initialized(keeper).drop(division, durable, sender.firstNeeded());
+            parts().purger().drop(division, durable, sender.firstNeeded());
         } catch (IOException | CaravanException failed) {
             // The replica of a closing node is already closed.
             if (!closing) {
@@ -257,11 +268,10 @@ final class GroupStateMachine extends BaseStateMachine {
 
     /** Fsyncs the replica, and advances the applied index. Returns the entry up to which the files are complete. */
     private Applied markForced() throws IOException {
-        initialized(replica).now().fsync();
+        replica().fsync();
         synchronized (this) {
-            AppliedIndex known = initialized(mark);
-            known.forced(initialized(replica).now().fsyncedPosition());
-            Applied durable = known.durable();
+            parts().mark().forced(replica().fsyncedPosition());
+            Applied durable = parts().mark().durable();
             if (durable == null) {
                 throw new IOException("no frame has been fsynced yet");
             }
@@ -278,24 +288,23 @@ final class GroupStateMachine extends BaseStateMachine {
         if (NodeFacts.isQuestion(request.getContent())) {
             return CompletableFuture.completedFuture(Message.valueOf(facts(NodeFacts.sender(request.getContent()))));
         }
-        return sender.request(request.getContent(), initialized(raft)::isFollower)
-                .thenApply(Message::valueOf);
+        return sender.request(request.getContent(), parts().raft()::isFollower).thenApply(Message::valueOf);
     }
 
     private ByteString facts(String node) {
         noteNodes();
         return new NodeFacts(
                         FrameEntry.FORMAT_LEVEL,
-                        initialized(replica).now().logSegmentBytes(),
-                        initialized(seen).has(node))
+                        replica().logSegmentBytes(),
+                        parts().seen().has(node))
                 .encode();
     }
 
     /** Records the ids of the other nodes that have received entries of the group. */
     void noteNodes() {
         try {
-            initialized(seen)
-                    .add(RaftView.committed(initialized(raft).division()).entrySet().stream()
+            parts().seen()
+                    .add(RaftView.committed(parts().raft().division()).entrySet().stream()
                             .filter(node -> node.getValue() > 0)
                             .map(node -> node.getKey().toString())
                             .toList());
@@ -316,40 +325,33 @@ final class GroupStateMachine extends BaseStateMachine {
         return receiver.receive(ProtoUtils.toRaftPeer(leader));
     }
 
-    /** This node's store, as the source of snapshots for other nodes, and as the target of received snapshots. */
-    private final class OwnStore implements SnapshotSender.Source, SnapshotReceiver.Target {
-        @Override
-        public Replica replica() {
-            return initialized(replica).now();
-        }
+    @Override
+    public Replica replica() {
+        return parts().replica().now();
+    }
 
-        @Override
-        public Applied start(OutgoingSnapshot copy) throws IOException {
-            markForced();
-            // Excludes dropLog(), which could purge an entry between these two calls.
-            synchronized (GroupStateMachine.this) {
-                Applied start = Objects.requireNonNull(initialized(mark).durable());
-                copy.startAt(start);
-                return start;
-            }
+    @Override
+    public Applied start(OutgoingSnapshot copy) throws IOException {
+        markForced();
+        // Excludes dropLog(), which could purge an entry between these two calls.
+        synchronized (this) {
+            Applied start = Objects.requireNonNull(parts().mark().durable());
+            copy.startAt(start);
+            return start;
         }
+    }
 
-        @Override
-        public Path begin() throws IOException {
-            synchronized (GroupStateMachine.this) {
-                return initialized(replica).beginIncoming();
-            }
-        }
+    @Override
+    public synchronized Path begin() throws IOException {
+        return parts().replica().beginIncoming();
+    }
 
-        @Override
-        public void install(Path received, Applied copied) throws IOException {
-            synchronized (GroupStateMachine.this) {
-                if (leading != null || closing) {
-                    throw new IOException("this node " + (closing ? "is closing" : "is now the leader"));
-                }
-                initialized(replica).install(received, copied);
-            }
+    @Override
+    public synchronized void install(Path received, Applied copied) throws IOException {
+        if (leading != null || closing) {
+            throw new IOException("this node " + (closing ? "is closing" : "is now the leader"));
         }
+        parts().replica().install(received, copied);
     }
 
     /** Returns the progress of a node's incoming snapshot, as far as this node knows; null if there is none. */
@@ -363,7 +365,7 @@ final class GroupStateMachine extends BaseStateMachine {
      */
     @Override
     public void pause() {
-        initialized(mark).markReported();
+        parts().mark().markReported();
         getLifeCycle().transition(LifeCycle.State.PAUSING);
         getLifeCycle().transition(LifeCycle.State.PAUSED);
     }
@@ -371,7 +373,7 @@ final class GroupStateMachine extends BaseStateMachine {
     /** Resumes the application of entries after a snapshot was received. Called on the thread that applies entries. */
     @Override
     public synchronized void reinitialize() {
-        resumeAfter(Objects.requireNonNull(initialized(mark).durable()));
+        resumeAfter(Objects.requireNonNull(parts().mark().durable()));
         getLifeCycle().startAndTransition(() -> {});
     }
 
@@ -383,7 +385,7 @@ final class GroupStateMachine extends BaseStateMachine {
      * @param maxChecks the number of checks after which the node leaves
      */
     void checkSnapshotProgress(int maxChecks) {
-        if (initialized(mark).isOverdue(maxChecks)) {
+        if (parts().mark().isOverdue(maxChecks)) {
             leave(new IllegalStateException(
                     "node " + config.self() + " has received a snapshot, but no leader requests its installation"));
         }
@@ -417,7 +419,7 @@ final class GroupStateMachine extends BaseStateMachine {
             forceOwnVote();
         } else {
             resign("node " + leader + " leads the group");
-            Objects.requireNonNull(raft).endConnections();
+            parts().raft().endConnections();
         }
     }
 
@@ -482,16 +484,16 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     private void becomeLeader() {
-        if (!closing && initialized(raft).isLeaderReady() && givesWay.getAsBoolean()) {
+        if (!closing && parts().raft().isLeaderReady() && givesWay.getAsBoolean()) {
             return;
         }
         Replica leader;
         RaftFrameReplicator term;
         synchronized (this) {
-            if (closing || leading != null || !initialized(raft).isLeaderReady()) {
+            if (closing || leading != null || !parts().raft().isLeaderReady()) {
                 return;
             }
-            leader = initialized(replica).now();
+            leader = replica();
             if (leader.position() < appliedLsn) {
                 leave(new IllegalStateException(
                         "node " + config.self() + " had applied the entries of its group up to LSN " + appliedLsn
@@ -503,7 +505,7 @@ final class GroupStateMachine extends BaseStateMachine {
                 leader.lead(term);
             } catch (CaravanException failed) {
                 // The store failed while this node followed, and no frame has arrived since then.
-                initialized(replica).reopenAfter(failed);
+                parts().replica().reopenAfter(failed);
                 inTurn(this::becomeLeader);
                 return;
             }
@@ -519,7 +521,7 @@ final class GroupStateMachine extends BaseStateMachine {
             }
             LOG.info("{}: its term ended before the store was served", config.self(), failed);
         }
-        if (!initialized(raft).isLeaderReady()) {
+        if (!parts().raft().isLeaderReady()) {
             resign("leadership was lost in the meantime");
         }
     }
@@ -532,7 +534,7 @@ final class GroupStateMachine extends BaseStateMachine {
         LOG.info("{} follows", config.self());
         sender.stop("this node is no longer the leader");
         endLeading();
-        GroupReplica follower = initialized(replica);
+        GroupReplica follower = parts().replica();
         follower.reopen();
         ByteBuffer last = term.lastCommitted();
         if (last != null && !closing) {
@@ -565,7 +567,7 @@ final class GroupStateMachine extends BaseStateMachine {
     public void notifyConfigurationChanged(long term, long index, RaftConfigurationProto nodes) {
         try {
             RaftMetadataRepair.keepNodes(
-                    initialized(ownFiles),
+                    parts().ownFiles(),
                     LogEntryProto.newBuilder()
                             .setTerm(term)
                             .setIndex(index)
@@ -624,7 +626,7 @@ final class GroupStateMachine extends BaseStateMachine {
 
     private void endPart() {
         try {
-            initialized(raft).division().close();
+            parts().raft().division().close();
         } catch (IOException gone) {
             LOG.debug("{}: has already left its group", config.self(), gone);
         }
@@ -635,7 +637,7 @@ final class GroupStateMachine extends BaseStateMachine {
      * replica is not in the leader role, for example because it cannot be reopened.
      */
     StallDetector.Progress progress(boolean waits) throws IOException {
-        RaftServer.Division division = initialized(raft).division();
+        RaftServer.Division division = parts().raft().division();
         // Null if leadership was just lost.
         long[] others = division.getInfo().getFollowerMatchIndices();
         return new StallDetector.Progress(
@@ -680,8 +682,8 @@ final class GroupStateMachine extends BaseStateMachine {
                 endLeading();
             }
         } finally {
-            if (replica != null) {
-                replica.close();
+            if (parts != null) {
+                parts().replica().close();
             }
         }
     }

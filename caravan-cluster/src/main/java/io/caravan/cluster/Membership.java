@@ -46,12 +46,14 @@ final class Membership {
     private final GroupConfig config;
     private final RaftServer server;
     private final RaftGroupId group;
+    private final RaftView view;
     private final AtomicReference<@Nullable MembershipChange> inProgress = new AtomicReference<>();
 
-    Membership(GroupConfig config, RaftServer server) {
+    Membership(GroupConfig config, RaftServer server, RaftView view) {
         this.config = config;
         this.server = server;
         this.group = RaftGroupId.valueOf(config.group());
+        this.view = view;
     }
 
     static RaftPeer peer(Node node) {
@@ -81,24 +83,16 @@ final class Membership {
     }
 
     private List<RaftPeer> peers() {
-        return List.copyOf(division().getRaftConf().getCurrentPeers());
+        return List.copyOf(view.joinedDivision().getRaftConf().getCurrentPeers());
     }
 
     /** Whether the group has permanently removed this node, according to this node's own log. */
     boolean isWithoutThis() {
-        RaftConfiguration nodes = division().getRaftConf();
+        RaftConfiguration nodes = view.joinedDivision().getRaftConf();
         // During a change both memberships exist, and it is unknown which membership will remain.
         return nodes.getPreviousPeers().isEmpty()
                 && nodes.getCurrentPeers().stream()
                         .noneMatch(peer -> peer.getId().equals(server.getId()));
-    }
-
-    private RaftServer.Division division() {
-        try {
-            return server.getDivision(group);
-        } catch (IOException gone) {
-            throw new IllegalStateException("node " + config.self() + " has left the group", gone);
-        }
     }
 
     /** Returns the membership change that this node is making as the leader; empty if there is none. */
@@ -115,7 +109,7 @@ final class Membership {
      * @throws IOException if the change failed, or its outcome is unknown
      */
     void make(MembershipChange change, Predicate<String> reachable) throws IOException {
-        if (!division().getInfo().isLeader()) {
+        if (!view.joinedDivision().getInfo().isLeader()) {
             throw new IOException("node " + config.self() + " is not the leader: send the change to the leader");
         }
         if (!inProgress.compareAndSet(null, change)) {
@@ -207,7 +201,7 @@ final class Membership {
     /** Whether this leader has had no contact with a majority within the longest election timeout. */
     private boolean hasLostMajority() {
         long timeoutMillis = RaftSettings.longestElectionMillis(config);
-        RoleInfoProto role = division().getInfo().getRoleInfoProto();
+        RoleInfoProto role = view.joinedDivision().getInfo().getRoleInfoProto();
         if (role.getRole() != RaftPeerRole.LEADER || role.getRoleElapsedTimeMs() < timeoutMillis) {
             return false;
         }

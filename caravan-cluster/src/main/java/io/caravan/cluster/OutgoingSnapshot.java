@@ -27,6 +27,7 @@ final class OutgoingSnapshot {
     private long next;
     private @Nullable CompletableFuture<ByteString> requested;
     private GroupMember.FileProgress progress = new GroupMember.FileProgress(0, 0);
+    private long step;
     private @Nullable Applied start;
     private long goal = -1;
 
@@ -101,8 +102,12 @@ final class OutgoingSnapshot {
         return ended.handle((done, why) -> why).join();
     }
 
-    synchronized void progress(long done, long total) {
+    /** Records the progress of the copy. Returns whether it has reached another step that is to be logged. */
+    synchronized boolean reachesStep(long done, long total) {
         progress = new GroupMember.FileProgress(done, total);
+        long before = step;
+        step = Math.max(before, progress.step());
+        return step > before;
     }
 
     /** Adds the next chunk. Called by the thread that produces the chunks. */

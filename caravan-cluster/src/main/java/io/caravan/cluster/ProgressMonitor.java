@@ -6,9 +6,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.server.DivisionInfo;
-import org.apache.ratis.server.RaftServer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * Checks once per election timeout, on its own thread, whether this node makes progress: as the leader, after it has
  * received a snapshot, and while the group has no leader.
  */
-final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
+final class ProgressMonitor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProgressMonitor.class);
     /**
      * The number of election timeouts without progress after which this node ends its term, unless {@code STILL} is
@@ -33,11 +31,9 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
     private static final int CHECKS_UNTIL_RESET = 4;
 
     private final GroupConfig config;
-    private final RaftServer server;
-    private final RaftGroupId group;
+    private final RaftView view;
     private final GroupStateMachine state;
     private final Membership membership;
-    private final RaftView view;
     private final BooleanSupplier proposes;
     private final Runnable emptyEntry;
     private final ScheduledExecutorService checker;
@@ -52,18 +48,15 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
      */
     ProgressMonitor(
             GroupConfig config,
-            RaftServer server,
-            RaftGroupId group,
+            RaftView view,
             GroupStateMachine state,
             Membership membership,
             BooleanSupplier proposes,
             Runnable emptyEntry) {
         this.config = config;
-        this.server = server;
-        this.group = group;
+        this.view = view;
         this.state = state;
         this.membership = membership;
-        this.view = new RaftView(server, group);
         this.proposes = proposes;
         this.emptyEntry = emptyEntry;
         this.checker = Executors.newSingleThreadScheduledExecutor(
@@ -73,13 +66,17 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
     void start() {
         long election = config.election().toMillis();
         int maxChecks = (int) Math.max(STILL_ELECTIONS, STILL.toMillis() / election);
-        StallDetector commits = new StallDetector(config.self(), this, maxChecks);
+        StallDetector commits = new StallDetector(config.self(), maxChecks);
         checker.scheduleWithFixedDelay(() -> check(commits, maxChecks), election, election, TimeUnit.MILLISECONDS);
     }
 
     private void check(StallDetector commits, int maxChecks) {
         try {
-            commits.check();
+            switch (commits.check(progress())) {
+                case STEP_DOWN -> stepDown();
+                case PROPOSE_EMPTY_ENTRY -> emptyEntry.run();
+                case NOTHING -> {}
+            }
             state.checkSnapshotProgress(maxChecks);
             state.noteNodes();
             checkLeader();
@@ -90,7 +87,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
 
     private void checkLeader() {
         try {
-            leaderless = server.getDivision(group).getInfo().getLeaderId() == null ? leaderless + 1 : 0;
+            leaderless = view.division().getInfo().getLeaderId() == null ? leaderless + 1 : 0;
         } catch (IOException left) {
             return;
         }
@@ -100,23 +97,16 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
         }
     }
 
-    @Override
-    public StallDetector.@Nullable Progress progress() {
+    private StallDetector.@Nullable Progress progress() {
         try {
-            DivisionInfo info = server.getDivision(group).getInfo();
+            DivisionInfo info = view.division().getInfo();
             return info.isLeader() ? state.progress(proposes.getAsBoolean() || !info.isLeaderReady()) : null;
         } catch (IOException left) {
             return null;
         }
     }
 
-    @Override
-    public void proposeEmptyEntry() {
-        emptyEntry.run();
-    }
-
-    @Override
-    public void stepDown() {
+    private void stepDown() {
         try {
             membership.stepDown();
         } catch (IOException left) {

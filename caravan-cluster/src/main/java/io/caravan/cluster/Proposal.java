@@ -3,7 +3,6 @@ package io.caravan.cluster;
 import io.caravan.format.FrameLayout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
@@ -14,17 +13,13 @@ final class Proposal {
     private final CompletableFuture<Void> committed = new CompletableFuture<>();
 
     Proposal(ByteBuffer frame) {
-        ByteBuffer header = littleEndian(frame);
+        ByteBuffer header = FrameEntry.header(frame);
         this.lsn = header.getLong(FrameLayout.LSN);
         this.checksum = header.getInt(FrameLayout.CRC);
     }
 
-    private static ByteBuffer littleEndian(ByteBuffer frame) {
-        return frame.slice().order(ByteOrder.LITTLE_ENDIAN);
-    }
-
     boolean isOf(ByteBuffer frame) {
-        ByteBuffer header = littleEndian(frame);
+        ByteBuffer header = FrameEntry.header(frame);
         return header.limit() >= FrameLayout.HEADER_BYTES
                 && header.getLong(FrameLayout.LSN) == lsn
                 && header.getInt(FrameLayout.CRC) == checksum;

@@ -67,7 +67,7 @@ final class RaftSettings {
         RaftServerConfigKeys.Log.Appender.setBufferByteLimit(properties, ENTRY);
         RaftServerConfigKeys.Log.setWriteBufferSize(properties, SizeInBytes.valueOf(ENTRY.getSize() + Long.BYTES));
         GrpcConfigKeys.Server.setLeaderOutstandingAppendsMax(properties, MESSAGES_ON_THE_WAY);
-        SizeInBytes segment = SizeInBytes.valueOf(RaftLogRetention.segmentBytes(config.keptLogBytes()));
+        SizeInBytes segment = SizeInBytes.valueOf(RaftLogPurger.segmentBytes(config.keptLogBytes()));
         RaftServerConfigKeys.Log.setSegmentSizeMax(properties, segment);
         RaftServerConfigKeys.Log.setPreallocatedSize(
                 properties, SizeInBytes.valueOf(Math.min(segment.getSize(), PREALLOCATED_BYTES)));

@@ -37,6 +37,19 @@ final class RaftView {
         return server.getDivision(group);
     }
 
+    /**
+     * Returns this node's division of the group.
+     *
+     * @throws IllegalStateException if the node no longer participates
+     */
+    RaftServer.Division joinedDivision() {
+        try {
+            return division();
+        } catch (IOException gone) {
+            throw new IllegalStateException("node " + server.getId() + " has left the group", gone);
+        }
+    }
+
     /** Whether this node leads, and has applied every entry that was committed before its term. */
     boolean isLeaderReady() {
         try {

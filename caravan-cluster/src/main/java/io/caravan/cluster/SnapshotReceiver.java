@@ -1,25 +1,41 @@
 package io.caravan.cluster;
 
 import io.caravan.CaravanException;
+import io.caravan.SnapshotInstaller;
 import io.caravan.cluster.AppliedIndex.Applied;
+import io.caravan.cluster.SnapshotMessage.Kind;
+import io.caravan.cluster.SnapshotMessage.Reply;
+import io.caravan.cluster.SnapshotMessage.Request;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongFunction;
 import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.util.TimeDuration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Receives the leader's files when Raft requires this node to install a snapshot. Thread-safe. */
+/**
+ * Receives the leader's files when Raft requires this node to install a snapshot. Requests them chunk by chunk, as a
+ * read-only client of the group. The leader need not be ready to serve requests: it may lack a majority until the
+ * lagging node has caught up. Thread-safe.
+ */
 final class SnapshotReceiver {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotReceiver.class);
     /** The timeout for a response from the leader, which responds in time even if no chunk is ready. */
@@ -28,8 +44,6 @@ final class SnapshotReceiver {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final int MOST_DOUBLINGS = 8;
     private static final long POLL_MILLIS = 50;
-    /** The number of equal steps in which the progress of a transfer is logged. */
-    private static final int STEPS = 4;
 
     private final GroupConfig config;
     private final BooleanSupplier closing;
@@ -130,20 +144,76 @@ final class SnapshotReceiver {
     private Applied receiveFrom(RaftPeer leader) throws IOException {
         reported = 0;
         Path directory = target.begin();
-        try (RaftClient client = RaftSettings.client(config, leader, REPLY_TIMEOUT);
-                SnapshotFetcher fetch =
-                        new SnapshotFetcher(client, leader.getId(), config.self(), closing, this::report)) {
-            Applied copied = fetch.receive(directory);
-            target.install(directory, copied);
-            return copied;
+        long sending = new SecureRandom().nextLong();
+        try (RaftClient client = RaftSettings.client(config, leader, REPLY_TIMEOUT)) {
+            ExecutorService requests =
+                    Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "caravan-snapshot-requests"));
+            try {
+                Applied copied = receiveFiles(directory, leader.getId(), number -> {
+                    Message request = Message.valueOf(new Request(sending, number, config.self()).encode());
+                    return requests.submit(() -> client.io().sendStaleRead(request, 0, leader.getId()));
+                });
+                target.install(directory, copied);
+                return copied;
+            } finally {
+                requests.shutdownNow();
+            }
         }
+    }
+
+    /**
+     * Receives a copy, and returns the entry up to which it is complete. Its files are then durable, but not verified.
+     *
+     * @param requestChunk requests the chunk with this number
+     */
+    private Applied receiveFiles(Path directory, RaftPeerId leader, LongFunction<Future<RaftClientReply>> requestChunk)
+            throws IOException {
+        try (SnapshotInstaller copy = SnapshotInstaller.begin(directory)) {
+            long number = 0;
+            Future<RaftClientReply> pending = requestChunk.apply(number);
+            while (true) {
+                Reply reply = Reply.decode(await(pending, leader).getMessage().getContent());
+                if (reply.kind() == Kind.END) {
+                    copy.finish();
+                    return reply.readEnd();
+                }
+                boolean piece = reply.kind() == Kind.PIECE;
+                number += piece ? 1 : 0;
+                // Requests the next chunk while this chunk is written.
+                pending = requestChunk.apply(number);
+                if (piece) {
+                    report(reply.readProgress());
+                    copy.receive(reply.body());
+                }
+            }
+        }
+    }
+
+    private RaftClientReply await(Future<RaftClientReply> pending, RaftPeerId leader) throws IOException {
+        while (!closing.getAsBoolean()) {
+            try {
+                RaftClientReply reply = pending.get(POLL_MILLIS, TimeUnit.MILLISECONDS);
+                if (!reply.isSuccess()) {
+                    throw new IOException("node " + leader + " does not send a snapshot: " + reply.getException());
+                }
+                return reply;
+            } catch (TimeoutException again) {
+                // The loop checks again whether the node is closing.
+            } catch (ExecutionException failed) {
+                throw new IOException(
+                        "cannot request a snapshot from node " + leader + ": " + failed.getCause(), failed.getCause());
+            } catch (InterruptedException hurried) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted", hurried);
+            }
+        }
+        throw new IOException("the node is closing");
     }
 
     private void report(GroupMember.FileProgress now) {
         progress = now;
-        long part = now.bytes() * STEPS / Math.max(1, now.total());
-        if (part > reported && part < STEPS) {
-            reported = part;
+        if (now.step() > reported) {
+            reported = now.step();
             LOG.info("{}: has received {} of {} bytes of the snapshot", config.self(), now.bytes(), now.total());
         }
     }

@@ -27,8 +27,6 @@ import org.slf4j.LoggerFactory;
 final class SnapshotSender {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
-    /** The number of equal steps in which the progress of a transfer is logged. */
-    private static final int STEPS = 4;
 
     private final String self;
     private final Source source;
@@ -89,7 +87,11 @@ final class SnapshotSender {
         try {
             Applied start = source.start(copy);
             LOG.info("{}: node {} lags behind the retained Raft log; sends it a snapshot", self, node);
-            BackupReport report = source.replica().send(copy::take, new LoggedProgress(node, copy));
+            BackupReport report = source.replica().send(copy::take, (done, total) -> {
+                if (copy.reachesStep(done, total)) {
+                    LOG.info("{}: has sent node {} {} of {} bytes of the snapshot", self, node, done, total);
+                }
+            });
             copy.end(start);
             copy.succeed();
             LOG.info(
@@ -104,28 +106,6 @@ final class SnapshotSender {
         } catch (RuntimeException | Error broken) {
             copy.fail(broken);
             LOG.error("{}: failed to send a snapshot to node {}", self, node, broken);
-        }
-    }
-
-    /** Records the progress of a copy, and logs each step. */
-    private final class LoggedProgress implements BackupReport.Progress {
-        private final String node;
-        private final OutgoingSnapshot copy;
-        private long reported;
-
-        LoggedProgress(String node, OutgoingSnapshot copy) {
-            this.node = node;
-            this.copy = copy;
-        }
-
-        @Override
-        public void at(long done, long total) {
-            copy.progress(done, total);
-            long part = done * STEPS / Math.max(1, total);
-            if (part > reported && part < STEPS) {
-                reported = part;
-                LOG.info("{}: has sent node {} {} of {} bytes of the snapshot", self, node, done, total);
-            }
         }
     }
 

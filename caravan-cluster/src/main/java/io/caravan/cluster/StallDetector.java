@@ -25,15 +25,11 @@ import org.slf4j.LoggerFactory;
 final class StallDetector {
     private static final Logger LOG = LoggerFactory.getLogger(StallDetector.class);
 
-    /** The node whose group is checked for progress. */
-    interface Leader {
-        /** Returns the progress of the group as seen by this node, the leader; null if this node does not lead. */
-        @Nullable
-        Progress progress();
-
-        void proposeEmptyEntry();
-
-        void stepDown();
+    /** What a node must do after a check. */
+    enum Action {
+        NOTHING,
+        PROPOSE_EMPTY_ENTRY,
+        STEP_DOWN
     }
 
     /**
@@ -49,7 +45,6 @@ final class StallDetector {
     record Progress(boolean waits, long applied, long last, List<Long> followers, List<Long> sent) {}
 
     private final String self;
-    private final Leader leader;
     private final int maxChecks;
     private List<Long> seen = List.of();
     /**
@@ -68,39 +63,40 @@ final class StallDetector {
      *
      * @param maxChecks the number of checks without progress after which the term is ended
      */
-    StallDetector(String self, Leader leader, int maxChecks) {
+    StallDetector(String self, int maxChecks) {
         this.self = self;
-        this.leader = leader;
         this.maxChecks = maxChecks;
     }
 
-    /** Checks whether the group has made progress since the last check. Call this on one thread only. */
-    void check() {
-        Progress progress = leader.progress();
+    /**
+     * Checks whether the group has made progress since the last check. Call this on one thread only.
+     *
+     * @param progress the progress of the group as seen by this node, the leader; null if this node does not lead
+     */
+    Action check(@Nullable Progress progress) {
         List<Long> now = progress == null || !progress.waits() ? List.of() : numbers(progress);
         stalledChecks = now.isEmpty() || !now.equals(seen) ? 0 : stalledChecks + 1;
         seen = now;
         if (stalledChecks == maxChecks) {
             LOG.warn("{}: steps down: its group has made no progress for {} election timeouts", self, maxChecks);
             stalledChecks = 0;
-            leader.stepDown();
-        } else if (stalledChecks > 0) {
-            leader.proposeEmptyEntry();
-        } else if (now.isEmpty()) {
-            nudge(progress == null ? Map.of() : lagging(progress));
+            return Action.STEP_DOWN;
         }
+        boolean proposes =
+                stalledChecks > 0 || now.isEmpty() && needsEntry(progress == null ? Map.of() : lagging(progress));
+        return proposes ? Action.PROPOSE_EMPTY_ENTRY : Action.NOTHING;
     }
 
     /**
-     * Proposes one empty entry if a follower still lacks the same entries as at the last check. Raft may have sent
-     * these entries on a connection that has since ended. It resends them only when another entry follows.
+     * Whether a follower still lacks the same entries as at the last check, and no empty entry was proposed for it yet.
+     * Raft may have sent these entries on a connection that has since ended. It resends them only when another entry
+     * follows.
      */
-    private void nudge(Map<Integer, Long> now) {
-        if (!now.isEmpty() && now.equals(lagging) && !now.equals(nudged)) {
-            nudged = now;
-            leader.proposeEmptyEntry();
-        }
+    private boolean needsEntry(Map<Integer, Long> now) {
+        boolean needs = !now.isEmpty() && now.equals(lagging) && !now.equals(nudged);
+        nudged = needs ? now : nudged;
         lagging = now;
+        return needs;
     }
 
     private static Map<Integer, Long> lagging(Progress progress) {

@@ -246,7 +246,9 @@ final class Group implements AutoCloseable {
 
     /** Returns the replica of a running node. */
     GroupReplica replica(String node) throws ReflectiveOperationException {
-        return (GroupReplica) field(GroupStateMachine.class, "replica").get(state(node));
+        return ((GroupStateMachine.Parts)
+                        field(GroupStateMachine.class, "parts").get(state(node)))
+                .replica();
     }
 
     private GroupStateMachine state(String node) throws ReflectiveOperationException {

@@ -39,7 +39,7 @@ final class OutgoingSnapshotTest {
 
     @Test
     void deliversChunksInOrderForEarlyAndLateRequests() throws Exception {
-        copy.progress(12, 34);
+        copy.reachesStep(12, 34);
         CompletableFuture<ByteString> before = copy.request(0);
         copy.take(piece(1));
         assertPiece(before, 1);

@@ -11,9 +11,9 @@ final class StallDetectorTest {
     private static final int CHECKS_UNTIL_STEP_DOWN = 4;
 
     private final InventedLeader leader = new InventedLeader();
-    private final StallDetector watch = new StallDetector("a", leader, CHECKS_UNTIL_STEP_DOWN);
+    private final StallDetector watch = new StallDetector("a", CHECKS_UNTIL_STEP_DOWN);
 
-    private static final class InventedLeader implements StallDetector.Leader {
+    private static final class InventedLeader {
         private boolean waits = true;
         private long reached;
         private int emptyEntries;
@@ -26,29 +26,22 @@ final class StallDetectorTest {
 
         private boolean leads = true;
 
-        @Override
-        public StallDetector.@Nullable Progress progress() {
+        private StallDetector.@Nullable Progress progress() {
             long last = 10 + reached + emptyEntries;
             return leads
                     ? new StallDetector.Progress(
                             waits, reached, last, List.of(oneFollows ? last : 0L, other < 0 ? last : other), List.of())
                     : null;
         }
-
-        @Override
-        public void proposeEmptyEntry() {
-            emptyEntries++;
-        }
-
-        @Override
-        public void stepDown() {
-            termsEnded++;
-        }
     }
 
     private void check(int times) {
         for (int i = 0; i < times; i++) {
-            watch.check();
+            switch (watch.check(leader.progress())) {
+                case PROPOSE_EMPTY_ENTRY -> leader.emptyEntries++;
+                case STEP_DOWN -> leader.termsEnded++;
+                case NOTHING -> {}
+            }
         }
     }
 
@@ -56,7 +49,7 @@ final class StallDetectorTest {
     void doesNothingWhileGroupProgresses() {
         for (int i = 0; i < 3 * CHECKS_UNTIL_STEP_DOWN; i++) {
             leader.reached++;
-            watch.check();
+            check(1);
         }
         assertThat(leader.emptyEntries).isZero();
         assertThat(leader.termsEnded).isZero();

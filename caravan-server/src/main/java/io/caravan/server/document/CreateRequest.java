@@ -61,19 +61,8 @@ public record CreateRequest(
      */
     public record Created(DocumentInfo info, boolean created) {}
 
-    /**
-     * A value that was read from the document to fork.
-     *
-     * @param documentId the document's id
-     */
-    record SourceValue(long documentId, byte[] value) {}
-
-    /**
-     * Creates the document as part of a write.
-     *
-     * @param boundary the source value whose first bytes the fork copies, or null if the fork does not need one
-     */
-    Created applyTo(DocumentEdits edits, DocumentName name, @Nullable SourceValue boundary) {
+    /** Creates the document as part of a write, which must have a {@link Prefetch} if the fork point has a part. */
+    Created applyTo(DocumentEdits edits, DocumentName name) {
         EditedDocument document = edits.document(name);
         DocumentInfo existing;
         try {
@@ -91,7 +80,7 @@ public record CreateRequest(
         if (fork == null) {
             document.attributes(attributes());
         } else {
-            fork(edits, document, fork, boundary);
+            fork(edits, document, fork);
         }
         if (!values.isEmpty()) {
             // Values of a request without a content type have not been checked, but a fork of a JSON document accepts
@@ -155,7 +144,7 @@ public record CreateRequest(
         return new DocumentException(Reason.EXISTS, name, problem);
     }
 
-    private void fork(DocumentEdits edits, EditedDocument document, ForkPoint point, @Nullable SourceValue boundary) {
+    private void fork(DocumentEdits edits, EditedDocument document, ForkPoint point) {
         EditedDocument source = edits.document(point.source());
         DocumentInfo info;
         try {
@@ -176,7 +165,7 @@ public record CreateRequest(
         document.attributes(forkAttributes(info.attributes()).with(FORK, made));
         source.forkAdded();
         if (made.part() > 0 && !info.attributes().isJson()) {
-            document.append(List.of(part(info, point, boundary)));
+            document.append(List.of(part(source, point, made.sequence())));
         }
     }
 
@@ -229,12 +218,11 @@ public record CreateRequest(
                 : withExpiry(attributes, source.ttlSeconds(), source.expiresAtMillis());
     }
 
-    private static byte[] part(DocumentInfo source, ForkPoint point, @Nullable SourceValue boundary) {
-        if (boundary == null || boundary.documentId() != source.id()) {
-            throw new DocumentException(
-                    Reason.CHANGED, point.source(), "was replaced while it was being forked; try again");
-        }
-        byte[] value = boundary.value();
+    /** Returns the first bytes of the source's value with this sequence. */
+    private static byte[] part(EditedDocument source, ForkPoint point, long sequence) {
+        List<byte[]> values = source.values(new SequenceRange(sequence, sequence + 1));
+        // If the value must be read first, it is missing here, and the write is repeated.
+        byte[] value = values.isEmpty() ? new byte[0] : values.get(0);
         if (point.part() > value.length) {
             throw new DocumentException(
                     Reason.FORK_POINT,

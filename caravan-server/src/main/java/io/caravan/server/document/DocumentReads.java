@@ -7,14 +7,12 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.catalog.NamedDocument;
-import io.caravan.server.document.CreateRequest.SourceValue;
 import io.caravan.server.document.DocumentException.Reason;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
@@ -156,26 +154,11 @@ abstract class DocumentReads {
      * like {@link #read}.
      */
     public byte @Nullable [] value(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
-        SourceValue found = sourceValue(name, choice);
-        return found == null ? null : found.value();
-    }
-
-    @Nullable
-    SourceValue sourceValue(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
-        AtomicLong documentId = new AtomicLong();
-        AtomicReference<@Nullable SourceValue> found = new AtomicReference<>();
-        read(
-                name,
-                info -> {
-                    documentId.set(info.id());
-                    return choice.apply(info);
-                },
-                (sequence, value) -> {
-                    byte[] bytes = new byte[value.remaining()];
-                    value.get(bytes);
-                    found.set(new SourceValue(documentId.get(), bytes));
-                    return false;
-                });
+        AtomicReference<byte @Nullable []> found = new AtomicReference<>();
+        read(name, choice, (sequence, value) -> {
+            found.set(Attribute.bytes(value));
+            return false;
+        });
         return found.get();
     }
 

@@ -1,7 +1,11 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.DocumentAttributes.PRESENT;
+import static io.caravan.server.document.DocumentAttributes.RESTORING;
+
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException.Reason;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -25,12 +29,16 @@ public final class DocumentRestoration {
     public DocumentRestoration(DocumentService documents, DocumentName name, long firstSequence) {
         this.documents = documents;
         this.name = name;
-        this.id = change(document -> document.beginRestoring(firstSequence));
+        this.id = change(document -> {
+            document.requireMissing();
+            return document.arrive(
+                    DocumentAttributes.NONE.withStart(firstSequence).with(RESTORING, PRESENT), List.of());
+        });
     }
 
     /** Appends values, which must fit in one write. */
     public void append(List<byte[]> values) {
-        change(document -> document.restoreMore(id, values));
+        change(document -> document.arrive(restoring(document), values));
     }
 
     /**
@@ -40,11 +48,20 @@ public final class DocumentRestoration {
      * @param mark the document's state in the archive, or null to make it a new document
      */
     public void finish(Attributes attributes, @Nullable ArchiveMark mark) {
-        change(document -> document.restored(id, attributes, mark));
+        change(document -> document.arrive(
+                EditedDocument.restored(attributes, mark, restoring(document).base()), List.of()));
     }
 
     public void abort() {
         change(document -> document.abortRestoring(id));
+    }
+
+    private DocumentAttributes restoring(EditedDocument document) {
+        DocumentAttributes attributes = document.restoring(id);
+        if (attributes == null) {
+            throw new DocumentException(Reason.CHANGED, name, "is no longer being restored");
+        }
+        return attributes;
     }
 
     private <T> T change(Function<EditedDocument, T> change) {

@@ -8,7 +8,7 @@ import io.caravan.catalog.NamedDocument;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.document.CreateRequest.Created;
 import io.caravan.server.document.CreateRequest.ForkPoint;
-import io.caravan.server.document.CreateRequest.SourceValue;
+import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Spaces;
 import java.security.SecureRandom;
@@ -24,6 +24,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -163,33 +164,25 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     /**
      * Creates a document unless a matching document already exists. To fork a document within a value, this method
-     * first reads the value and requires a thread that may wait; otherwise, it may be called like any write.
+     * reads the value and requires a thread that may wait; otherwise, it may be called like any write.
      *
      * <p>Rejections are {@link DocumentException}s: {@code EXISTS}, {@code SOURCE_NOT_FOUND}, {@code SOURCE_GONE},
-     * {@code FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED}.
+     * {@code FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}.
      */
     public void create(DocumentName name, CreateRequest creation, Outcome<Created> outcome) {
         ForkPoint point = creation.fork();
-        SourceValue boundary = null;
-        try {
-            if (point != null && point.part() > 0 && point.sequence().isPresent()) {
-                long at = point.sequence().getAsLong();
-                boundary = sourceValue(
-                        point.source(),
-                        info -> info.firstSequence() <= at && at < info.nextSequence()
-                                ? new SequenceRange(at, at + 1)
-                                : SequenceRange.EMPTY);
-            }
-        } catch (DocumentException forbidden) {
-            // If the source cannot be read, it cannot be forked either: the write finds the same problem, unless
-            // another check fails first.
-        } catch (CaravanException rejected) {
-            outcome.failure(rejected);
+        List<DocumentName> names = point == null ? List.of(name) : List.of(name, point.source());
+        Function<DocumentEdits, Created> change = edits -> creation.applyTo(edits, name);
+        if (point == null || point.part() == 0) {
+            write(names, change, outcome);
             return;
         }
-        SourceValue part = boundary;
-        List<DocumentName> names = point == null ? List.of(name) : List.of(name, point.source());
-        write(names, edits -> creation.applyTo(edits, name, part), outcome);
+        Prefetch preparation = new Prefetch(Integer.MAX_VALUE);
+        try {
+            write(names, change, preparation, outcome);
+        } catch (UnpreparedException valueMissing) {
+            writeWaiting(names, change, preparation, outcome);
+        }
     }
 
     /**

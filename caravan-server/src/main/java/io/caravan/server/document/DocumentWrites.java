@@ -432,12 +432,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     private Edit edit(Set<DocumentName> names) {
-        if (names.size() == 1) {
-            requireHere(names);
-            return catalog.edit(names.iterator().next());
-        }
         requireOneGroup(names);
-        return catalog.edit(names);
+        return names.size() == 1 ? catalog.edit(names.iterator().next()) : catalog.edit(names);
     }
 
     /**
@@ -447,7 +443,7 @@ abstract class DocumentWrites extends DocumentReads {
      */
     public void requireOneGroup(Collection<DocumentName> names) {
         requireHere(names);
-        if (catalog.inOneShard(names)) {
+        if (names.size() == 1 || catalog.inOneShard(names)) {
             return;
         }
         int first = groupOf(names);

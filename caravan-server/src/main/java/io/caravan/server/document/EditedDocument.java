@@ -7,7 +7,6 @@ import static io.caravan.server.document.DocumentAttributes.FORK;
 import static io.caravan.server.document.DocumentAttributes.FORKS;
 import static io.caravan.server.document.DocumentAttributes.ORIGIN;
 import static io.caravan.server.document.DocumentAttributes.PRESENT;
-import static io.caravan.server.document.DocumentAttributes.RESTORING;
 import static io.caravan.server.document.DocumentAttributes.TIMESTAMPS;
 
 import io.caravan.catalog.Attributes;
@@ -412,38 +411,24 @@ public final class EditedDocument {
         arrive(restored(attributes, mark, firstSequence), values);
     }
 
-    private static DocumentAttributes restored(Attributes attributes, @Nullable ArchiveMark mark, long firstSequence) {
+    void requireMissing() {
+        if (info() != null) {
+            throw new DocumentException(Reason.EXISTS, name, "exists, and cannot be restored");
+        }
+    }
+
+    static DocumentAttributes restored(Attributes attributes, @Nullable ArchiveMark mark, long firstSequence) {
         return DocumentAttributes.of(DocumentAttributes.of(attributes).portable())
                 .withStart(firstSequence)
                 .with(ARCHIVED, mark);
     }
 
     /** Sets the attributes, and appends values whose arrival times are unknown; returns the document's id. */
-    private long arrive(DocumentAttributes attributes, List<byte[]> values) {
+    long arrive(DocumentAttributes attributes, List<byte[]> values) {
         used = true;
         set(attributes);
         add(values, false);
         return Objects.requireNonNull(edit.state()).id();
-    }
-
-    /** Creates an invisible document for {@link DocumentRestoration}; returns its id. */
-    long beginRestoring(long firstSequence) {
-        requireMissing();
-        return arrive(DocumentAttributes.NONE.withStart(firstSequence).with(RESTORING, PRESENT), List.of());
-    }
-
-    long restoreMore(long id, List<byte[]> values) {
-        return arrive(restoring(id).attributes(), values);
-    }
-
-    long restored(long id, Attributes attributes, @Nullable ArchiveMark mark) {
-        return arrive(restored(attributes, mark, restoring(id).attributes().base()), List.of());
-    }
-
-    private void requireMissing() {
-        if (info() != null) {
-            throw new DocumentException(Reason.EXISTS, name, "exists, and cannot be restored");
-        }
     }
 
     /**
@@ -486,19 +471,10 @@ public final class EditedDocument {
         set(made);
     }
 
-    /** Replaces the attributes in a migration step that adds, replaces, or removes the document's fence. */
-    void moveTo(DocumentAttributes attributes) {
+    /** Makes the write a step of the document's move, which may change the document although it is fenced. */
+    void beginMoveStep() {
         ignoresFence = true;
         edits.migrates = true;
-        set(attributes);
-    }
-
-    /** Deletes the document, and leaves a redirect in its place. */
-    void redirect(DocumentInfo info, RedirectTarget to) {
-        ignoresFence = true;
-        edits.migrates = true;
-        removeOrHide(info, true);
-        set(DocumentAttributes.NONE.withMovedTo(to));
     }
 
     /** Checks that the write does not change a document that is being moved, except in a step of the move. */
@@ -523,24 +499,23 @@ public final class EditedDocument {
      * replaced.
      */
     boolean abortRestoring(long id) {
-        DocumentInfo info = evenDeleted();
-        if (info == null || info.id() != id || !info.attributes().restoring()) {
+        DocumentAttributes restoring = restoring(id);
+        if (restoring == null) {
             return false;
         }
         drop();
-        RedirectTarget moved = info.attributes().movedTo();
+        RedirectTarget moved = restoring.movedTo();
         if (moved != null) {
             set(DocumentAttributes.NONE.withMovedTo(moved));
         }
         return true;
     }
 
-    private DocumentInfo restoring(long id) {
+    /** Returns the attributes of the document if it has this id and is being restored or imported; otherwise null. */
+    @Nullable
+    DocumentAttributes restoring(long id) {
         DocumentInfo info = evenDeleted();
-        if (info == null || info.id() != id || !info.attributes().restoring()) {
-            throw new DocumentException(Reason.CHANGED, name, "is no longer being restored");
-        }
-        return info;
+        return info != null && info.id() == id && info.attributes().restoring() ? info.attributes() : null;
     }
 
     void accepted() {

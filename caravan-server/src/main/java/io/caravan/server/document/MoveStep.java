@@ -68,7 +68,8 @@ public record MoveStep(
             throw moving(document.name(), held);
         }
         document.requireNoForks(attributes, "moved", "move or delete");
-        document.moveTo(attributes.with(FENCE, new Fence(holder, to)));
+        document.beginMoveStep();
+        document.set(attributes.with(FENCE, new Fence(holder, to)));
         return new Fenced(info.id(), info.firstSequence(), info.nextSequence());
     }
 
@@ -78,7 +79,8 @@ public record MoveStep(
         if (info == null || held == null || holder.isPresent() && holder.getAsLong() != held.holder()) {
             return false;
         }
-        document.moveTo(info.attributes().with(FENCE, null));
+        document.beginMoveStep();
+        document.set(info.attributes().with(FENCE, null));
         return true;
     }
 
@@ -91,7 +93,9 @@ public record MoveStep(
                     document.name(),
                     "is not fenced by this run of its move: the move was abandoned, or another run has fenced it");
         }
-        document.redirect(info, held.to());
+        document.beginMoveStep();
+        document.delete();
+        document.set(DocumentAttributes.NONE.withMovedTo(held.to()));
         return held.to();
     }
 

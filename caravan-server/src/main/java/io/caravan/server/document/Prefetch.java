@@ -271,9 +271,7 @@ public final class Prefetch {
             if (bytes > mostBytes && !values.isEmpty()) {
                 throw tooMuch();
             }
-            byte[] copy = new byte[value.remaining()];
-            value.get(copy);
-            values.add(copy);
+            values.add(Attribute.bytes(value));
             return true;
         }
     }

@@ -9,7 +9,6 @@ import io.caravan.WriteCallback;
 import io.caravan.catalog.Attributes;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SortedMap;
@@ -39,26 +38,28 @@ final class SpaceJournal {
 
     private final ListStore store;
 
-    /** The sequence of each space's entry, oldest entry first. */
-    private Map<Prefix, Long> sequences = new LinkedHashMap<>();
+    /** The spaces, in the order of their entries, oldest entry first. */
+    private Map<Prefix, Stored> spaces = new LinkedHashMap<>();
 
-    private SortedMap<Prefix, SpaceSettings> settings = new TreeMap<>();
     private long nextSequence;
+
+    /**
+     * The settings of a space.
+     *
+     * @param sequence the sequence of the entry that contains them
+     */
+    private record Stored(long sequence, SpaceSettings settings) {}
 
     SpaceJournal(ListStore store) {
         this.store = store;
         ListInfo info = store.info(LIST_ID);
         if (info != null) {
             nextSequence = info.nextSequence();
-            load();
+            store.get(LIST_ID, (sequence, value) -> {
+                read(sequence, value);
+                return true;
+            });
         }
-    }
-
-    private void load() {
-        store.get(LIST_ID, (sequence, value) -> {
-            read(sequence, value);
-            return true;
-        });
     }
 
     private void read(long sequence, ByteBuffer entry) {
@@ -71,7 +72,7 @@ final class SpaceJournal {
             entry.get(prefix);
             byte[] encoded = new byte[entry.remaining()];
             entry.get(encoded);
-            apply(sequences, settings, Prefix.of(prefix), encoded.length == 0 ? null : decode(encoded), sequence);
+            apply(spaces, Prefix.of(prefix), encoded.length == 0 ? null : decode(encoded), sequence);
         } catch (BufferUnderflowException | IllegalArgumentException invalid) {
             throw new CorruptStoreException(
                     FILE, 0, LIST_ID, sequence, "is not an entry of a space: " + invalid.getMessage());
@@ -86,21 +87,16 @@ final class SpaceJournal {
         return settings;
     }
 
-    private static void apply(
-            Map<Prefix, Long> sequences,
-            Map<Prefix, SpaceSettings> settings,
-            Prefix prefix,
-            @Nullable SpaceSettings now,
-            long sequence) {
-        sequences.remove(prefix);
-        settings.remove(prefix);
+    private static void apply(Map<Prefix, Stored> spaces, Prefix prefix, @Nullable SpaceSettings now, long sequence) {
+        spaces.remove(prefix);
         if (now != null) {
-            sequences.put(prefix, sequence);
-            settings.put(prefix, now);
+            spaces.put(prefix, new Stored(sequence, now));
         }
     }
 
     SortedMap<Prefix, SpaceSettings> settings() {
+        SortedMap<Prefix, SpaceSettings> settings = new TreeMap<>();
+        spaces.forEach((prefix, stored) -> settings.put(prefix, stored.settings()));
         return settings;
     }
 
@@ -111,30 +107,26 @@ final class SpaceJournal {
      * @return a future that completes when the entry is durable
      */
     CompletableFuture<Long> write(Prefix prefix, @Nullable SpaceSettings now) {
-        Map<Prefix, Long> after = new LinkedHashMap<>(sequences);
-        SortedMap<Prefix, SpaceSettings> changed = new TreeMap<>(settings);
+        Map<Prefix, Stored> after = new LinkedHashMap<>(spaces);
         WriteBatch batch = WriteBatch.create().append(LIST_ID, encode(prefix, now));
         long next = nextSequence;
-        apply(after, changed, prefix, now, next++);
+        apply(after, prefix, now, next++);
         for (int i = 0; i < 2 && next - first(after, next) > 2L * after.size(); i++) {
-            Prefix oldest = after.keySet().iterator().next();
-            batch.append(LIST_ID, encode(oldest, changed.get(oldest)));
-            after.remove(oldest);
-            after.put(oldest, next++);
+            Map.Entry<Prefix, Stored> oldest = after.entrySet().iterator().next();
+            batch.append(LIST_ID, encode(oldest.getKey(), oldest.getValue().settings()));
+            apply(after, oldest.getKey(), oldest.getValue().settings(), next++);
         }
         batch.trimTo(LIST_ID, first(after, next));
         CompletableFuture<Long> durable = new CompletableFuture<>();
         store.write(batch, WriteCallback.completing(durable));
-        sequences = after;
-        settings = changed;
+        spaces = after;
         nextSequence = next;
         return durable;
     }
 
     /** Returns the sequence of the oldest entry that is still valid. */
-    private static long first(Map<Prefix, Long> sequences, long next) {
-        Iterator<Long> oldest = sequences.values().iterator();
-        return oldest.hasNext() ? oldest.next() : next;
+    private static long first(Map<Prefix, Stored> spaces, long next) {
+        return spaces.values().stream().mapToLong(Stored::sequence).findFirst().orElse(next);
     }
 
     private static byte[] encode(Prefix prefix, @Nullable SpaceSettings now) {
