@@ -33,11 +33,8 @@ public final class ArchiveCommand extends ClientCommand {
             String line = "generation " + archived.get("generation") + ", first " + archived.get("first") + ", next "
                     + archived.get("next")
                     + (Boolean.TRUE.equals(archived.get("uploaded")) ? "" : ", unchanged");
-            print(output, line, fields -> {
-                for (String name : List.of("generation", "first", "next", "uploaded")) {
-                    fields.writeObjectField(name, archived.get(name));
-                }
-            });
+            archived.keySet().retainAll(List.of("generation", "first", "next", "uploaded"));
+            print(output, line, archived);
         }
     }
 }

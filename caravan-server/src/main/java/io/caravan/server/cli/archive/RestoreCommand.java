@@ -145,11 +145,7 @@ public final class RestoreCommand extends ClientCommand {
             Map<String, ?> restored = connection.callLongRunning(request);
             String line = "first " + restored.get("first") + ", next " + restored.get("next") + ", added "
                     + restored.get("added") + " from generation " + restored.get("generation");
-            print(output, line, fields -> {
-                for (String field : List.of("first", "next", "added", "generation")) {
-                    fields.writeObjectField(field, restored.get(field));
-                }
-            });
+            print(output, line, restored);
         }
     }
 

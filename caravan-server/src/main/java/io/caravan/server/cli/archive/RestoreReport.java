@@ -1,6 +1,5 @@
 package io.caravan.server.cli.archive;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.restore.RestoreProgress;
 import io.caravan.server.archive.restore.Restored;
@@ -11,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -49,10 +49,7 @@ final class RestoreReport extends RestoreProgress {
         super.restored(restored);
         Output.unchecked(() -> {
             if (json) {
-                list.object(fields -> {
-                    name(fields, restored.name());
-                    write(fields, restored);
-                });
+                list.object(Output.fields(name(restored.name()), fields(restored)));
             } else {
                 list.line((restored.changed() ? "restored " : "present ") + text(restored));
             }
@@ -64,11 +61,12 @@ final class RestoreReport extends RestoreProgress {
                 + restored.firstSequence() + ", next " + restored.nextSequence() + ", added " + restored.added();
     }
 
-    private static void write(JsonGenerator fields, Restored restored) throws IOException {
-        fields.writeNumberField("generation", restored.generation().number());
-        fields.writeNumberField("first", restored.firstSequence());
-        fields.writeNumberField("next", restored.nextSequence());
-        fields.writeNumberField("added", restored.added());
+    private static Map<String, ?> fields(Restored restored) {
+        return Output.fields(
+                "generation", restored.generation().number(),
+                "first", restored.firstSequence(),
+                "next", restored.nextSequence(),
+                "added", restored.added());
     }
 
     @Override
@@ -81,7 +79,7 @@ final class RestoreReport extends RestoreProgress {
         }
         Output.unchecked(() -> {
             if (json) {
-                list.object(fields -> write(fields, fault));
+                list.object(fields(fault));
             } else {
                 list.line(text(fault));
             }
@@ -117,20 +115,17 @@ final class RestoreReport extends RestoreProgress {
                 + fault.why() + (instead == null ? "" : "; restored an older generation instead: " + text(instead));
     }
 
-    private static void write(JsonGenerator fields, RestoreFault fault) throws IOException {
+    private static Map<String, ?> fields(RestoreFault fault) {
+        DocumentName document = fault.document();
         Restored instead = fault.instead();
-        if (fault.document() != null) {
-            name(fields, fault.document());
-        }
-        fields.writeStringField("object", fault.object());
-        fields.writeStringField("fault", fault.why());
-        if (instead != null) {
-            write(fields, instead);
-        }
+        return Output.fields(
+                document == null ? Map.of() : name(document),
+                Output.fields("object", fault.object(), "fault", fault.why()),
+                instead == null ? Map.of() : fields(instead));
     }
 
-    private static void name(JsonGenerator fields, DocumentName name) throws IOException {
-        Output.textOrBase64(fields, "name", "base64", name.toBytes());
+    private static Map<String, ?> name(DocumentName name) {
+        return Output.textOrBase64("name", "base64", name.toBytes());
     }
 
     /**
@@ -170,14 +165,13 @@ final class RestoreReport extends RestoreProgress {
 
     private void summarize(Figures figures, Output output) throws IOException {
         if (json) {
-            output.object(fields -> {
-                fields.writeNumberField("restored", figures.restored());
-                fields.writeNumberField("present", figures.present());
-                fields.writeNumberField("deleted", figures.deleted());
-                fields.writeNumberField("faults", figures.faults());
-                fields.writeNumberField("values", figures.values());
-                fields.writeNumberField("bytes", figures.valueBytes());
-            });
+            output.object(Output.fields(
+                    "restored", figures.restored(),
+                    "present", figures.present(),
+                    "deleted", figures.deleted(),
+                    "faults", figures.faults(),
+                    "values", figures.values(),
+                    "bytes", figures.valueBytes()));
         } else {
             output.line(String.format(
                     Locale.ROOT,

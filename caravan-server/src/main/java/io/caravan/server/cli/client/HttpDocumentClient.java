@@ -362,7 +362,7 @@ public final class HttpDocumentClient implements DocumentClient {
         String code = code(body);
         String detail = body.path("detail").asText();
         if (code.equals("moved")) {
-            throw ClientException.moved(detail);
+            throw ClientException.of(ClientException.Kind.MOVED, detail);
         }
         if (code.equals("rate_limited")) {
             throw ClientException.tooFast(detail, Retries.pauseMillis(response.header("Retry-After")));

@@ -587,15 +587,16 @@ public final class ServerConnection implements AutoCloseable {
                     prefix.equals("CONFLICT") ? "the next sequence is another one: " + message : message);
         }
         return switch (prefix) {
-            case "RELOCATED" -> ClientException.moved(message.substring(message.indexOf(' ') + 1));
+            case "RELOCATED" ->
+                ClientException.of(ClientException.Kind.MOVED, message.substring(message.indexOf(' ') + 1));
             case "RATELIMITED" -> ClientException.tooFast(message, waitMillis(message));
             case "MOVED" -> {
                 String leader = message.substring(message.indexOf(' ') + 1);
-                yield ClientException.byFollower(
+                yield ClientException.notLeader(
                         "another node leads the document's Raft group: send the request there, with --server " + leader,
                         HostPort.parse(leader));
             }
-            case "CLUSTERDOWN" -> ClientException.byFollower(message, null);
+            case "CLUSTERDOWN" -> ClientException.notLeader(message, null);
             case "NOAUTH" -> ClientException.failed("the server requires a password: " + HOW_TO_LOG_IN);
             case "WRONGPASS" ->
                 ClientException.failed("the server does not know this user and password: " + HOW_TO_LOG_IN);

@@ -1,8 +1,7 @@
 package io.caravan.server.cli.client;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.config.HostPort;
-import java.io.IOException;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -96,19 +95,15 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
                 : Duration.ZERO;
     }
 
-    /** Writes each section as a field whose value is an object with the section's statistics. */
-    public void write(JsonGenerator json) throws IOException {
-        for (Map.Entry<String, Map<String, String>> section : sections.entrySet()) {
-            json.writeObjectFieldStart(section.getKey());
-            for (Map.Entry<String, String> figure : section.getValue().entrySet()) {
-                json.writeFieldName(figure.getKey());
-                if (NUMBER.matcher(figure.getValue()).matches()) {
-                    json.writeNumber(figure.getValue());
-                } else {
-                    json.writeString(figure.getValue());
-                }
-            }
-            json.writeEndObject();
-        }
+    /** Returns the sections with their statistics, for output as JSON; a statistic is a number or text. */
+    public Map<String, Map<String, Object>> fields() {
+        Map<String, Map<String, Object>> fields = new LinkedHashMap<>();
+        sections.forEach((section, figures) -> {
+            Map<String, Object> values = new LinkedHashMap<>();
+            figures.forEach(
+                    (name, value) -> values.put(name, NUMBER.matcher(value).matches() ? new BigDecimal(value) : value));
+            fields.put(section, values);
+        });
+        return fields;
     }
 }

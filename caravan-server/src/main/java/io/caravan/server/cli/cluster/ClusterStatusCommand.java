@@ -3,6 +3,7 @@ package io.caravan.server.cli.cluster;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Arrays;
@@ -23,14 +24,9 @@ import picocli.CommandLine.Command;
             "  caravan cluster status --server 127.0.0.1:6381",
             "  caravan cluster status --server db2.example:6380 --json"
         })
-final class ClusterStatusCommand extends ClientCommand {
+final class ClusterStatusCommand extends ClientCommand implements ReadOnly {
     private static final String NODE = "cluster_node_";
     private static final String SLOTS = "cluster_slots_";
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
-    }
 
     @Override
     protected void run(Output output) throws IOException {
@@ -39,13 +35,9 @@ final class ClusterStatusCommand extends ClientCommand {
             ClusterCommand.requireCluster(info);
             Map<String, String> figures = info.sections().getOrDefault("cluster", Map.of());
             if (json()) {
-                output.object(fields -> {
-                    for (Map.Entry<String, String> field : figures.entrySet()) {
-                        if (field.getKey().startsWith("cluster_")) {
-                            fields.writeStringField(field.getKey(), field.getValue());
-                        }
-                    }
-                });
+                Map<String, String> shown = new LinkedHashMap<>(figures);
+                shown.keySet().removeIf(name -> !name.startsWith("cluster_"));
+                output.object(shown);
                 return;
             }
             String leader = info.text("cluster_leader");

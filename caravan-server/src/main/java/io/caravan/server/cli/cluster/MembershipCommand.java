@@ -80,11 +80,8 @@ abstract class MembershipCommand extends ClientCommand {
                 output.flush();
             }
             Map<String, ?> reply = connection.callLongRunning("CARAVAN.CLUSTER", words);
-            String[] nodes = String.valueOf(reply.get("nodes")).split(",");
-            print(output, "the cluster has the nodes " + String.join(", ", nodes), fields -> {
-                fields.writeFieldName("nodes");
-                fields.writeArray(nodes, 0, nodes.length);
-            });
+            List<String> nodes = List.of(String.valueOf(reply.get("nodes")).split(","));
+            print(output, "the cluster has the nodes " + String.join(", ", nodes), Map.of("nodes", nodes));
         }
     }
 

@@ -87,9 +87,12 @@ public abstract class CliCommand implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Whether the command only prints results. Such a command succeeds even if the reader closes the output early. */
+    /** Marks commands that only print results. They succeed even if the reader closes the output early. */
+    public interface ReadOnly {}
+
+    /** Whether the command, with its options, only prints results. */
     protected boolean onlyReads() {
-        return false;
+        return this instanceof ReadOnly;
     }
 
     /** Runs the command. May report an output error as an unchecked exception. */
@@ -111,15 +114,6 @@ public abstract class CliCommand implements Callable<Integer> {
     /** Runs work as {@link UntilSignal} does, with the exit code of this command. */
     protected final void runUntilSignal(Runnable stop, Output.Writing work) throws IOException {
         UntilSignal.run("caravan-" + spec.name() + "-end", stop, work, () -> exitCode);
-    }
-
-    /** Prints one result, as text or as a JSON object. */
-    protected final void print(Output output, String line, Output.Fields fields) throws IOException {
-        if (json()) {
-            output.object(fields);
-        } else {
-            output.line(line);
-        }
     }
 
     /** Prints one result, as text or as a JSON object with the components of a record or the entries of a map. */

@@ -67,11 +67,7 @@ public final class AppendCommand extends ClientCommand {
                 InputStream in = input()) {
             BatchAppend append = new BatchAppend(documents, bytes(name), expected, progress);
             Appended appended = append.all(source(in, append));
-            print(output, "first " + appended.first() + ", next " + appended.next(), fields -> {
-                fields.writeNumberField("first", appended.first());
-                fields.writeNumberField("next", appended.next());
-                fields.writeNumberField("values", appended.values());
-            });
+            print(output, "first " + appended.first() + ", next " + appended.next(), appended);
         }
     }
 

@@ -90,7 +90,7 @@ final class Follower {
             } catch (ServerConnection.LostException problem) {
                 retry(problem, null, output);
             } catch (ClientException rejected) {
-                if (!rejected.isByFollower()) {
+                if (rejected.kind() != ClientException.Kind.NOT_LEADER) {
                     throw rejected;
                 }
                 retry(rejected, rejected.leader(), output);

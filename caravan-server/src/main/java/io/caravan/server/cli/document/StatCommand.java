@@ -7,6 +7,7 @@ import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Map;
@@ -27,7 +28,7 @@ import picocli.CommandLine.Parameters;
         },
         footer = {"  caravan stat", "  caravan stat --all", "  caravan stat letters/1 --output json"})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-public final class StatCommand extends ClientCommand {
+public final class StatCommand extends ClientCommand implements ReadOnly {
     /** The time over which rates are measured. */
     private static final long RATE_MILLIS = 1_000;
 
@@ -38,11 +39,6 @@ public final class StatCommand extends ClientCommand {
             names = "--all",
             description = "Print all statistics of the server, section by section, as INFO returns them.")
     private boolean all;
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
-    }
 
     @Override
     protected void run(Output output) throws IOException {
@@ -62,12 +58,7 @@ public final class StatCommand extends ClientCommand {
             throw ClientException.missing(wanted);
         }
         if (json()) {
-            output.object(fields -> {
-                fields.writeStringField("name", wanted);
-                for (Map.Entry<String, @Nullable Object> entry : info.entrySet()) {
-                    fields.writeObjectField(entry.getKey(), entry.getValue());
-                }
-            });
+            output.object(Output.fields("name", wanted, info));
             return;
         }
         for (Map.Entry<String, @Nullable Object> entry : info.entrySet()) {
@@ -79,7 +70,7 @@ public final class StatCommand extends ClientCommand {
     private void printServer(ServerConnection server, Output output) throws IOException {
         String status = server.text("INFO");
         if (json()) {
-            output.object(ServerInfo.parse(status)::write);
+            output.object(ServerInfo.parse(status).fields());
         } else if (all) {
             for (String line : (Iterable<String>) status.lines()::iterator) {
                 output.line(line.startsWith("#") ? line : line.replaceFirst(":", ": "));

@@ -93,7 +93,7 @@ public final class CopyCommand extends ClientCommand {
                 try (Progress progress = showProgress(follower::progress)) {
                     follower.follow();
                 }
-                print(output, follower.line(), follower::write);
+                print(output, follower.line(), follower.fields());
                 output.flush();
                 setIncomplete(follower.rejected() > 0);
             };
@@ -118,7 +118,10 @@ public final class CopyCommand extends ClientCommand {
             exporter.failures().forEach(this::printMessage);
             setIncomplete(
                     totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty());
-            print(output, "copied " + totals.transferred("document") + totals.others(), totals::writeAll);
+            print(
+                    output,
+                    "copied " + totals.transferred("document") + totals.others(),
+                    Output.fields(totals.fields(), totals.otherFields()));
         }
     }
 }

@@ -2,13 +2,13 @@ package io.caravan.server.cli.migration;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.DocumentSync.RejectedException;
 import io.caravan.server.cli.migration.Importer.Existing;
@@ -212,7 +212,7 @@ final class DocumentFollower {
      * checks it again.
      */
     private void handleInvisible(DocumentName document, ClientException why) {
-        if (why.isMoved()) {
+        if (why.kind() == ClientException.Kind.MOVED) {
             sync.forget(document);
             messages.accept(why.getMessage() + "; the command stops following it");
             moved = name != null;
@@ -284,11 +284,12 @@ final class DocumentFollower {
                 + TransferTotals.some(rejected.size(), "rejected");
     }
 
-    void write(JsonGenerator json) throws IOException {
-        json.writeNumberField("documents", documents);
-        json.writeNumberField("values", sync.values());
-        json.writeNumberField("bytes", sync.bytes());
-        json.writeNumberField("behind", missing);
-        json.writeNumberField("rejected", rejected.size());
+    Map<String, ?> fields() {
+        return Output.fields(
+                "documents", documents,
+                "values", sync.values(),
+                "bytes", sync.bytes(),
+                "behind", missing,
+                "rejected", rejected.size());
     }
 }

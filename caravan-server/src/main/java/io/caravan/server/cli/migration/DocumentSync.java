@@ -146,7 +146,7 @@ final class DocumentSync {
             target.descriptionOf(name.toBytes());
             return false;
         } catch (ClientException notVisible) {
-            return notVisible.ofDocument().isMoved() && returns;
+            return notVisible.ofDocument().kind() == ClientException.Kind.MOVED && returns;
         }
     }
 
@@ -223,7 +223,7 @@ final class DocumentSync {
                 there = target.descriptionOf(raw);
             } catch (ClientException notVisible) {
                 // The document was moved, or is incomplete.
-                if (notVisible.ofDocument().isMoved()) {
+                if (notVisible.ofDocument().kind() == ClientException.Kind.MOVED) {
                     if (returns && !fenced) {
                         return;
                     }

@@ -86,10 +86,7 @@ public final class ExportCommand extends ClientCommand {
             made.finish(writer);
             TransferTotals totals = writer.totals();
             String line = "exported " + totals.transferred("document") + " to " + to;
-            print(output, DocumentName.printable(line), fields -> {
-                totals.write(fields);
-                fields.writeStringField("file", to.toString());
-            });
+            print(output, DocumentName.printable(line), Output.fields(totals.fields(), "file", to.toString()));
         }
     }
 

@@ -138,7 +138,7 @@ public final class ImportCommand extends ClientCommand {
                 Progress progress = showProgress(lists::progress)) {
             lists.run();
             setIncomplete(lists.rejected() > 0);
-            print(output, lists.line(), lists::write);
+            print(output, lists.line(), lists.fields());
         }
     }
 
@@ -164,6 +164,9 @@ public final class ImportCommand extends ClientCommand {
 
     private void print(Output output, TransferTotals totals, String thing) throws IOException {
         setIncomplete(totals.number(Outcome.REJECTED) > 0);
-        print(output, "imported " + totals.transferred(thing) + totals.others(), totals::writeAll);
+        print(
+                output,
+                "imported " + totals.transferred(thing) + totals.others(),
+                Output.fields(totals.fields(), totals.otherFields()));
     }
 }

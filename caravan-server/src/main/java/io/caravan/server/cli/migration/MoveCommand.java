@@ -104,7 +104,7 @@ public final class MoveCommand extends ClientCommand {
                 }
             }
             setIncomplete(follower.rejected() > 0);
-            print(output, migration.line(), migration::write);
+            print(output, migration.line(), migration.fields());
         }
     }
 

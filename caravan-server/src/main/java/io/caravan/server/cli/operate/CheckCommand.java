@@ -52,7 +52,7 @@ public final class CheckCommand extends ClientCommand {
             checks.problem(Status.UNKNOWN, String.valueOf(failed.getMessage()));
         }
         exitWith(checks.status().exitCode());
-        print(output, DocumentName.printable(checks.line()), checks::write);
+        print(output, DocumentName.printable(checks.line()), checks.fields());
     }
 
     /** The options for the thresholds of a server's metrics. */

@@ -3,19 +3,20 @@ package io.caravan.server.cli.operate;
 import static io.caravan.server.cli.common.Figures.count;
 import static io.caravan.server.cli.common.Figures.size;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.CheckCommand.Limits;
-import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -151,22 +152,11 @@ final class Checks {
                 .sorted(Comparator.comparing(Problem::status).reversed());
     }
 
-    void write(JsonGenerator json) throws IOException {
-        json.writeStringField("status", status().label());
-        json.writeStringField("text", text());
-        json.writeObjectFieldStart("figures");
-        for (Figure figure : figures) {
-            json.writeObjectFieldStart(figure.name());
-            json.writeStringField("status", figure.status().label());
-            json.writeNumberField("value", figure.value());
-            json.writeStringField("unit", figure.unit());
-            if (figure.limits().used()) {
-                json.writeNumberField("warning", figure.limits().warning());
-                json.writeNumberField("critical", figure.limits().critical());
-            }
-            json.writeEndObject();
-        }
-        json.writeEndObject();
+    /** Returns the result for output as JSON. */
+    Map<String, ?> fields() {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        figures.forEach(figure -> shown.put(figure.name(), figure.fields()));
+        return Output.fields("status", status().label(), "text", text(), "figures", shown);
     }
 
     private record Problem(Status status, String text) {}
@@ -206,6 +196,13 @@ final class Checks {
      */
     record Figure(String name, Status status, String text, double value, String unit, Thresholds limits) {
         private static final int DECIMALS = 6;
+
+        Map<String, ?> fields() {
+            Map<String, ?> bounds = limits.used()
+                    ? Output.fields("warning", limits.warning(), "critical", limits.critical())
+                    : Map.of();
+            return Output.fields("status", status.label(), "value", value, "unit", unit, bounds);
+        }
 
         /** Returns the performance data, which follows the bar in the output line of a Nagios plugin. */
         String performance() {

@@ -2,6 +2,7 @@ package io.caravan.server.cli.serve;
 
 import io.caravan.StoreConfig;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.doctor.DiskChecks;
 import io.caravan.server.cli.doctor.FileChecks;
@@ -32,17 +33,12 @@ import picocli.CommandLine.Mixin;
             "  caravan doctor --data /var/lib/caravan",
             "  caravan doctor --config /etc/caravan/caravan.properties --json"
         })
-public final class DoctorCommand extends SettingsCommand {
+public final class DoctorCommand extends SettingsCommand implements ReadOnly {
     @Mixin(name = "Output")
     private Format format;
 
     public DoctorCommand(Settings settings) {
         super(settings);
-    }
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
     }
 
     @Override

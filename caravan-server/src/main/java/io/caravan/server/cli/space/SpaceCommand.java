@@ -3,6 +3,7 @@ package io.caravan.server.cli.space;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.CliCommand.VersionProvider;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
@@ -42,14 +43,9 @@ public final class SpaceCommand {
                     + " the documents, the number of rejected writes since the server started, and the settings."
                     + " Requires the admin permission.",
             footer = {"  caravan space ls", "  caravan space ls --json"})
-    static final class ListSpaces extends ClientCommand {
+    static final class ListSpaces extends ClientCommand implements ReadOnly {
         private static final int SHORTEST = 6;
         private static final int LONGEST = 40;
-
-        @Override
-        protected boolean onlyReads() {
-            return true;
-        }
 
         @Override
         protected void run(Output output) throws IOException {
@@ -96,14 +92,9 @@ public final class SpaceCommand {
                 "3:there is no such space"
             },
             footer = {"  caravan space show chat/", "  caravan space show chat/ --json"})
-    static final class Show extends ClientCommand {
+    static final class Show extends ClientCommand implements ReadOnly {
         @Parameters(paramLabel = "PREFIX", description = "Prefix of the space.")
         private String prefix;
-
-        @Override
-        protected boolean onlyReads() {
-            return true;
-        }
 
         @Override
         protected void run(Output output) throws IOException {
@@ -140,7 +131,7 @@ public final class SpaceCommand {
             if (!removed.contains(true)) {
                 throw ClientException.otherState("there is no space '" + prefix + "'");
             }
-            print(output, "space " + prefix + " is removed", fields -> fields.writeStringField("removed", prefix));
+            print(output, "space " + prefix + " is removed", Map.of("removed", prefix));
         }
     }
 }

@@ -41,7 +41,7 @@ abstract class StoreCommand extends CliCommand {
      * Prints a result. If this fails, the work continues, so that no store is left incomplete. At the end, the output
      * throws the exception again, and the command fails.
      */
-    final void printAnyway(Output output, String line, Output.Fields fields) {
+    final void printAnyway(Output output, String line, Object fields) {
         try {
             print(output, DocumentName.printable(line), fields);
             output.flush();

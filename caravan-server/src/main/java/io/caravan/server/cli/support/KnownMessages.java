@@ -30,35 +30,30 @@ final class KnownMessages {
 
     private final Map<String, List<Message>> byLogger = new HashMap<>();
 
-    /** A message template. The pattern has a group for each number. */
-    private record Message(List<String> pieces, Pattern pattern) {
+    /**
+     * A message template.
+     *
+     * @param pattern the form of a message, with a group for each number
+     * @param shown the template's words, with references to these groups
+     */
+    private record Message(Pattern pattern, String shown) {
         static Message of(String template) {
-            List<String> pieces = new ArrayList<>();
             StringBuilder pattern = new StringBuilder();
+            StringBuilder shown = new StringBuilder();
             Matcher place = PLACE.matcher(template);
             int end = 0;
+            int numbers = 0;
             while (place.find()) {
                 String words = template.substring(end, place.start());
                 boolean number = place.group().equals("{n}");
-                pieces.add(words);
-                pieces.add(number ? "" : GAP);
                 pattern.append(Pattern.quote(words)).append(number ? NUMBER : ".*?");
+                shown.append(Matcher.quoteReplacement(words)).append(number ? "$" + ++numbers : GAP);
                 end = place.end();
             }
-            pieces.add(template.substring(end));
-            pattern.append(Pattern.quote(template.substring(end)));
-            return new Message(List.copyOf(pieces), Pattern.compile(pattern.toString(), Pattern.DOTALL));
-        }
-
-        /** Returns the template's words, with the numbers from a matching message. */
-        String shown(Matcher match) {
-            StringBuilder shown = new StringBuilder();
-            int group = 0;
-            for (int i = 0; i < pieces.size(); i++) {
-                boolean number = i % 2 == 1 && pieces.get(i).isEmpty();
-                shown.append(number ? match.group(++group) : pieces.get(i));
-            }
-            return shown.toString();
+            String words = template.substring(end);
+            return new Message(
+                    Pattern.compile(pattern + Pattern.quote(words), Pattern.DOTALL),
+                    shown + Matcher.quoteReplacement(words));
         }
     }
 
@@ -93,7 +88,9 @@ final class KnownMessages {
         for (Message known : byLogger.getOrDefault(logger, List.of())) {
             Matcher match = known.pattern().matcher(message);
             if (match.matches()) {
-                return known.shown(match);
+                StringBuilder shown = new StringBuilder();
+                match.appendReplacement(shown, known.shown());
+                return shown.toString();
             }
         }
         return AllowList.HIDDEN;

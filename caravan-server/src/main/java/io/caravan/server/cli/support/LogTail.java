@@ -103,7 +103,7 @@ final class LogTail {
     private String json(String line) {
         JsonNode event;
         try {
-            event = Json.parse(line.getBytes(UTF_8));
+            event = SupportFile.parse(line.getBytes(UTF_8));
         } catch (IOException other) {
             return "";
         }

@@ -180,12 +180,12 @@ final class ServerReport {
     }
 
     private static Object shown(AllowList list, byte[] body) throws IOException {
-        return Objects.requireNonNullElse(list.values(Json.parse(body)), List.of());
+        return Objects.requireNonNullElse(list.values(SupportFile.parse(body)), List.of());
     }
 
     private static List<Setting> settings(byte[] body) throws IOException {
         List<Setting> rows = new ArrayList<>();
-        for (JsonNode row : Json.parse(body).path("settings")) {
+        for (JsonNode row : SupportFile.parse(body).path("settings")) {
             Allowed.setting(
                             row.path("name").asText(),
                             row.path("value").asText(),
