@@ -41,7 +41,7 @@ import picocli.CommandLine.Parameters;
             "  caravan archive ls --archive file:archive",
             "  caravan archive ls letters/1 --archive s3://bucket/prefix --output json"
         })
-final class ArchiveListCommand extends ArchiveSubcommand implements ReadOnly {
+final class ArchiveListCommand extends ArchiveCommand.Subcommand implements ReadOnly {
     private static final int NOTHING = 3;
 
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
@@ -220,12 +220,9 @@ final class ArchiveListCommand extends ArchiveSubcommand implements ReadOnly {
             if (tombstone == null) {
                 return;
             }
-            if (json) {
-                output.object(fields(tombstone));
-            } else {
-                output.line("deleted at " + time(tombstone.deletedAtMillis()) + ", at sequence "
-                        + tombstone.nextSequence());
-            }
+            String line =
+                    "deleted at " + time(tombstone.deletedAtMillis()) + ", at sequence " + tombstone.nextSequence();
+            output.print(line, fields(tombstone));
         }
 
         /** Prints the totals if the output format is text. */

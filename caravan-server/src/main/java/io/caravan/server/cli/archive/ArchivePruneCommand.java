@@ -42,7 +42,7 @@ import picocli.CommandLine.Option;
             "  caravan archive prune --archive s3://bucket/prefix --keep 10 --keep-days 30 --retain 90 --dry-run",
             "  caravan archive prune --archive s3://bucket/prefix --keep 10 --keep-days 30 --retain 90"
         })
-final class ArchivePruneCommand extends ArchiveSubcommand {
+final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
     @Option(
             names = "--keep",
             paramLabel = "N",
@@ -158,7 +158,7 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
                 removal.key(),
                 "bytes",
                 removal.bytes());
-        print(output, line, fields);
+        output.print(line, fields);
     }
 
     private void print(PruneReport report, Output output) throws IOException {

@@ -26,7 +26,6 @@ final class RestoreReport extends RestoreProgress {
     private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
     private Output list;
-    private final boolean json;
     private final List<RestoreFault> faults = new ArrayList<>();
     private long moreFaults;
 
@@ -35,9 +34,8 @@ final class RestoreReport extends RestoreProgress {
      *
      * @param output receives a line for each document, unless {@link #list} sets another output
      */
-    RestoreReport(Output output, boolean json) {
+    RestoreReport(Output output) {
         this.list = output;
-        this.json = json;
     }
 
     void list(Output output) {
@@ -47,13 +45,8 @@ final class RestoreReport extends RestoreProgress {
     @Override
     protected void restored(Restored restored) {
         super.restored(restored);
-        Output.unchecked(() -> {
-            if (json) {
-                list.object(Output.fields(name(restored.name()), fields(restored)));
-            } else {
-                list.line((restored.changed() ? "restored " : "present ") + text(restored));
-            }
-        });
+        String line = (restored.changed() ? "restored " : "present ") + text(restored);
+        Output.unchecked(() -> list.print(line, Output.fields(name(restored.name()), fields(restored))));
     }
 
     private static String text(Restored restored) {
@@ -77,13 +70,7 @@ final class RestoreReport extends RestoreProgress {
         } else {
             moreFaults++;
         }
-        Output.unchecked(() -> {
-            if (json) {
-                list.object(fields(fault));
-            } else {
-                list.line(text(fault));
-            }
-        });
+        Output.unchecked(() -> list.print(text(fault), fields(fault)));
     }
 
     /** Formats the progress after an elapsed time, the rate so far, and the remaining time at this rate. */
@@ -164,24 +151,22 @@ final class RestoreReport extends RestoreProgress {
     }
 
     private void summarize(Figures figures, Output output) throws IOException {
-        if (json) {
-            output.object(Output.fields(
-                    "restored", figures.restored(),
-                    "present", figures.present(),
-                    "deleted", figures.deleted(),
-                    "faults", figures.faults(),
-                    "values", figures.values(),
-                    "bytes", figures.valueBytes()));
-        } else {
-            output.line(String.format(
-                    Locale.ROOT,
-                    "%d documents restored, %d were there already, %d were deleted, %d faults; %d values, %d bytes",
-                    figures.restored(),
-                    figures.present(),
-                    figures.deleted(),
-                    figures.faults(),
-                    figures.values(),
-                    figures.valueBytes()));
-        }
+        String line = String.format(
+                Locale.ROOT,
+                "%d documents restored, %d were there already, %d were deleted, %d faults; %d values, %d bytes",
+                figures.restored(),
+                figures.present(),
+                figures.deleted(),
+                figures.faults(),
+                figures.values(),
+                figures.valueBytes());
+        Map<String, ?> fields = Output.fields(
+                "restored", figures.restored(),
+                "present", figures.present(),
+                "deleted", figures.deleted(),
+                "faults", figures.faults(),
+                "values", figures.values(),
+                "bytes", figures.valueBytes());
+        output.print(line, fields);
     }
 }

@@ -2,6 +2,7 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.server.cli.client.ConnectionOptions.SourceServer;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;

@@ -76,11 +76,7 @@ public final class HttpDocumentClient implements DocumentClient {
             Executors.newFixedThreadPool(CONNECTIONS, new DefaultThreadFactory("caravan-carrier", true));
     private final Queue<Future<?>> pending = new ArrayDeque<>();
 
-    /**
-     * Creates a client; sends nothing yet.
-     *
-     * @param whereToken the source of the token, for messages about a wrong token
-     */
+    /** Creates a client; {@code whereToken} is the source of the token, for messages about a wrong token. */
     HttpDocumentClient(HttpLink link, String whereToken) {
         this.link = link;
         this.whereToken = whereToken;

@@ -59,7 +59,7 @@ public final class ClusterCommand {
                 ClusterCommand.requireCluster(connection.info());
                 connection.call("CARAVAN.CLUSTER", "TRANSFER", node);
             }
-            print(output, "node " + node + " leads", Map.of("leader", node));
+            output.print("node " + node + " leads", Map.of("leader", node));
         }
     }
 
@@ -89,7 +89,7 @@ public final class ClusterCommand {
                 connection.call("CARAVAN.CLUSTER", "DRAIN", undo ? "OFF" : "ON");
             }
             String line = "node " + node + (undo ? " may lead again" : " is drained: it does not lead");
-            print(output, line, Output.fields("node", node, "drained", !undo));
+            output.print(line, Output.fields("node", node, "drained", !undo));
         }
     }
 }

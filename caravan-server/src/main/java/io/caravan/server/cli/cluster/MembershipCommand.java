@@ -81,7 +81,7 @@ abstract class MembershipCommand extends ClientCommand {
             }
             Map<String, ?> reply = connection.callLongRunning("CARAVAN.CLUSTER", words);
             List<String> nodes = List.of(String.valueOf(reply.get("nodes")).split(","));
-            print(output, "the cluster has the nodes " + String.join(", ", nodes), Map.of("nodes", nodes));
+            output.print("the cluster has the nodes " + String.join(", ", nodes), Map.of("nodes", nodes));
         }
     }
 

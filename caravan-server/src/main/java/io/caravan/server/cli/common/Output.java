@@ -25,6 +25,7 @@ public final class Output implements Closeable {
 
     private final OutputStream out;
     private final JsonGenerator json;
+    private final boolean asJson;
 
     /** Thrown if the reader has closed the output. */
     public static final class ClosedException extends IOException {
@@ -64,7 +65,13 @@ public final class Output implements Closeable {
         }
     }
 
-    public Output(OutputStream to) throws IOException {
+    /**
+     * Creates an output.
+     *
+     * @param asJson whether {@link #print} writes JSON
+     */
+    public Output(OutputStream to, boolean asJson) throws IOException {
+        this.asJson = asJson;
         out = new BufferedOutputStream(new CheckedStream(to), BUFFER_BYTES);
         json = new JsonFactory()
                 .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
@@ -72,6 +79,15 @@ public final class Output implements Closeable {
                 .enable(JsonGenerator.Feature.WRITE_BIGDECIMAL_AS_PLAIN)
                 .createGenerator(out)
                 .setPrettyPrinter(new MinimalPrettyPrinter(""));
+    }
+
+    /** Writes one result, as text or as a JSON object with the entries of a map or the components of a record. */
+    public void print(String text, Object fields) throws IOException {
+        if (asJson) {
+            object(fields);
+        } else {
+            line(text);
+        }
     }
 
     public void line(String text) throws IOException {

@@ -11,6 +11,8 @@ import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -57,14 +59,10 @@ public final class StatCommand extends ClientCommand implements ReadOnly {
         if (info == null) {
             throw ClientException.missing(wanted);
         }
-        if (json()) {
-            output.object(Output.fields("name", wanted, info));
-            return;
-        }
-        for (Map.Entry<String, @Nullable Object> entry : info.entrySet()) {
-            Object value = entry.getValue();
-            output.line(entry.getKey() + ": " + (value == null ? "none" : value));
-        }
+        String text = info.entrySet().stream()
+                .map(field -> field.getKey() + ": " + Objects.requireNonNullElse(field.getValue(), "none"))
+                .collect(Collectors.joining("\n"));
+        output.print(text, Output.fields("name", wanted, info));
     }
 
     private void printServer(ServerConnection server, Output output) throws IOException {

@@ -2,9 +2,9 @@ package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ConnectionOptions.SourceServer;
+import io.caravan.server.cli.client.ConnectionOptions.TargetServer;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.SourceServer;
-import io.caravan.server.cli.client.TargetServer;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.Importer.Existing;
@@ -93,7 +93,7 @@ public final class CopyCommand extends ClientCommand {
                 try (Progress progress = showProgress(follower::progress)) {
                     follower.follow();
                 }
-                print(output, follower.line(), follower.fields());
+                output.print(follower.line(), follower.fields());
                 output.flush();
                 setIncomplete(follower.rejected() > 0);
             };
@@ -118,8 +118,7 @@ public final class CopyCommand extends ClientCommand {
             exporter.failures().forEach(this::printMessage);
             setIncomplete(
                     totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty());
-            print(
-                    output,
+            output.print(
                     "copied " + totals.transferred("document") + totals.others(),
                     Output.fields(totals.fields(), totals.otherFields()));
         }

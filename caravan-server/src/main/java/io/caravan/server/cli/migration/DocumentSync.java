@@ -4,6 +4,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.migration.Importer.Chunk;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.document.ImportStep.Replaced;
 import java.io.IOException;

@@ -8,6 +8,7 @@ import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.ExportFile.Compression;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
@@ -86,7 +87,7 @@ public final class ExportCommand extends ClientCommand {
             made.finish(writer);
             TransferTotals totals = writer.totals();
             String line = "exported " + totals.transferred("document") + " to " + to;
-            print(output, DocumentName.printable(line), Output.fields(totals.fields(), "file", to.toString()));
+            output.print(DocumentName.printable(line), Output.fields(totals.fields(), "file", to.toString()));
         }
     }
 

@@ -26,7 +26,7 @@ final class ExportWriter implements DocumentReceiver {
     /** Creates a writer, and writes the first line. */
     ExportWriter(OutputStream out) throws IOException {
         this.out = out;
-        this.lines = new Output(out);
+        this.lines = new Output(out, true);
         lines.object(Output.fields("type", "export", "format", FORMAT, "version", VERSION));
     }
 

@@ -1,11 +1,12 @@
 package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ConnectionOptions.SourceLogin;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.RespDocumentClient;
-import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.ExportFile.Compression;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import java.io.BufferedReader;
@@ -65,7 +66,7 @@ public final class ImportCommand extends ClientCommand {
     private @Nullable String from;
 
     @Mixin
-    private SourceServer.Login login;
+    private SourceLogin login;
 
     @Option(
             names = "--name",
@@ -138,7 +139,7 @@ public final class ImportCommand extends ClientCommand {
                 Progress progress = showProgress(lists::progress)) {
             lists.run();
             setIncomplete(lists.rejected() > 0);
-            print(output, lists.line(), lists.fields());
+            output.print(lists.line(), lists.fields());
         }
     }
 
@@ -164,8 +165,7 @@ public final class ImportCommand extends ClientCommand {
 
     private void print(Output output, TransferTotals totals, String thing) throws IOException {
         setIncomplete(totals.number(Outcome.REJECTED) > 0);
-        print(
-                output,
+        output.print(
                 "imported " + totals.transferred(thing) + totals.others(),
                 Output.fields(totals.fields(), totals.otherFields()));
     }

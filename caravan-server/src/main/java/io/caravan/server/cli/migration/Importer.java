@@ -90,11 +90,7 @@ final class Importer implements DocumentReceiver {
     private long aheadBytes;
     private @Nullable Upload current;
 
-    /**
-     * Creates an import into a server.
-     *
-     * @param resume whether an identical document that already exists counts as imported
-     */
+    /** Creates an import; with {@code resume}, an identical document that already exists counts as imported. */
     Importer(DocumentClient target, Existing existing, boolean resume, RateLimitRetries retries, Listener listener) {
         this.target = target;
         this.existing = existing;
@@ -439,6 +435,45 @@ final class Importer implements DocumentReceiver {
                 return false;
             }
             return found.isSame(sum);
+        }
+    }
+
+    /** Values that are sent in one request, small enough for every server to accept. Not thread-safe. */
+    static final class Chunk {
+        /** The approximate maximum number of value bytes. */
+        static final long MAX_BYTES = 1024 * 1024;
+
+        private static final int MAX_VALUES = 4096;
+        /** The assumed overhead of a value, in bytes. */
+        private static final int OVERHEAD_BYTES = 64;
+
+        private List<byte[]> values = new ArrayList<>();
+        private long bytes;
+
+        boolean hasRoomFor(byte[] value) {
+            return values.isEmpty() || bytes + value.length + OVERHEAD_BYTES <= MAX_BYTES && values.size() < MAX_VALUES;
+        }
+
+        void add(byte[] value) {
+            values.add(value);
+            bytes += value.length + OVERHEAD_BYTES;
+        }
+
+        List<byte[]> values() {
+            return values;
+        }
+
+        /** Returns the size of the values, including the overhead. */
+        long bytes() {
+            return bytes;
+        }
+
+        /** Removes and returns all values. */
+        List<byte[]> take() {
+            List<byte[]> taken = values;
+            values = new ArrayList<>();
+            bytes = 0;
+            return taken;
         }
     }
 }

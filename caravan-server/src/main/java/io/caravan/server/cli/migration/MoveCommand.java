@@ -2,10 +2,10 @@ package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ConnectionOptions.SourceServer;
+import io.caravan.server.cli.client.ConnectionOptions.TargetServer;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Names;
-import io.caravan.server.cli.client.SourceServer;
-import io.caravan.server.cli.client.TargetServer;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -104,7 +104,7 @@ public final class MoveCommand extends ClientCommand {
                 }
             }
             setIncomplete(follower.rejected() > 0);
-            print(output, migration.line(), migration.fields());
+            output.print(migration.line(), migration.fields());
         }
     }
 
@@ -124,7 +124,7 @@ public final class MoveCommand extends ClientCommand {
                 throw ClientException.otherState("there is no redirect from '" + one + "'");
             }
         }
-        print(output, "removed 1 redirect", Map.of("forgotten", 1));
+        output.print("removed 1 redirect", Map.of("forgotten", 1));
     }
 
     private void abandon(Output output) throws IOException {
@@ -142,8 +142,7 @@ public final class MoveCommand extends ClientCommand {
             }
         }
         long freed = abandoned;
-        print(
-                output,
+        output.print(
                 "removed the " + (freed == 1 ? "fence" : "fences") + " of " + Figures.count(freed, "document"),
                 Map.of("abandoned", freed));
     }

@@ -17,11 +17,7 @@ final class RateLimitRetries {
     private long waitedMillis;
     private boolean reported;
 
-    /**
-     * Creates an instance.
-     *
-     * @param messages receives a message before the first wait
-     */
+    /** Creates an instance that reports its first wait as a message. */
     RateLimitRetries(Consumer<String> messages) {
         this.messages = messages;
     }

@@ -19,11 +19,7 @@ final class TransferTotals implements Importer.Listener {
     private long values;
     private long bytes;
 
-    /**
-     * Creates an instance that counts nothing yet.
-     *
-     * @param messages receives the reason for each rejection
-     */
+    /** Creates an instance that reports the reason for each rejection as a message. */
     TransferTotals(Consumer<String> messages) {
         this.messages = messages;
     }

@@ -89,7 +89,7 @@ public final class BackupCommand extends ClientCommand {
         String line = made.get("path") + " contains the store as it was at log position " + made.get("lsn") + ": "
                 + Figures.count(number(made, "files"), "file") + ", " + Figures.size(number(made, "bytes")) + ", in "
                 + String.format(Locale.ROOT, "%.1f s", number(made, "millis") / MILLIS_PER_SECOND);
-        print(output, DocumentName.printable(line), made);
+        output.print(DocumentName.printable(line), made);
     }
 
     private static long number(Map<String, @Nullable Object> made, String field) {

@@ -6,7 +6,6 @@ import io.caravan.inspect.LogReader;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.cli.common.UntilSignal;
 import io.caravan.server.cli.store.StorePrinter.CatalogVisitor;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -97,7 +96,7 @@ public final class LogCommand extends StoreCommand implements ReadOnly {
             if (!more) {
                 output.flush();
             }
-            stop = UntilSignal.stopped(stopped, more ? 0 : PAUSE_MILLIS);
+            stop = stopped(stopped, more ? 0 : PAUSE_MILLIS);
         }
         output.flush();
     }

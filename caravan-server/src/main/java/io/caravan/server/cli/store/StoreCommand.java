@@ -43,7 +43,7 @@ abstract class StoreCommand extends CliCommand {
      */
     final void printAnyway(Output output, String line, Object fields) {
         try {
-            print(output, DocumentName.printable(line), fields);
+            output.print(DocumentName.printable(line), fields);
             output.flush();
         } catch (IOException unwritten) {
             // The output fails again when it is closed.

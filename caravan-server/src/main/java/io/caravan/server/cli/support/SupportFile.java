@@ -1,11 +1,12 @@
 package io.caravan.server.cli.support;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.Version;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -18,7 +19,6 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -155,22 +155,16 @@ final class SupportFile {
         return text.toString();
     }
 
-    private Map<String, Object> manifest() {
-        Map<String, Object> manifest = new LinkedHashMap<>();
-        manifest.put("madeAt", at.toString());
-        manifest.put("version", Version.current());
-        addContents(manifest);
-        return manifest;
+    private Map<String, ?> manifest() {
+        return Output.fields("madeAt", at.toString(), "version", Version.current(), contents());
     }
 
-    /** Adds descriptions of the parts, and the missing data. */
-    void addContents(Map<String, Object> to) {
+    /** Returns descriptions of the parts, and the missing data, for output as JSON. */
+    Map<String, ?> contents() {
         record Described(String name, int bytes, String about) {}
-        to.put(
-                "parts",
-                parts.stream()
-                        .map(part -> new Described(part.name(), part.bytes().length, part.about()))
-                        .toList());
-        to.put("missing", missing);
+        List<Described> described = parts.stream()
+                .map(part -> new Described(part.name(), part.bytes().length, part.about()))
+                .toList();
+        return Output.fields("parts", described, "missing", missing);
     }
 }
