@@ -93,8 +93,8 @@ public final class ArchiveCommand extends ClientCommand {
             description = {
                 "Reads every manifest of an archive, and every snapshot that a manifest names, and checks every byte."
                         + " Changes nothing, and may run while a server archives.",
-                "Snapshots that no manifest names are not faults: they were put but not committed, for example because the"
-                        + " server ended. 'caravan archive prune' removes them."
+                "Snapshots that no manifest names are not faults: they were put but not committed, for example because"
+                        + " the server ended. 'caravan archive prune' removes them."
             },
             exitCodeList = {
                 "0:clean",
@@ -140,7 +140,8 @@ public final class ArchiveCommand extends ClientCommand {
                 output.line(
                         "no manifest names " + Figures.count(report.leftovers(), "snapshot") + ", "
                                 + Figures.size(report.leftoverBytes())
-                                + ": they are being archived now, or a server left them; 'caravan archive prune' removes those");
+                                + ": they are being archived now, or a server left them; 'caravan archive prune'"
+                                + " removes those");
             }
             if (report.unknown() > 0) {
                 output.line("not part of the archive, and ignored: " + Figures.count(report.unknown(), "object")

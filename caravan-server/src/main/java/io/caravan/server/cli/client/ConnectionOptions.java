@@ -368,7 +368,8 @@ public final class ConnectionOptions {
     }
 
     /**
-     * The address of a second server, and the user to log in as. A mixin for commands that copy documents to that server.
+     * The address of a second server, and the user to log in as. A mixin for commands that copy documents to that
+     * server.
      */
     public static final class TargetServer {
         @Option(
@@ -390,8 +391,8 @@ public final class ConnectionOptions {
                 names = "--to-password-file",
                 paramLabel = "FILE",
                 description =
-                        "File with the password for the other server or, over HTTP, the bearer token. Alternatively, set"
-                                + " the environment variable CARAVAN_TO_PASSWORD.")
+                        "File with the password for the other server or, over HTTP, the bearer token. Alternatively,"
+                                + " set the environment variable CARAVAN_TO_PASSWORD.")
         private @Nullable Path passwordFile;
 
         @Option(

@@ -4,12 +4,12 @@ import io.caravan.server.config.HostPort;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
  * @param sections the statistics of each section, under the names that the server uses; section names are in lower case
  */
 public record ServerInfo(Map<String, Map<String, String>> sections) {
-    private static final String SLOTS = "cluster_slots_";
-    private static final Pattern RESP = Pattern.compile("(?:^|,)resp=([^,]+)");
+    public static final String NODES = "cluster_node_";
+    public static final String SLOTS = "cluster_slots_";
     private static final Pattern NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,9})?");
 
     /** Parses the reply to {@code INFO}: {@code # Section}, then a {@code name:value} line for each statistic. */
@@ -58,17 +58,35 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
      */
     List<HostPort> leaders() {
         List<HostPort> leaders = new ArrayList<>();
-        sections.getOrDefault("cluster", Map.of()).forEach((name, value) -> {
-            if (name.startsWith(SLOTS)) {
-                Matcher resp = RESP.matcher(value);
-                if (!resp.find()) {
-                    throw ClientException.failed("no node leads the slots " + name.substring(SLOTS.length())
-                            + " at the moment: nothing was changed; try again");
-                }
-                leaders.add(HostPort.parse(resp.group(1)));
+        ofCluster(SLOTS).forEach((slots, fields) -> {
+            String resp = fields.get("resp");
+            if (resp == null) {
+                throw ClientException.failed(
+                        "no node leads the slots " + slots + " at the moment: nothing was changed; try again");
             }
+            leaders.add(HostPort.parse(resp));
         });
         return leaders;
+    }
+
+    /**
+     * Returns the fields of the nodes or the slots of the cluster.
+     *
+     * @param prefix {@link #NODES} or {@link #SLOTS}; the names of the result lack it
+     */
+    public Map<String, Map<String, String>> ofCluster(String prefix) {
+        Map<String, Map<String, String>> found = new LinkedHashMap<>();
+        sections.getOrDefault("cluster", Map.of()).forEach((name, value) -> {
+            if (name.startsWith(prefix)) {
+                Map<String, String> fields = new LinkedHashMap<>();
+                Arrays.stream(value.split(","))
+                        .map(field -> field.split("=", 2))
+                        .filter(field -> field.length == 2)
+                        .forEach(field -> fields.put(field[0], field[1]));
+                found.put(name.substring(prefix.length()), fields);
+            }
+        });
+        return found;
     }
 
     /** Returns an integer statistic; empty if it is absent. */

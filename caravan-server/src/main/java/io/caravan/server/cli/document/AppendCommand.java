@@ -100,8 +100,8 @@ public final class AppendCommand extends ClientCommand {
     }
 
     /**
-     * Appends any number of values in requests of bounded size, each sent after the values of the previous one are durable.
-     * Before a source waits for its next value, it calls {@link #sendBatch}.
+     * Appends any number of values in requests of bounded size, each sent after the values of the previous one are
+     * durable. Before a source waits for its next value, it calls {@link #sendBatch}.
      */
     private static final class BatchAppend {
         /** The maximum number of value bytes in a request with several values; every server accepts such a request. */
@@ -142,8 +142,8 @@ public final class AppendCommand extends ClientCommand {
         /**
          * Appends all values from a source.
          *
-         * @throws ClientException if the source is empty, or a value cannot be appended; the message states the number of
-         *     appended values
+         * @throws ClientException if the source is empty, or a value cannot be appended; the message states the number
+         *     of appended values
          */
         Appended all(ValueSource source) throws IOException {
             try {

@@ -29,7 +29,6 @@ import picocli.CommandLine.Parameters;
                     + " one field for each section, with all statistics."
         },
         footer = {"  caravan stat", "  caravan stat --all", "  caravan stat letters/1 --output json"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class StatCommand extends ClientCommand implements ReadOnly {
     /** The time over which rates are measured. */
     private static final long RATE_MILLIS = 1_000;
@@ -80,7 +79,7 @@ public final class StatCommand extends ClientCommand implements ReadOnly {
 
     private static void printSummary(ServerInfo before, ServerConnection server, Output output) throws IOException {
         long startNanos = System.nanoTime();
-        Retries.Pause.REAL.pause(RATE_MILLIS);
+        Retries.sleep(RATE_MILLIS);
         ServerInfo after = server.info();
         double seconds = (System.nanoTime() - startNanos) / 1e9;
         for (String line : new ServerSummary(after).lines(before, seconds)) {

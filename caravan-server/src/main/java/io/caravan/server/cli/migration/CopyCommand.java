@@ -35,7 +35,6 @@ import picocli.CommandLine.Parameters;
             "  caravan copy --prefix letters/ --to other.example:6380 --follow",
             "  caravan copy --prefix letters/ --to https://other.example:4437 --to-password-file secret"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class CopyCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
     private @Nullable String name;
@@ -80,15 +79,13 @@ public final class CopyCommand extends ClientCommand {
     }
 
     private void follow(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
         try (ServerPair servers = new ServerPair(
                 () -> source.documents(connectionOptions),
                 () -> other.documents(connectionOptions),
                 this::printMessage)) {
-            DocumentFollower follower =
-                    new DocumentFollower(servers, existing, false, retries, one, all, this::printMessage);
+            DocumentFollower follower = new DocumentFollower(servers, existing, false, one, all, this::printMessage);
             Output.Writing work = () -> {
                 try (Progress progress = showProgress(follower::progress)) {
                     follower.follow();

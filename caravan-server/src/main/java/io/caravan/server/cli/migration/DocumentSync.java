@@ -160,8 +160,7 @@ final class DocumentSync {
      */
     boolean hasAll(ServerPair servers, DocumentName name, boolean found) throws IOException {
         Description here = servers.source().descriptionOf(name.toBytes());
-        servers.target().requestDescription(name.toBytes());
-        Description there = servers.target().visible();
+        Description there = DocumentClient.visible(servers.target().requestDescription(name.toBytes()));
         if (here == null || there == null || there.next() < here.next()) {
             return false;
         }
@@ -246,8 +245,7 @@ final class DocumentSync {
         }
 
         private void delete(Copy copy) {
-            target.requestDescription(raw);
-            Description there = target.visible();
+            Description there = DocumentClient.visible(target.requestDescription(raw));
             if (there != null && there.id() == copy.targetId()) {
                 requireUnchanged(copy, there, "deleted");
                 target.delete(raw, copy.targetId());

@@ -34,7 +34,6 @@ import picocli.CommandLine.Parameters;
             "  caravan export --prefix letters/ --out letters.ndjson.gz --resume",
             "  caravan export letters/1 | grep '\"type\":\"value\"'"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ExportCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
     private @Nullable String name;

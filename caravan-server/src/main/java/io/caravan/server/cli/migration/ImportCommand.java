@@ -47,7 +47,6 @@ import picocli.CommandLine.Parameters;
             "  caravan import letters.ndjson.gz --resume --json",
             "  gunzip -c letters.ndjson.gz | caravan import --existing skip"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ImportCommand extends ClientCommand {
     private static final Path STANDARD_INPUT = Path.of("-");
 

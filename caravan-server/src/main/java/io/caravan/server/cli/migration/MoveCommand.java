@@ -39,7 +39,6 @@ import picocli.CommandLine.Parameters;
                     + " --redirect-to https://other.example:4437",
             "  caravan move letters/1 --to other.example:6380 --abandon"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class MoveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
@@ -86,7 +85,6 @@ public final class MoveCommand extends ClientCommand {
     }
 
     private void move(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
         try (ServerPair servers = new ServerPair(
@@ -94,7 +92,7 @@ public final class MoveCommand extends ClientCommand {
                 () -> other.documents(connectionOptions),
                 this::printMessage)) {
             DocumentFollower follower =
-                    new DocumentFollower(servers, Existing.REJECT, true, retries, one, all, this::printMessage);
+                    new DocumentFollower(servers, Existing.REJECT, true, one, all, this::printMessage);
             DocumentMigration migration = new DocumentMigration(servers, follower, redirectTarget());
             try (Progress progress = showProgress(migration::progress)) {
                 if (one == null) {

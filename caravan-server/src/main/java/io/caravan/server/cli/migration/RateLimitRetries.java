@@ -61,7 +61,7 @@ final class RateLimitRetries {
             messages.accept(rejection.getMessage() + "; the command waits for as long as the server requests");
         }
         waitedMillis += millis;
-        Retries.Pause.REAL.pause(millis);
+        Retries.sleep(millis);
         return true;
     }
 }

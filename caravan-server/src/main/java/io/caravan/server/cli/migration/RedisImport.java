@@ -196,7 +196,7 @@ final class RedisImport implements AutoCloseable {
             messages.accept("all lists were the same, but something was written to Redis while they were compared; "
                     + "the import ends after a pass without any write: stop all clients that write there");
         }
-        Retries.Pause.REAL.pause(QUIET_PAUSE_MILLIS);
+        Retries.sleep(QUIET_PAUSE_MILLIS);
     }
 
     private void begin() {
@@ -266,8 +266,7 @@ final class RedisImport implements AutoCloseable {
 
     /** Whether the document no longer exists, is not visible, or expires soon. */
     private boolean hasExpired(byte[] name) {
-        target.requestDescription(name);
-        Description document = target.visible();
+        Description document = DocumentClient.visible(target.requestDescription(name));
         return document == null || Importer.expiresSoon(document);
     }
 

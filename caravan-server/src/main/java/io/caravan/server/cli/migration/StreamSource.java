@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param link the address of all streams
  * @param maxValueBytes the maximum length of a value
  */
-record StreamSource(HttpLink link, int maxValueBytes, Retries.Pause pause) {
+record StreamSource(HttpLink link, int maxValueBytes, LongConsumer pause) {
     /** The maximum number of consecutive responses without a value, to detect a stream that never ends. */
     private static final int MAX_EMPTY_RESPONSES = 100;
 
@@ -250,8 +251,8 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries.Pause pause) {
     }
 
     /**
-     * The elements of a JSON array in the body of a response, byte for byte, without the white space around them; an empty
-     * body has no elements. Does not validate the elements. Not thread-safe.
+     * The elements of a JSON array in the body of a response, byte for byte, without the white space around them; an
+     * empty body has no elements. Does not validate the elements. Not thread-safe.
      */
     private static final class JsonElements implements ValueSource {
         /** The maximum amount of white space between two elements, to detect a response that never ends. */

@@ -224,8 +224,8 @@ final class Checks {
     /**
      * The limits beyond which a value causes a warning, or is critical.
      *
-     * @param lowIsBad whether values below the limits are bad, for example for free space; otherwise, values above them are
-     *     bad
+     * @param lowIsBad whether values below the limits are bad, for example for free space; otherwise, values above them
+     *     are bad
      */
     record Thresholds(double warning, double critical, boolean lowIsBad) {
         private static final String OFF = "off";

@@ -39,7 +39,6 @@ import picocli.CommandLine.Option;
             "  caravan top --interval 10s --count 6 --json",
             "  caravan top --server db.example:6380 --tls --password-file admin.secret"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class TopCommand extends ClientCommand implements ReadOnly {
     private static final int DECIMALS = 3;
     private static final Duration SHORTEST = Duration.ofMillis(100);
@@ -124,7 +123,7 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
         String reported = "";
         while (true) {
             if (screen == null) {
-                Retries.Pause.REAL.pause(interval.toMillis());
+                Retries.sleep(interval.toMillis());
             } else if (!screen.handleKeys(interval)) {
                 return null;
             }

@@ -161,18 +161,20 @@ public final class SpaceCommand {
                 "  writes-per-second  maximum number of appends and creations, of all documents together",
                 "  bytes-per-second   maximum bytes that are appended, of all documents together",
                 "  durability         level that a write reaches before it is acknowledged, at most that of the server:"
-                        + " memory, process (in the operating system), sync (on the disk), or replicated (in a cluster)",
-                "  flush-delay        time for which a write may wait for others to share its fsync, up to 1m, instead of"
-                        + " --flush-policy",
+                        + " memory, process (in the operating system), sync (on the disk), or replicated (in a"
+                        + " cluster)",
+                "  flush-delay        time for which a write may wait for others to share its fsync, up to 1m, instead"
+                        + " of --flush-policy",
                 "  timestamps         on: store the time of arrival with each value, which takes 8 more bytes",
                 "  archive-after      maximum time until a write is archived, instead of --archive-after",
                 "  archive-keep       number of newest generations of a document to keep, instead of --archive-keep",
-                "  archive-keep-days  age in days of the generations that are also kept, instead of --archive-keep-days",
-                "  archive-keep-daily number of days for which the newest generation of each day is also kept, instead of"
-                        + " --archive-keep-daily",
-                "A size may have a unit, such as 64KiB or 10GiB. A time must have a unit, such as 90s or 12h. 0 unsets a"
-                        + " setting. A write that exceeds a limit is rejected and changes nothing; existing documents stay. In"
-                        + " a cluster, the command applies to all Raft groups."
+                "  archive-keep-days  age in days of the generations that are also kept, instead of"
+                        + " --archive-keep-days",
+                "  archive-keep-daily number of days for which the newest generation of each day is also kept, instead"
+                        + " of --archive-keep-daily",
+                "A size may have a unit, such as 64KiB or 10GiB. A time must have a unit, such as 90s or 12h. 0 unsets"
+                        + " a setting. A write that exceeds a limit is rejected and changes nothing; existing documents"
+                        + " stay. In a cluster, the command applies to all Raft groups."
             },
             footer = {
                 "  caravan space set chat/ retain-values=1000 max-value-bytes=64KiB",

@@ -154,8 +154,8 @@ final class LogTail {
     }
 
     /**
-     * The templates of the program's log messages, by logger. Only the words of templates, and numbers in messages, may be
-     * disclosed.
+     * The templates of the program's log messages, by logger. Only the words of templates, and numbers in messages, may
+     * be disclosed.
      */
     static final class KnownMessages {
         private static final String LIST = "log-messages.txt";

@@ -209,12 +209,13 @@ final class ServerReport {
     }
 
     /**
-     * Filters Prometheus text: keeps only samples in the form of the server's own samples, and drops the rest, including
-     * comments.
+     * Filters Prometheus text: keeps only samples in the form of the server's own samples, and drops the rest,
+     * including comments.
      */
     static final class Metrics {
         private static final Pattern SAMPLE = Pattern.compile(
-                "((?:caravan|jvm|process|system)_[a-z0-9_]{1,80})(?:\\{([^{}]{0,400})})? ([-+0-9.eE]{1,30}|NaN|[+-]Inf)");
+                "((?:caravan|jvm|process|system)_[a-z0-9_]{1,80})(?:\\{([^{}]{0,400})})?"
+                        + " ([-+0-9.eE]{1,30}|NaN|[+-]Inf)");
         private static final Pattern LABEL = Pattern.compile("([a-z]{1,20})=\"([^\"\\\\]{0,60})\"(?:,|$)");
         private static final Set<String> WORDS =
                 Set.of("protocol", "operation", "outcome", "kind", "limit", "state", "area", "reason", "node");
