@@ -137,11 +137,10 @@ public final class ArchiveCommand extends ClientCommand {
                     + Figures.count(report.documents(), "document") + ", " + report.deleted() + " of them deleted; "
                     + Figures.count(report.generations(), "snapshot") + " read, " + Figures.size(report.bytes()));
             if (report.leftovers() > 0) {
-                output.line(
-                        "no manifest names " + Figures.count(report.leftovers(), "snapshot") + ", "
-                                + Figures.size(report.leftoverBytes())
-                                + ": they are being archived now, or a server left them; 'caravan archive prune'"
-                                + " removes those");
+                output.line("no manifest names " + Figures.count(report.leftovers(), "snapshot") + ", "
+                        + Figures.size(report.leftoverBytes())
+                        + ": they are being archived now, or a server left them; 'caravan archive prune'"
+                        + " removes those");
             }
             if (report.unknown() > 0) {
                 output.line("not part of the archive, and ignored: " + Figures.count(report.unknown(), "object")

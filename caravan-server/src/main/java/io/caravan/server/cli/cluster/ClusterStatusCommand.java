@@ -30,8 +30,7 @@ final class ClusterStatusCommand extends ClientCommand implements ReadOnly {
             ServerInfo info = connection.info();
             ClusterCommand.requireCluster(info);
             if (json()) {
-                Map<String, String> shown =
-                        new LinkedHashMap<>(info.sections().getOrDefault("cluster", Map.of()));
+                Map<String, String> shown = new LinkedHashMap<>(info.sections().getOrDefault("cluster", Map.of()));
                 shown.keySet().removeIf(name -> !name.startsWith("cluster_"));
                 output.object(shown);
                 return;

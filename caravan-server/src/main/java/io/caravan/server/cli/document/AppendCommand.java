@@ -37,6 +37,11 @@ import picocli.CommandLine.Parameters;
             "  journalctl --follow | caravan append logs/today --lines"
         })
 public final class AppendCommand extends ClientCommand {
+    /** The maximum number of value bytes in a request with several values; every server accepts such a request. */
+    private static final int BATCH_BYTES = 1024 * 1024;
+
+    private static final int BATCH_VALUES = 4096;
+
     @Parameters(index = "0", paramLabel = "NAME", description = "The document.")
     private String name;
 
@@ -59,18 +64,30 @@ public final class AppendCommand extends ClientCommand {
                     + " other values follow it directly.")
     private @Nullable Long ifSequence;
 
+    /** The values that have been read and not sent yet. */
+    private final List<byte[]> batch = new ArrayList<>();
+
+    private int batchBytes;
+    /** The required sequence of the next value, if one is given. */
+    private OptionalLong expected = OptionalLong.empty();
+
+    private long first;
+    private long next;
+    private long values;
+
     @Override
     protected void run(Output output) throws IOException {
         check(words.isEmpty() || file == null, "VALUE and --file exclude each other");
         check(words.isEmpty() || !lines, "VALUE and --lines exclude each other");
         atLeast(0, ifSequence, "--if-sequence", 0);
-        OptionalLong expected = ifSequence == null ? OptionalLong.empty() : OptionalLong.of(ifSequence);
+        expected = ifSequence == null ? OptionalLong.empty() : OptionalLong.of(ifSequence);
         try (RespDocumentClient documents = documents();
                 Progress progress = countProgress("values");
                 InputStream in = input()) {
-            BatchAppend append = new BatchAppend(documents, bytes(name), expected, progress);
-            BatchAppend.Appended appended = append.all(source(in, append));
-            output.print("first " + appended.first() + ", next " + appended.next(), appended);
+            Runnable send = () -> sendBatch(documents, progress);
+            append(source(in, send), send);
+            output.print(
+                    "first " + first + ", next " + next, Output.fields("first", first, "next", next, "values", values));
         }
     }
 
@@ -84,12 +101,12 @@ public final class AppendCommand extends ClientCommand {
                 };
     }
 
-    private ValueSource source(InputStream in, BatchAppend append) throws IOException {
+    private ValueSource source(InputStream in, Runnable beforeWait) throws IOException {
         if (!words.isEmpty()) {
             return ValueSource.of(words.stream().map(ClientCommand::bytes).toList());
         }
         if (lines) {
-            return ValueSource.lines(in, append::sendBatch);
+            return ValueSource.lines(in, beforeWait);
         }
         byte[] value = ValueSource.whole(in);
         // The input may be empty because a command before a pipe has failed.
@@ -100,96 +117,53 @@ public final class AppendCommand extends ClientCommand {
     }
 
     /**
-     * Appends any number of values in requests of bounded size, each sent after the values of the previous one are
-     * durable. Before a source waits for its next value, it calls {@link #sendBatch}.
+     * Appends all values from a source, in requests of bounded size, each sent after the values of the previous one are
+     * durable. The exceptions state the number of appended values.
+     *
+     * @param send sends the values that have been read so far
      */
-    private static final class BatchAppend {
-        /** The maximum number of value bytes in a request with several values; every server accepts such a request. */
-        private static final int BATCH_BYTES = 1024 * 1024;
-
-        private static final int BATCH_VALUES = 4096;
-
-        private final RespDocumentClient documents;
-        private final byte[] name;
-        private final Progress progress;
-        private final List<byte[]> batch = new ArrayList<>();
-        private int batchBytes;
-        private OptionalLong expected;
-        private long first;
-        private long next;
-        private long values;
-
-        /**
-         * Creates an append; sends nothing yet.
-         *
-         * @param expected the required sequence of the first value; the other values must follow without a gap
-         */
-        BatchAppend(RespDocumentClient documents, byte[] name, OptionalLong expected, Progress progress) {
-            this.documents = documents;
-            this.name = name;
-            this.expected = expected;
-            this.progress = progress;
-        }
-
-        /**
-         * The result of an append.
-         *
-         * @param first the sequence of the first value
-         * @param next the sequence after the last value
-         */
-        record Appended(long first, long next, long values) {}
-
-        /**
-         * Appends all values from a source.
-         *
-         * @throws ClientException if the source is empty, or a value cannot be appended; the message states the number
-         *     of appended values
-         */
-        Appended all(ValueSource source) throws IOException {
-            try {
-                for (byte[] value = source.next(); value != null; value = source.next()) {
-                    if (batchBytes + value.length > BATCH_BYTES || batch.size() == BATCH_VALUES) {
-                        sendBatch();
-                    }
-                    batch.add(value);
-                    batchBytes += value.length;
+    private void append(ValueSource source, Runnable send) throws IOException {
+        try {
+            for (byte[] value = source.next(); value != null; value = source.next()) {
+                if (batchBytes + value.length > BATCH_BYTES || batch.size() == BATCH_VALUES) {
+                    send.run();
                 }
-                sendBatch();
-            } catch (ClientException rejected) {
-                throw values == 0 ? rejected : rejected.with("; " + done());
-            } catch (ServerConnection.LostException lost) {
-                throw ClientException.failed(
-                        lost.getMessage() + "; " + done() + ", and the " + batch.size()
-                                + " after them may or may not have been",
-                        lost);
+                batch.add(value);
+                batchBytes += value.length;
             }
-            if (values == 0) {
-                throw ClientException.failed("there is nothing to append: the input has no lines");
-            }
-            return new Appended(first, next, values);
+            send.run();
+        } catch (ClientException rejected) {
+            throw values == 0 ? rejected : rejected.with("; " + done());
+        } catch (ServerConnection.LostException lost) {
+            throw ClientException.failed(
+                    lost.getMessage() + "; " + done() + ", and the " + batch.size()
+                            + " after them may or may not have been",
+                    lost);
         }
+        if (values == 0) {
+            throw ClientException.failed("there is nothing to append: the input has no lines");
+        }
+    }
 
-        private String done() {
-            return values + " values were appended" + (values == 0 ? "" : ", the last one as sequence " + (next - 1));
-        }
+    private String done() {
+        return values + " values were appended" + (values == 0 ? "" : ", the last one as sequence " + (next - 1));
+    }
 
-        /** Sends the values that have been read so far. {@link #all} handles exceptions. */
-        void sendBatch() {
-            if (batch.isEmpty()) {
-                return;
-            }
-            Sequences appended = documents.append(name, batch, expected);
-            if (values == 0) {
-                first = appended.first();
-            }
-            next = appended.next();
-            values += batch.size();
-            if (expected.isPresent()) {
-                expected = OptionalLong.of(next);
-            }
-            progress.add(batch.size(), batchBytes);
-            batch.clear();
-            batchBytes = 0;
+    private void sendBatch(RespDocumentClient documents, Progress progress) {
+        if (batch.isEmpty()) {
+            return;
         }
+        Sequences appended = documents.append(bytes(name), batch, expected);
+        if (values == 0) {
+            first = appended.first();
+        }
+        next = appended.next();
+        values += batch.size();
+        if (expected.isPresent()) {
+            expected = OptionalLong.of(next);
+        }
+        progress.add(batch.size(), batchBytes);
+        batch.clear();
+        batchBytes = 0;
     }
 }

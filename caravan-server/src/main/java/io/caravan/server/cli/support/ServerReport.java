@@ -213,8 +213,8 @@ final class ServerReport {
      * including comments.
      */
     static final class Metrics {
-        private static final Pattern SAMPLE = Pattern.compile(
-                "((?:caravan|jvm|process|system)_[a-z0-9_]{1,80})(?:\\{([^{}]{0,400})})?"
+        private static final Pattern SAMPLE =
+                Pattern.compile("((?:caravan|jvm|process|system)_[a-z0-9_]{1,80})(?:\\{([^{}]{0,400})})?"
                         + " ([-+0-9.eE]{1,30}|NaN|[+-]Inf)");
         private static final Pattern LABEL = Pattern.compile("([a-z]{1,20})=\"([^\"\\\\]{0,60})\"(?:,|$)");
         private static final Set<String> WORDS =
