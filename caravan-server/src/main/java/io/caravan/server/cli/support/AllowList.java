@@ -43,21 +43,19 @@ record AllowList(Map<String, Predicate<String>> fields) {
 
     /** The fields of {@code INFO}, except the messages, which may name documents, and the location of the archive. */
     static final AllowList INFO = of(
-            List.of(
-                    ("uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends appended_bytes reads trims deletes"
-                                    + " internal_writes rejections failures memory_used_bytes memory_max_bytes pinned_readers in_flight_bytes"
-                                    + " maxclients loading disk_free_bytes disk_total_bytes log_fsyncs log_bytes"
-                                    + " log_bytes_since_checkpoint records_per_flush_mean fsync_p50_us fsync_p99_us ack_p50_us"
-                                    + " ack_p99_us lock_p99_us lock_max_us checkpoints checkpoint_last_ms heap_total_bytes"
-                                    + " heap_used_bytes heap_free_bytes heap_largest_hole_bytes archive_backlog"
-                                    + " archive_lag_seconds archive_overdue_seconds archive_last_success_ms archive_last_error_ms"
-                                    + " archive_epoch archive_documents archive_tombstones archive_bytes archive_failures"
-                                    + " shards store_incomplete backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
-                                    + " cluster_enabled cluster_drained cluster_since_seconds cluster_term cluster_committed_entries"
-                                    + " cluster_unapplied_entries cluster_log_entries documents values lists spaces"
-                                    + " spaces_rejected_sizes spaces_rejected_quotas spaces_rejected_rates"
-                                    + " spaces_retention_trimmed_values spaces_less_durable")
-                            .split(" ")),
+            "uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends"
+                    + " appended_bytes reads trims deletes internal_writes rejections failures memory_used_bytes"
+                    + " memory_max_bytes pinned_readers in_flight_bytes maxclients loading disk_free_bytes"
+                    + " disk_total_bytes log_fsyncs log_bytes log_bytes_since_checkpoint records_per_flush_mean"
+                    + " fsync_p50_us fsync_p99_us ack_p50_us ack_p99_us lock_p99_us lock_max_us checkpoints"
+                    + " checkpoint_last_ms heap_total_bytes heap_used_bytes heap_free_bytes heap_largest_hole_bytes"
+                    + " archive_backlog archive_lag_seconds archive_overdue_seconds archive_last_success_ms"
+                    + " archive_last_error_ms archive_epoch archive_documents archive_tombstones archive_bytes"
+                    + " archive_failures shards store_incomplete backup_in_progress backup_done_bytes backup_total_bytes"
+                    + " connected_slaves cluster_enabled cluster_drained cluster_since_seconds cluster_term"
+                    + " cluster_committed_entries cluster_unapplied_entries cluster_log_entries documents values lists"
+                    + " spaces spaces_rejected_sizes spaces_rejected_quotas spaces_rejected_rates"
+                    + " spaces_retention_trimmed_values spaces_less_durable",
             Map.ofEntries(
                     Map.entry("redis_version", VERSION),
                     Map.entry("caravan_version", VERSION),
@@ -75,7 +73,7 @@ record AllowList(Map<String, Predicate<String>> fields) {
 
     /** Fields of the {@code /readyz} response; the reason is disclosed as a word, without its message. */
     static final AllowList READINESS = of(
-            List.of("lagSeconds", "overdueSeconds", "backlog"),
+            "lagSeconds overdueSeconds backlog",
             Map.of(
                     "status", matching("ready|[0-9]{3}"),
                     "code", oneOf("draining", "recovering", "no_leader", "out_of_space", "store_failed"),
@@ -88,10 +86,9 @@ record AllowList(Map<String, Predicate<String>> fields) {
 
     /** The layout of the store on disk, from {@code /v1/store}. */
     static final AllowList LAYOUT = of(
-            List.of(
-                    ("shard shards log heap segmentBytes firstSegment currentSegment lastSegment replayBytes checkpointAtBytes survivorBytes"
-                                    + " number totalBytes freeBytes holes largestHoleBytes pinnedBytes usedBytes pinsComplete")
-                            .split(" ")),
+            "shard shards log heap segmentBytes firstSegment currentSegment lastSegment replayBytes"
+                    + " checkpointAtBytes survivorBytes number totalBytes freeBytes holes largestHoleBytes pinnedBytes"
+                    + " usedBytes pinsComplete",
             Map.of());
 
     private static final Predicate<String> SHORT =
@@ -117,10 +114,10 @@ record AllowList(Map<String, Predicate<String>> fields) {
         fields = Map.copyOf(fields);
     }
 
-    /** Creates an allow list of numeric fields, and of fields with other forms. */
-    static AllowList of(List<String> numbers, Map<String, Predicate<String>> others) {
+    /** Creates an allow list of numeric fields, whose names are separated by spaces, and of fields with other forms. */
+    static AllowList of(String numbers, Map<String, Predicate<String>> others) {
         Map<String, Predicate<String>> fields = new LinkedHashMap<>(others);
-        numbers.forEach(name -> fields.put(name, NUMBER));
+        put(fields, NUMBER, numbers);
         return new AllowList(fields);
     }
 
