@@ -230,7 +230,7 @@ public final class Main {
         String message = printable(problem);
         int exitCode = CommandLine.ExitCode.SOFTWARE;
         if (problem instanceof ClientException failure) {
-            exitCode = failure.exitCode();
+            exitCode = failure.kind().exitCode();
         } else if (problem instanceof NoSuchFileException missing) {
             message = DocumentName.printable("there is no file '" + missing.getFile() + "'");
         } else if (problem instanceof FileSystemException unreadable) {

@@ -1,13 +1,24 @@
 package io.caravan.server.cli.archive;
 
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Verification;
+import io.caravan.server.archive.Verification.VerificationListener;
+import io.caravan.server.archive.Verification.VerificationReport;
+import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.CliCommand;
+import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -19,7 +30,7 @@ import picocli.CommandLine.Parameters;
             "The subcommands need no server: they list an archive, verify it, and remove old data from it. If a"
                     + " document has the name of a subcommand, write -- before the name."
         },
-        subcommands = {ArchiveListCommand.class, ArchiveVerifyCommand.class, ArchivePruneCommand.class},
+        subcommands = {ArchiveListCommand.class, ArchiveCommand.Verify.class, ArchivePruneCommand.class},
         footer = {"  caravan archive letters/1", "  caravan archive letters/1 --output json"})
 public final class ArchiveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to archive.")
@@ -33,11 +44,108 @@ public final class ArchiveCommand extends ClientCommand {
             String line = "generation " + archived.get("generation") + ", first " + archived.get("first") + ", next "
                     + archived.get("next")
                     + (Boolean.TRUE.equals(archived.get("uploaded")) ? "" : ", unchanged");
-            print(output, line, fields -> {
-                for (String name : List.of("generation", "first", "next", "uploaded")) {
-                    fields.writeObjectField(name, archived.get(name));
-                }
-            });
+            archived.keySet().retainAll(List.of("generation", "first", "next", "uploaded"));
+            output.print(line, archived);
+        }
+    }
+
+    /** The base class of the subcommands of {@code archive}. */
+    abstract static class Subcommand extends CliCommand {
+        private static final int LAST = ArchivePlace.ORDER + 1;
+        private static final int MAX_JOBS = 256;
+
+        @Mixin
+        private ArchivePlace place;
+
+        @Option(
+                names = "--jobs",
+                order = LAST - 2,
+                paramLabel = "N",
+                defaultValue = "16",
+                description = "Number of documents to process at a time.")
+        private int jobs;
+
+        @Mixin
+        private Format format;
+
+        @Override
+        protected final void run(Output output) throws IOException {
+            check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
+            checkOptions();
+            try (ObjectStore objects = place.open()) {
+                exitWith(run(Archive.open(objects), output));
+                output.flush();
+            }
+        }
+
+        /** Checks the command's own options before anything is opened. */
+        void checkOptions() {}
+
+        abstract int run(Archive archive, Output output) throws IOException;
+
+        final int jobs() {
+            return jobs;
+        }
+    }
+
+    @Command(
+            name = "verify",
+            description = {
+                "Reads every manifest of an archive, and every snapshot that a manifest names, and checks every byte."
+                        + " Changes nothing, and may run while a server archives.",
+                "Snapshots that no manifest names are not faults: they were put but not committed, for example because"
+                        + " the server ended. 'caravan archive prune' removes them."
+            },
+            exitCodeList = {
+                "0:clean",
+                "1:faults, each on a line with the remedy; or no archive, or no permission",
+                "2:usage error"
+            },
+            footer = {
+                "  caravan archive verify --archive file:archive",
+                "  caravan archive verify --archive s3://bucket/prefix --jobs 64"
+            })
+    static final class Verify extends Subcommand {
+
+        @Override
+        int run(Archive archive, Output output) throws IOException {
+            VerificationReport report;
+            try (Progress progress = countProgress("snapshots")) {
+                report = Verification.verify(archive, jobs(), new VerificationListener() {
+                    @Override
+                    public void fault(String message) {
+                        Output.unchecked(() -> output.print("FAULT: " + message, Map.of("fault", message)));
+                    }
+
+                    @Override
+                    public void read(long snapshots, long bytes) {
+                        progress.add(snapshots, bytes);
+                    }
+                });
+            }
+            print(report, archive.objects().location(), output);
+            return report.faults() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+        }
+
+        private void print(VerificationReport report, String location, Output output) throws IOException {
+            if (json()) {
+                output.object(report);
+                return;
+            }
+            output.line(location
+                    + (report.faults() == 0 ? " is clean: " : " has " + Figures.count(report.faults(), "fault") + ": ")
+                    + Figures.count(report.documents(), "document") + ", " + report.deleted() + " of them deleted; "
+                    + Figures.count(report.generations(), "snapshot") + " read, " + Figures.size(report.bytes()));
+            if (report.leftovers() > 0) {
+                output.line("no manifest names " + Figures.count(report.leftovers(), "snapshot") + ", "
+                        + Figures.size(report.leftoverBytes())
+                        + ": they are being archived now, or a server left them; 'caravan archive prune'"
+                        + " removes those");
+            }
+            if (report.unknown() > 0) {
+                output.line("not part of the archive, and ignored: " + Figures.count(report.unknown(), "object")
+                        + " under snapshots/");
+            }
         }
     }
 }

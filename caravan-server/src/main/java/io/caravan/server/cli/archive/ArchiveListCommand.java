@@ -2,7 +2,6 @@ package io.caravan.server.cli.archive;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
@@ -11,12 +10,14 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -40,7 +41,7 @@ import picocli.CommandLine.Parameters;
             "  caravan archive ls --archive file:archive",
             "  caravan archive ls letters/1 --archive s3://bucket/prefix --output json"
         })
-final class ArchiveListCommand extends ArchiveSubcommand {
+final class ArchiveListCommand extends ArchiveCommand.Subcommand implements ReadOnly {
     private static final int NOTHING = 3;
 
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
@@ -49,11 +50,6 @@ final class ArchiveListCommand extends ArchiveSubcommand {
     /** Prints the result for one key; called in the order of the keys. */
     private interface Printing {
         void print(ManifestPrinter to) throws IOException;
-    }
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
     }
 
     @Override
@@ -132,7 +128,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             generations += manifest.generations().size();
             bytes += all;
             if (json) {
-                output.object(fields -> write(manifest, all, fields));
+                output.object(fields(manifest, all));
             } else {
                 head(DOCUMENT + "%s", "GENERATIONS", "SEQUENCES", "SIZE", "AGE", "NAME");
                 Generation latest = manifest.latest();
@@ -167,42 +163,35 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             return generation.firstSequence() + "-" + generation.nextSequence();
         }
 
-        private static void write(Manifest manifest, long bytes, JsonGenerator fields) throws IOException {
-            DocumentName name = manifest.name();
-            Output.textOrBase64(fields, "name", "base64", name.toBytes());
-            fields.writeNumberField("generations", manifest.generations().size());
-            fields.writeNumberField("bytes", bytes);
+        private static Map<String, ?> fields(Manifest manifest, long bytes) {
             Generation latest = manifest.latest();
-            if (latest != null) {
-                fields.writeObjectFieldStart("latest");
-                write(latest, fields);
-                fields.writeEndObject();
-            }
             Tombstone tombstone = manifest.tombstone();
-            if (tombstone != null) {
-                fields.writeObjectFieldStart("deleted");
-                write(tombstone, fields);
-                fields.writeEndObject();
-            }
+            return Output.fields(
+                    Output.textOrBase64("name", "base64", manifest.name().toBytes()),
+                    Output.fields("generations", manifest.generations().size(), "bytes", bytes),
+                    latest == null ? Map.of() : Map.of("latest", fields(latest)),
+                    tombstone == null ? Map.of() : Map.of("deleted", fields(tombstone)));
         }
 
-        private static void write(Generation generation, JsonGenerator fields) throws IOException {
-            fields.writeNumberField("generation", generation.number());
-            fields.writeNumberField("firstSequence", generation.firstSequence());
-            fields.writeNumberField("nextSequence", generation.nextSequence());
-            fields.writeNumberField("valueBytes", generation.valueBytes());
-            fields.writeNumberField("objectBytes", generation.objectBytes());
-            fields.writeStringField("takenAt", time(generation.takenAtMillis()));
-            fields.writeStringField("incarnation", HexFormat.of().toHexDigits(generation.incarnation()));
-            fields.writeNumberField("epoch", generation.epoch());
-            fields.writeStringField("key", generation.key());
-            fields.writeStringField("sha256", generation.sha256());
+        private static Map<String, ?> fields(Generation generation) {
+            return Output.fields(
+                    "generation", generation.number(),
+                    "firstSequence", generation.firstSequence(),
+                    "nextSequence", generation.nextSequence(),
+                    "valueBytes", generation.valueBytes(),
+                    "objectBytes", generation.objectBytes(),
+                    "takenAt", time(generation.takenAtMillis()),
+                    "incarnation", HexFormat.of().toHexDigits(generation.incarnation()),
+                    "epoch", generation.epoch(),
+                    "key", generation.key(),
+                    "sha256", generation.sha256());
         }
 
-        private static void write(Tombstone tombstone, JsonGenerator fields) throws IOException {
-            fields.writeStringField("deletedAt", time(tombstone.deletedAtMillis()));
-            fields.writeNumberField("nextSequence", tombstone.nextSequence());
-            fields.writeStringField("incarnation", HexFormat.of().toHexDigits(tombstone.incarnation()));
+        private static Map<String, ?> fields(Tombstone tombstone) {
+            return Output.fields(
+                    "deletedAt", time(tombstone.deletedAtMillis()),
+                    "nextSequence", tombstone.nextSequence(),
+                    "incarnation", HexFormat.of().toHexDigits(tombstone.incarnation()));
         }
 
         private static String time(long millis) {
@@ -211,7 +200,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
 
         void print(Generation generation) throws IOException {
             if (json) {
-                output.object(fields -> write(generation, fields));
+                output.object(fields(generation));
                 return;
             }
             head(GENERATION, "GENERATION", "SEQUENCES", "SIZE", "AGE", "TAKEN AT");
@@ -231,12 +220,9 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             if (tombstone == null) {
                 return;
             }
-            if (json) {
-                output.object(fields -> write(tombstone, fields));
-            } else {
-                output.line("deleted at " + time(tombstone.deletedAtMillis()) + ", at sequence "
-                        + tombstone.nextSequence());
-            }
+            String line =
+                    "deleted at " + time(tombstone.deletedAtMillis()) + ", at sequence " + tombstone.nextSequence();
+            output.print(line, fields(tombstone));
         }
 
         /** Prints the totals if the output format is text. */

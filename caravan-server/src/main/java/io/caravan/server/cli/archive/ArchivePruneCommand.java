@@ -13,6 +13,7 @@ import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -42,7 +43,7 @@ import picocli.CommandLine.Option;
             "  caravan archive prune --archive s3://bucket/prefix --keep 10 --keep-days 30 --retain 90 --dry-run",
             "  caravan archive prune --archive s3://bucket/prefix --keep 10 --keep-days 30 --retain 90"
         })
-final class ArchivePruneCommand extends ArchiveSubcommand {
+final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
     @Option(
             names = "--keep",
             paramLabel = "N",
@@ -150,20 +151,21 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
                 Figures.size(removal.bytes()),
                 removal.key(),
                 DocumentName.printable(removal.document()));
-        print(output, line, fields -> {
-            fields.writeStringField(dryRun ? "wouldRemove" : "removed", kind);
-            fields.writeStringField("document", removal.document());
-            fields.writeStringField("key", removal.key());
-            fields.writeNumberField("bytes", removal.bytes());
-        });
+        Map<String, ?> fields = Output.fields(
+                dryRun ? "wouldRemove" : "removed",
+                kind,
+                "document",
+                removal.document(),
+                "key",
+                removal.key(),
+                "bytes",
+                removal.bytes());
+        output.print(line, fields);
     }
 
     private void print(PruneReport report, Output output) throws IOException {
         if (json()) {
-            output.object(fields -> {
-                fields.writeBooleanField("dryRun", dryRun);
-                Output.fields(fields, report);
-            });
+            output.object(Output.fields("dryRun", dryRun, report));
             return;
         }
         output.line((dryRun ? "would remove " : "removed ") + Figures.count(report.generations(), "generation") + ", "

@@ -145,16 +145,12 @@ public final class RestoreCommand extends ClientCommand {
             Map<String, ?> restored = connection.callLongRunning(request);
             String line = "first " + restored.get("first") + ", next " + restored.get("next") + ", added "
                     + restored.get("added") + " from generation " + restored.get("generation");
-            print(output, line, fields -> {
-                for (String field : List.of("first", "next", "added", "generation")) {
-                    fields.writeObjectField(field, restored.get(field));
-                }
-            });
+            output.print(line, restored);
         }
     }
 
     private void restoreAll(String url, Path directory, Output output) throws IOException {
-        RestoreReport report = new RestoreReport(output, json());
+        RestoreReport report = new RestoreReport(output);
         try (ObjectStore objects = archive.open(url)) {
             restoreAll(Archive.open(objects), directory, output, report);
             printMessage("to replace the lost server: caravan serve --data " + directory
@@ -180,7 +176,7 @@ public final class RestoreCommand extends ClientCommand {
      * overwrite the list of an earlier restore.
      */
     private void restoreAll(Archive opened, Path directory, Output output, RestoreReport report) throws IOException {
-        try (Output listed = list == null ? null : new Output(Files.newOutputStream(list))) {
+        try (Output listed = list == null ? null : new Output(Files.newOutputStream(list), json())) {
             if (listed != null) {
                 report.list(listed);
             }

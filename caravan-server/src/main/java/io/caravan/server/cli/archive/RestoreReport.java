@@ -1,6 +1,5 @@
 package io.caravan.server.cli.archive;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.restore.RestoreProgress;
 import io.caravan.server.archive.restore.Restored;
@@ -11,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -26,7 +26,6 @@ final class RestoreReport extends RestoreProgress {
     private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
     private Output list;
-    private final boolean json;
     private final List<RestoreFault> faults = new ArrayList<>();
     private long moreFaults;
 
@@ -35,9 +34,8 @@ final class RestoreReport extends RestoreProgress {
      *
      * @param output receives a line for each document, unless {@link #list} sets another output
      */
-    RestoreReport(Output output, boolean json) {
+    RestoreReport(Output output) {
         this.list = output;
-        this.json = json;
     }
 
     void list(Output output) {
@@ -47,16 +45,8 @@ final class RestoreReport extends RestoreProgress {
     @Override
     protected void restored(Restored restored) {
         super.restored(restored);
-        Output.unchecked(() -> {
-            if (json) {
-                list.object(fields -> {
-                    name(fields, restored.name());
-                    write(fields, restored);
-                });
-            } else {
-                list.line((restored.changed() ? "restored " : "present ") + text(restored));
-            }
-        });
+        String line = (restored.changed() ? "restored " : "present ") + text(restored);
+        Output.unchecked(() -> list.print(line, Output.fields(name(restored.name()), fields(restored))));
     }
 
     private static String text(Restored restored) {
@@ -64,11 +54,12 @@ final class RestoreReport extends RestoreProgress {
                 + restored.firstSequence() + ", next " + restored.nextSequence() + ", added " + restored.added();
     }
 
-    private static void write(JsonGenerator fields, Restored restored) throws IOException {
-        fields.writeNumberField("generation", restored.generation().number());
-        fields.writeNumberField("first", restored.firstSequence());
-        fields.writeNumberField("next", restored.nextSequence());
-        fields.writeNumberField("added", restored.added());
+    private static Map<String, ?> fields(Restored restored) {
+        return Output.fields(
+                "generation", restored.generation().number(),
+                "first", restored.firstSequence(),
+                "next", restored.nextSequence(),
+                "added", restored.added());
     }
 
     @Override
@@ -79,13 +70,7 @@ final class RestoreReport extends RestoreProgress {
         } else {
             moreFaults++;
         }
-        Output.unchecked(() -> {
-            if (json) {
-                list.object(fields -> write(fields, fault));
-            } else {
-                list.line(text(fault));
-            }
-        });
+        Output.unchecked(() -> list.print(text(fault), fields(fault)));
     }
 
     /** Formats the progress after an elapsed time, the rate so far, and the remaining time at this rate. */
@@ -117,20 +102,17 @@ final class RestoreReport extends RestoreProgress {
                 + fault.why() + (instead == null ? "" : "; restored an older generation instead: " + text(instead));
     }
 
-    private static void write(JsonGenerator fields, RestoreFault fault) throws IOException {
+    private static Map<String, ?> fields(RestoreFault fault) {
+        DocumentName document = fault.document();
         Restored instead = fault.instead();
-        if (fault.document() != null) {
-            name(fields, fault.document());
-        }
-        fields.writeStringField("object", fault.object());
-        fields.writeStringField("fault", fault.why());
-        if (instead != null) {
-            write(fields, instead);
-        }
+        return Output.fields(
+                document == null ? Map.of() : name(document),
+                Output.fields("object", fault.object(), "fault", fault.why()),
+                instead == null ? Map.of() : fields(instead));
     }
 
-    private static void name(JsonGenerator fields, DocumentName name) throws IOException {
-        Output.textOrBase64(fields, "name", "base64", name.toBytes());
+    private static Map<String, ?> name(DocumentName name) {
+        return Output.textOrBase64("name", "base64", name.toBytes());
     }
 
     /**
@@ -169,25 +151,22 @@ final class RestoreReport extends RestoreProgress {
     }
 
     private void summarize(Figures figures, Output output) throws IOException {
-        if (json) {
-            output.object(fields -> {
-                fields.writeNumberField("restored", figures.restored());
-                fields.writeNumberField("present", figures.present());
-                fields.writeNumberField("deleted", figures.deleted());
-                fields.writeNumberField("faults", figures.faults());
-                fields.writeNumberField("values", figures.values());
-                fields.writeNumberField("bytes", figures.valueBytes());
-            });
-        } else {
-            output.line(String.format(
-                    Locale.ROOT,
-                    "%d documents restored, %d were there already, %d were deleted, %d faults; %d values, %d bytes",
-                    figures.restored(),
-                    figures.present(),
-                    figures.deleted(),
-                    figures.faults(),
-                    figures.values(),
-                    figures.valueBytes()));
-        }
+        String line = String.format(
+                Locale.ROOT,
+                "%d documents restored, %d were there already, %d were deleted, %d faults; %d values, %d bytes",
+                figures.restored(),
+                figures.present(),
+                figures.deleted(),
+                figures.faults(),
+                figures.values(),
+                figures.valueBytes());
+        Map<String, ?> fields = Output.fields(
+                "restored", figures.restored(),
+                "present", figures.present(),
+                "deleted", figures.deleted(),
+                "faults", figures.faults(),
+                "values", figures.values(),
+                "bytes", figures.valueBytes());
+        output.print(line, fields);
     }
 }

@@ -2,6 +2,7 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.server.cli.client.ConnectionOptions.SourceServer;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
@@ -114,7 +115,7 @@ public abstract class ClientCommand extends CliCommand {
 
     /** Sets the exit code for documents that were rejected or not read, although others were transferred. */
     protected final void setIncomplete(boolean incomplete) {
-        exitWith(incomplete ? ClientException.OTHER_STATE : CommandLine.ExitCode.OK);
+        exitWith(incomplete ? ClientException.Kind.OTHER_STATE.exitCode() : CommandLine.ExitCode.OK);
     }
 
     /** Encodes a word from the command line as a name or value. */

@@ -5,69 +5,68 @@ import org.jspecify.annotations.Nullable;
 
 /** Thrown if a command fails. The message states the cause and the remedy. */
 public final class ClientException extends RuntimeException {
-    /** The exit code for a failure, such as an unreachable server, a missing permission, or a full disk. */
-    public static final int FAILED = 1;
-    /**
-     * The exit code if the document is not in the expected state (missing, longer, closed, or trimmed), or its space is
-     * full.
-     */
-    public static final int OTHER_STATE = 3;
-
     private static final long serialVersionUID = 1L;
 
-    private final int exitCode;
-    private final boolean moved;
+    private final Kind kind;
     private final long waitMillis;
-    private final boolean byFollower;
     private final @Nullable HostPort leader;
 
-    private ClientException(int exitCode, String message, @Nullable Throwable cause) {
-        this(exitCode, message, cause, false, 0);
+    /** The kinds of failures, with the exit code of the command. */
+    public enum Kind {
+        /** For example, a server is unreachable, a permission is missing, or a disk is full. */
+        FAILED(1),
+        /** A node of a cluster rejected the request because it does not lead the document's Raft group. */
+        NOT_LEADER(1),
+        /** The document is not in the expected state (missing, longer, closed, or trimmed), or its space is full. */
+        OTHER_STATE(3),
+        /** The document was moved to another server, which the message names. */
+        MOVED(3),
+        /** The writes exceed the rate limit of the document's space. */
+        TOO_FAST(3);
+
+        private final int exitCode;
+
+        Kind(int exitCode) {
+            this.exitCode = exitCode;
+        }
+
+        public int exitCode() {
+            return exitCode;
+        }
     }
 
-    private ClientException(int exitCode, String message, @Nullable Throwable cause, boolean moved, long waitMillis) {
+    private ClientException(
+            Kind kind, String message, @Nullable Throwable cause, long waitMillis, @Nullable HostPort leader) {
         super(message, cause);
-        this.exitCode = exitCode;
-        this.moved = moved;
+        this.kind = kind;
         this.waitMillis = waitMillis;
-        this.byFollower = false;
-        this.leader = null;
-    }
-
-    private ClientException(String message, @Nullable HostPort leader) {
-        super(message);
-        this.exitCode = FAILED;
-        this.moved = false;
-        this.waitMillis = 0;
-        this.byFollower = true;
         this.leader = leader;
     }
 
+    /** Creates an exception of a kind that needs no further details. */
+    static ClientException of(Kind kind, String message) {
+        return new ClientException(kind, message, null, 0, null);
+    }
+
     public static ClientException failed(String message) {
-        return new ClientException(FAILED, message, null);
+        return of(Kind.FAILED, message);
     }
 
     public static ClientException failed(String message, Throwable cause) {
-        return new ClientException(FAILED, message, cause);
+        return new ClientException(Kind.FAILED, message, cause, 0, null);
     }
 
     public static ClientException otherState(String message) {
-        return new ClientException(OTHER_STATE, message, null);
-    }
-
-    /** Creates the exception for a document that was moved to another server, which the message names. */
-    static ClientException moved(String message) {
-        return new ClientException(OTHER_STATE, message, null, true, 0);
+        return of(Kind.OTHER_STATE, message);
     }
 
     /** Creates the exception for a node of a cluster that does not lead; {@code leader} is null if no node does. */
-    static ClientException byFollower(String message, @Nullable HostPort leader) {
-        return new ClientException(message, leader);
+    static ClientException notLeader(String message, @Nullable HostPort leader) {
+        return new ClientException(Kind.NOT_LEADER, message, null, 0, leader);
     }
 
-    /** Creates the exception for writes that exceed the rate limit of the document's space. */
     static ClientException tooFast(String message, long waitMillis) {
-        return new ClientException(OTHER_STATE, message, null, false, Math.max(1, waitMillis));
+        return new ClientException(Kind.TOO_FAST, message, null, Math.max(1, waitMillis), null);
     }
 
     public static ClientException missing(String name) {
@@ -76,12 +75,16 @@ public final class ClientException extends RuntimeException {
 
     /** Returns a copy with more details in the message. */
     public ClientException with(String more) {
-        return new ClientException(exitCode, getMessage() + more, this, moved, waitMillis);
+        return new ClientException(kind, getMessage() + more, this, waitMillis, leader);
+    }
+
+    public Kind kind() {
+        return kind;
     }
 
     /** Whether the problem concerns only the requested document, so that requests for other documents may succeed. */
     public boolean isOtherState() {
-        return exitCode == OTHER_STATE;
+        return kind.exitCode == Kind.OTHER_STATE.exitCode;
     }
 
     /** Returns this exception if it concerns only the requested document; throws it otherwise. */
@@ -92,16 +95,6 @@ public final class ClientException extends RuntimeException {
         return this;
     }
 
-    /** Whether the document was moved to another server. */
-    public boolean isMoved() {
-        return moved;
-    }
-
-    /** Whether a node of a cluster rejected the request because it does not lead the document's Raft group. */
-    public boolean isByFollower() {
-        return byFollower;
-    }
-
     /** Returns the node that leads the document's Raft group, according to the node that rejected the request. */
     public @Nullable HostPort leader() {
         return leader;
@@ -110,9 +103,5 @@ public final class ClientException extends RuntimeException {
     /** Returns the number of milliseconds after which the request may succeed; 0 if waiting does not help. */
     public long waitMillis() {
         return waitMillis;
-    }
-
-    public int exitCode() {
-        return exitCode;
     }
 }

@@ -1,7 +1,6 @@
 package io.caravan.server.cli.client;
 
 import io.caravan.server.cli.client.HttpLink.StatusClient;
-import io.caravan.server.cli.client.ServerConnection.Endpoint;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import io.netty.handler.ssl.JdkSslContext;
@@ -25,6 +24,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -96,12 +96,16 @@ public final class ConnectionOptions {
     private int timeoutSeconds;
 
     /**
-     * The user, and the sources of the password, for one server.
+     * The user, the sources of the password, and the trusted certificate authorities, for one server.
      *
      * @param prefix the prefix of the names of the login options
+     * @param authorities the file with the authorities, or null for Java's defaults
      */
     record Login(
-            String prefix, @Nullable String user, @Nullable Path passwordFile) {
+            String prefix,
+            @Nullable String user,
+            @Nullable Path passwordFile,
+            @Nullable Path authorities) {
         String variable() {
             return "CARAVAN_" + prefix.substring(2).toUpperCase(Locale.ROOT).replace('-', '_') + "PASSWORD";
         }
@@ -129,7 +133,7 @@ public final class ConnectionOptions {
     }
 
     private Login login() {
-        return new Login("--", user, passwordFile);
+        return new Login("--", user, passwordFile, tlsAuthorities);
     }
 
     private HostPort server() {
@@ -151,7 +155,7 @@ public final class ConnectionOptions {
     }
 
     /** Connects to another server; see {@link #connect()}. */
-    ServerConnection connect(HostPort address, Login login) throws IOException {
+    private ServerConnection connect(HostPort address, Login login) throws IOException {
         String password = password(login);
         check(
                 login.user() == null || password != null,
@@ -172,16 +176,17 @@ public final class ConnectionOptions {
      * Connects to a Redis server at {@code redis://[USER:PASSWORD@]HOST:PORT[/DB]}, or {@code rediss://} for TLS, with
      * the configured timeout.
      *
-     * @param from the login, whose password overrides that of the address
+     * @param source the login, whose password overrides that of the address
      * @throws ParameterException if the address has another form
      */
-    public ServerConnection redis(String url, SourceServer.Login from) throws IOException {
+    public ServerConnection redis(String url, SourceLogin source) throws IOException {
         String form = "--from is not redis://[USER:PASSWORD@]HOST:PORT[/DB], or rediss:// for TLS";
         URI uri = uri(url, Set.of("redis", "rediss"), form);
         String info = Objects.requireNonNullElse(uri.getRawUserInfo(), "");
         int colon = info.indexOf(':');
         String user = decoded(colon < 0 ? info : info.substring(0, colon));
-        String password = password(from.get());
+        Login from = source.get();
+        String password = password(from);
         check(uri.getRawPath().matches("/?|/[0-9]{1,6}"), form);
         String path = uri.getRawPath();
         return ServerConnection.open(new Endpoint(
@@ -190,7 +195,7 @@ public final class ConnectionOptions {
                 user,
                 password != null || colon < 0 ? password : decoded(info.substring(colon + 1)),
                 path.length() > 1 ? Integer.parseInt(path.substring(1)) : 0,
-                uri.getScheme().equals("rediss") ? sockets(from.authorities) : null,
+                uri.getScheme().equals("rediss") ? sockets(from.authorities()) : null,
                 (int) timeout().toMillis()));
     }
 
@@ -233,7 +238,7 @@ public final class ConnectionOptions {
     public StatusClient pages(int port) throws IOException {
         String scheme = tls || tlsAuthorities != null ? "https://" : "http://";
         String url = scheme + new HostPort(server().host(), port);
-        return new StatusClient(link(url, login(), tlsAuthorities, "the host of --server cannot be part of a URL"));
+        return new StatusClient(link(url, login(), "the host of --server cannot be part of a URL"));
     }
 
     /**
@@ -241,10 +246,11 @@ public final class ConnectionOptions {
      *
      * @throws ParameterException if the address has another form
      */
-    public HttpLink link(String url, SourceServer.Login from) throws IOException {
+    public HttpLink link(String url, SourceLogin source) throws IOException {
+        Login from = source.get();
         String form = "--from is not http://HOST:PORT/PATH, or https:// for TLS; a token comes from"
-                + " --from-password-file or " + from.get().variable();
-        return link(url, from.get(), from.authorities, form);
+                + " --from-password-file or " + from.variable();
+        return link(url, from, form);
     }
 
     /**
@@ -252,11 +258,11 @@ public final class ConnectionOptions {
      *
      * @param url {@code http://} or {@code https://}, host, optional port and path
      * @param login the login, whose password is the bearer token
-     * @param authorities the certificate authorities to trust instead of Java's defaults, if TLS is used
      * @param form the message for the user if the address has another form
      * @throws IOException if a file cannot be read
      */
-    private HttpLink link(String url, Login login, @Nullable Path authorities, String form) throws IOException {
+    private HttpLink link(String url, Login login, String form) throws IOException {
+        Path authorities = login.authorities();
         URI base = uri(url, Set.of("http", "https"), form);
         check(base.getRawUserInfo() == null, form);
         return new HttpLink(base, authorities == null ? null : trusting(authorities), password(login), timeout());
@@ -268,9 +274,9 @@ public final class ConnectionOptions {
      * @param url {@code http://HOST:PORT} or {@code https://HOST:PORT}
      * @param form the message for the user if the address has another form
      */
-    DocumentClient documents(String url, Login login, @Nullable Path authorities, String form) throws IOException {
+    private DocumentClient documents(String url, Login login, String form) throws IOException {
         check(url.matches("https?://[^/]+:[0-9]+/?"), form);
-        return new HttpDocumentClient(link(url, login, authorities, form), login.ways());
+        return new HttpDocumentClient(link(url, login, form), login.ways());
     }
 
     private static SSLContext trusting(Path authorities) throws IOException {
@@ -303,13 +309,123 @@ public final class ConnectionOptions {
         return ((CliCommand) spec.userObject()).console().environment();
     }
 
-    void check(boolean holds, String otherwise) {
+    private void check(boolean holds, String otherwise) {
         if (!holds) {
             throw misused(otherwise);
         }
     }
 
-    ParameterException misused(String why) {
+    private ParameterException misused(String why) {
         return ((CliCommand) spec.userObject()).misused(why);
+    }
+
+    /** The options that set the password and the trusted certificate authorities for a source server. */
+    public static final class SourceLogin {
+        @Option(
+                names = "--from-password-file",
+                paramLabel = "FILE",
+                description =
+                        "File with the password for the source or, over HTTP, the bearer token. Alternatively, set"
+                                + " the environment variable CARAVAN_FROM_PASSWORD.")
+        private @Nullable Path passwordFile;
+
+        @Option(
+                names = "--from-tls-ca",
+                paramLabel = "FILE",
+                description = "File with the authorities (PEM) to trust for the source, instead of Java's defaults.")
+        private @Nullable Path authorities;
+
+        private Login get() {
+            return new Login("--from-", null, passwordFile, authorities);
+        }
+    }
+
+    /** The address of the source server, if it is reached over HTTP. A mixin for commands that read documents. */
+    public static final class SourceServer {
+        @Option(
+                names = "--from",
+                paramLabel = "URL",
+                description =
+                        "The server that has the documents, at http://HOST:PORT or https://HOST:PORT. Without this"
+                                + " option, it is the server of --server, over RESP.")
+        private @Nullable String url;
+
+        @Mixin
+        private SourceLogin login;
+
+        boolean isNamed() {
+            return url != null;
+        }
+
+        /** Returns a client for the documents on this server or, if none is named, on that of {@code --server}. */
+        public DocumentClient documents(ConnectionOptions options) throws IOException {
+            if (url == null) {
+                return new RespDocumentClient(options::connect);
+            }
+            String form = "--from is neither http://HOST:PORT nor https://HOST:PORT";
+            return options.documents(url, login.get(), form);
+        }
+    }
+
+    /**
+     * The address of a second server, and the user to log in as. A mixin for commands that copy documents to that
+     * server.
+     */
+    public static final class TargetServer {
+        @Option(
+                names = "--to",
+                required = true,
+                paramLabel = "ADDRESS",
+                description =
+                        "The other server: HOST:PORT for RESP, or http://HOST:PORT or https://HOST:PORT. Over RESP, the"
+                                + " command uses TLS for both servers or for neither.")
+        private String address;
+
+        @Option(
+                names = "--to-user",
+                paramLabel = "NAME",
+                description = "User to log in as at the other server, over RESP.")
+        private @Nullable String user;
+
+        @Option(
+                names = "--to-password-file",
+                paramLabel = "FILE",
+                description =
+                        "File with the password for the other server or, over HTTP, the bearer token. Alternatively,"
+                                + " set the environment variable CARAVAN_TO_PASSWORD.")
+        private @Nullable Path passwordFile;
+
+        @Option(
+                names = "--to-tls-ca",
+                paramLabel = "FILE",
+                description = "With https://, file with the authorities (PEM) to trust for the other server, instead of"
+                        + " Java's defaults.")
+        private @Nullable Path authorities;
+
+        /** Returns the given address without a trailing slash. */
+        public String address() {
+            return address.replaceFirst("/\\z", "");
+        }
+
+        public DocumentClient documents(ConnectionOptions options) throws IOException {
+            boolean secure = address.startsWith("https://");
+            boolean http = secure || address.startsWith("http://");
+            options.check(!http || user == null, "--to-user requires RESP: over HTTP, the token identifies the user");
+            options.check(
+                    secure || authorities == null,
+                    "--to-tls-ca requires https://; over RESP, --tls-ca applies to both servers");
+            Login login = new Login("--to-", user, passwordFile, authorities);
+            String form = "--to is neither HOST:PORT nor http://HOST:PORT nor https://HOST:PORT";
+            if (http) {
+                return options.documents(address, login, form);
+            }
+            HostPort target;
+            try {
+                target = HostPort.parse(address);
+            } catch (IllegalArgumentException unfit) {
+                throw options.misused(form + ": " + unfit.getMessage());
+            }
+            return new RespDocumentClient(() -> options.connect(target, login));
+        }
     }
 }

@@ -11,14 +11,14 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and writes documents on one server, with their sequences and attributes. Methods whose names start with {@code
- * request} send a request without waiting for its reply. These methods may be called many times before the replies are
- * received. Replies must be received in the order of the requests. An exception in place of a reply concerns only that
- * request; the next reply can still be received. Not thread-safe.
+ * request} send a request without waiting for its {@link Reply}. These methods may be called many times before the
+ * replies are received. Not thread-safe.
  */
 public interface DocumentClient extends AutoCloseable {
     /**
@@ -104,6 +104,30 @@ public interface DocumentClient extends AutoCloseable {
 
     record Value(long sequence, byte[] bytes) {}
 
+    /**
+     * A step of an import.
+     *
+     * @param numbers the arguments of the step, in the order of {@link Kind#numbers}
+     * @param replaced the kind of existing document that the new one may replace
+     */
+    record Step(Kind kind, List<Long> numbers, Replaced replaced, Map<String, Object> attributes, List<byte[]> values) {
+        /** Creates the step with which a document begins; it is complete if these are all of its values. */
+        static Step creation(Kind kind, Description document, List<byte[]> values, Replaced replaced) {
+            return new Step(kind, List.of(document.first()), replaced, document.given(), values);
+        }
+    }
+
+    /** The reply to a request. The replies must be received once each, in the order of the requests. */
+    interface Reply<T> {
+        /**
+         * Waits for the reply.
+         *
+         * @throws ClientException if the server rejects the request; the next reply can still be received
+         */
+        @Nullable
+        T receive();
+    }
+
     /** Receives the values that a client reads from a document. */
     interface Sink {
         void take(Value value) throws IOException;
@@ -127,20 +151,13 @@ public interface DocumentClient extends AutoCloseable {
      */
     Names scan(Names before, byte[] prefix);
 
-    /** Requests the {@link #description} of a document. */
-    void requestDescription(byte[] name);
+    /** Requests the description of a document; the reply is null if it does not exist. */
+    Reply<Description> requestDescription(byte[] name);
 
-    /** Returns the document's description, or null if it does not exist. */
-    @Nullable
-    Description description();
-
-    /**
-     * Returns the document's description as {@link #description} does, but also returns null if the document is not
-     * visible.
-     */
-    default @Nullable Description visible() {
+    /** Receives the description of a document; returns null if it does not exist, or is not visible. */
+    static @Nullable Description visible(Reply<Description> reply) {
         try {
-            return description();
+            return reply.receive();
         } catch (ClientException invisible) {
             invisible.ofDocument();
             return null;
@@ -149,53 +166,30 @@ public interface DocumentClient extends AutoCloseable {
 
     /** Requests and returns the description of a document, or null if it does not exist. */
     default @Nullable Description descriptionOf(byte[] name) {
-        requestDescription(name);
-        return description();
+        return requestDescription(name).receive();
     }
 
-    /** Requests all {@link #values} of a document in one reply. The document must have values. */
-    void requestValues(byte[] name, Description document);
+    /**
+     * Requests all values of a document, which must have values, in one reply. Receiving it throws {@link
+     * ClientException} if the document no longer matches its description.
+     */
+    Reply<List<Value>> requestValues(byte[] name, Description document);
 
     /**
-     * Returns all values of a document.
-     *
-     * @throws ClientException if the document no longer matches its description
+     * Requests a step of an import. Its reply arrives when the step is durable; for {@link Kind#BEGIN}, it is the id of
+     * the document.
      */
-    List<Value> values(Description document);
+    Reply<Long> requestStep(byte[] name, Step step);
 
-    /**
-     * Requests a step of an import; {@link #taken} or, for {@link Kind#BEGIN}, {@link #begun} receives the reply.
-     *
-     * @param numbers the arguments of the step, in the order of {@link Kind#numbers}
-     * @param replaced the kind of existing document that the new one may replace
-     */
-    void requestStep(
-            byte[] name,
-            Kind kind,
-            List<Long> numbers,
-            Replaced replaced,
-            Map<String, Object> attributes,
-            List<byte[]> values);
-
-    /**
-     * Waits until a step that {@link #requestStep} has sent is durable.
-     *
-     * @throws ClientException if the server rejects the step
-     */
-    void taken();
-
-    /** Waits as {@link #taken} does until a document is begun, and returns its id. */
-    long begun();
-
-    /** Requests the creation of a complete document in one write; {@link #taken} receives the reply. */
-    default void requestImport(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
-        requestStep(name, Kind.WHOLE, List.of(document.first()), replaced, document.given(), values);
+    /** Requests the creation of a complete document in one write. */
+    default Reply<Long> requestImport(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
+        return requestStep(name, Step.creation(Kind.WHOLE, document, values, replaced));
     }
 
     /** Starts sending a document in chunks. Returns the document's id, which every chunk contains. */
     default long begin(byte[] name, Description document, Replaced replaced) {
-        requestStep(name, Kind.BEGIN, List.of(document.first()), replaced, document.given(), List.of());
-        return begun();
+        Step step = Step.creation(Kind.BEGIN, document, List.of(), replaced);
+        return Objects.requireNonNull(requestStep(name, step).receive());
     }
 
     /** Sends a chunk of a document. */
@@ -230,8 +224,8 @@ public interface DocumentClient extends AutoCloseable {
     }
 
     private void step(byte[] name, Kind kind, List<Long> numbers, Map<String, Object> attributes, List<byte[]> values) {
-        requestStep(name, kind, numbers, Replaced.NOTHING, attributes, values);
-        taken();
+        requestStep(name, new Step(kind, numbers, Replaced.NOTHING, attributes, values))
+                .receive();
     }
 
     /**

@@ -12,7 +12,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ImportStep.Kind;
-import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.Origin;
 import io.caravan.server.document.PortableAttributes;
@@ -23,14 +22,12 @@ import io.caravan.server.protocol.http.codec.StreamName;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.URLEncoder;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -74,21 +71,17 @@ public final class HttpDocumentClient implements DocumentClient {
     private final String whereToken;
     private final ExecutorService connections =
             Executors.newFixedThreadPool(CONNECTIONS, new DefaultThreadFactory("caravan-carrier", true));
-    private final Queue<Future<?>> pending = new ArrayDeque<>();
 
-    /**
-     * Creates a client; sends nothing yet.
-     *
-     * @param whereToken the source of the token, for messages about a wrong token
-     */
+    /** Creates a client; {@code whereToken} is the source of the token, for messages about a wrong token. */
     HttpDocumentClient(HttpLink link, String whereToken) {
         this.link = link;
         this.whereToken = whereToken;
     }
 
-    private void enqueue(Callable<?> request) {
+    private <T> Reply<T> request(Callable<@Nullable T> request) {
         try {
-            pending.add(connections.submit(request));
+            Future<@Nullable T> response = connections.submit(request);
+            return () -> response(response);
         } catch (RejectedExecutionException cut) {
             throw lost(cut);
         }
@@ -98,10 +91,9 @@ public final class HttpDocumentClient implements DocumentClient {
         return new ServerConnection.LostException("the connection to " + link.base() + " was cut", cut);
     }
 
-    /** Waits for the response to the oldest pending request. */
-    private @Nullable Object response() {
+    private <T> @Nullable T response(Future<@Nullable T> response) {
         try {
-            return pending.remove().get();
+            return response.get();
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             throw ClientException.failed("interrupted", stop);
@@ -118,35 +110,21 @@ public final class HttpDocumentClient implements DocumentClient {
         }
     }
 
-    private @Nullable Object now(Callable<?> request) {
-        enqueue(request);
-        return response();
+    private <T> T now(Callable<@Nullable T> request) {
+        return Objects.requireNonNull(request(request).receive());
     }
 
     @Override
     public About about() {
-        return (About) Objects.requireNonNull(now(() -> {
-            JsonNode page = read("/v1/documents?limit=1");
-            if (page == null) {
-                throw noServer(NOT_FOUND);
-            }
-            return new About(
-                    page.path("run").asText(""), page.path("incomplete").asBoolean());
-        }));
+        JsonNode page = now(() -> documents("limit=1"));
+        return new About(page.path("run").asText(""), page.path("incomplete").asBoolean());
     }
 
     @Override
     public Names scan(Names before, byte[] prefix) {
-        return (Names) Objects.requireNonNull(now(() -> names(before, prefix)));
-    }
-
-    private Names names(Names before, byte[] prefix) throws IOException {
-        JsonNode page = read("/v1/documents?limit=" + MAX_LIMIT
-                + "&prefix=" + URLEncoder.encode(new String(prefix, UTF_8), UTF_8)
-                + "&cursor=" + new String(before.cursor(), US_ASCII));
-        if (page == null) {
-            throw noServer(NOT_FOUND);
-        }
+        String query = "limit=" + MAX_LIMIT + "&prefix=" + URLEncoder.encode(new String(prefix, UTF_8), UTF_8)
+                + "&cursor=" + new String(before.cursor(), US_ASCII);
+        JsonNode page = now(() -> documents(query));
         List<byte[]> names = new ArrayList<>();
         for (JsonNode document : page.path("documents")) {
             String path = document.path("path").asText();
@@ -159,14 +137,17 @@ public final class HttpDocumentClient implements DocumentClient {
         return new Names(cursor.getBytes(US_ASCII), names);
     }
 
-    @Override
-    public void requestDescription(byte[] name) {
-        enqueue(() -> describe(name));
+    private JsonNode documents(String query) throws IOException {
+        JsonNode page = read("/v1/documents?" + query);
+        if (page == null) {
+            throw noServer(NOT_FOUND);
+        }
+        return page;
     }
 
     @Override
-    public @Nullable Description description() {
-        return (Description) response();
+    public Reply<Description> requestDescription(byte[] name) {
+        return request(() -> describe(name));
     }
 
     private static byte[] name(String path) {
@@ -216,26 +197,16 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void requestValues(byte[] name, Description document) {
-        enqueue(() -> {
+    public Reply<List<Value>> requestValues(byte[] name, Description document) {
+        return request(() -> {
             List<Value> values = new ArrayList<>();
-            readPages(name, document, values::add);
+            read(name, document, values::add);
             return values;
         });
     }
 
     @Override
-    @SuppressWarnings("unchecked") // requestValues has submitted this type
-    public List<Value> values(Description document) {
-        return (List<Value>) Objects.requireNonNull(response());
-    }
-
-    @Override
     public void read(byte[] name, Description document, Sink sink) throws IOException {
-        readPages(name, document, sink);
-    }
-
-    private void readPages(byte[] name, Description document, Sink sink) throws IOException {
         long next = document.first();
         while (next < document.next()) {
             long limit = Math.min(MAX_LIMIT, document.next() - next);
@@ -256,34 +227,29 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void requestStep(
-            byte[] name,
-            Kind kind,
-            List<Long> numbers,
-            Replaced replaced,
-            Map<String, Object> attributes,
-            List<byte[]> values) {
-        StringBuilder step = new StringBuilder(kind.name().toLowerCase(Locale.ROOT));
-        for (int i = 0; i < numbers.size(); i++) {
-            step.append('&').append(kind.numbers().get(i)).append('=').append(numbers.get(i));
+    public Reply<Long> requestStep(byte[] name, Step step) {
+        Kind kind = step.kind();
+        StringBuilder target = new StringBuilder(path("/v1/import/", name))
+                .append("?step=")
+                .append(kind.name().toLowerCase(Locale.ROOT));
+        for (int i = 0; i < step.numbers().size(); i++) {
+            target.append('&').append(kind.numbers().get(i)).append('=');
+            target.append(step.numbers().get(i));
         }
-        step.append(
-                switch (replaced) {
+        target.append(
+                switch (step.replaced()) {
                     case NOTHING -> "";
                     case REDIRECT -> "&replace=redirect";
                     case ANYTHING -> "&replace=true";
                 });
-        enqueue(() -> write(name, step.toString(), attributes, values));
-    }
-
-    @Override
-    public void taken() {
-        response();
-    }
-
-    @Override
-    public long begun() {
-        return number((JsonNode) Objects.requireNonNull(response()), "id");
+        return request(() -> {
+            Map<String, Object> body = new LinkedHashMap<>();
+            body.put("attributes", PortableAttributes.asJson(step.attributes()));
+            body.put("values", step.values());
+            byte[] json = JSON.writeValueAsBytes(body);
+            JsonNode response = post(target.toString(), json, "Content-Type", "application/json");
+            return kind == Kind.BEGIN ? number(response, "id") : null;
+        });
     }
 
     @Override
@@ -296,33 +262,19 @@ public final class HttpDocumentClient implements DocumentClient {
         if (to != null) {
             target.append("&to=").append(URLEncoder.encode(to.text(), UTF_8));
         }
-        JsonNode done = (JsonNode) Objects.requireNonNull(now(() -> {
-            try (HttpLink.Response response = link.send("POST", target.toString(), new byte[0], true)) {
-                return accepted(response, body(response));
-            }
-        }));
+        JsonNode done = now(() -> post(target.toString(), new byte[0]));
         return done.path("abandoned").asBoolean() || done.path("forgotten").asBoolean();
     }
 
-    private JsonNode write(byte[] name, String step, Map<String, Object> attributes, List<byte[]> values)
-            throws IOException {
-        Map<String, Object> body = new LinkedHashMap<>();
-        body.put("attributes", PortableAttributes.asJson(attributes));
-        body.put("values", values);
-        try (HttpLink.Response response = link.send(
-                "POST",
-                path("/v1/import/", name) + "?step=" + step,
-                JSON.writeValueAsBytes(body),
-                true,
-                "Content-Type",
-                "application/json")) {
+    private JsonNode post(String target, byte[] body, String... headers) throws IOException {
+        try (HttpLink.Response response = link.send("POST", target, body, true, headers)) {
             return accepted(response, body(response));
         }
     }
 
     /** Sends a read request, and returns the response body, or null if the document does not exist. */
     private @Nullable JsonNode read(String target) throws IOException {
-        Retries retries = new Retries(Retries.Pause.REAL);
+        Retries retries = new Retries(Retries::sleep);
         while (true) {
             try (HttpLink.Response response = link.send("GET", target, new byte[0], true)) {
                 JsonNode body = body(response);
@@ -362,7 +314,7 @@ public final class HttpDocumentClient implements DocumentClient {
         String code = code(body);
         String detail = body.path("detail").asText();
         if (code.equals("moved")) {
-            throw ClientException.moved(detail);
+            throw ClientException.of(ClientException.Kind.MOVED, detail);
         }
         if (code.equals("rate_limited")) {
             throw ClientException.tooFast(detail, Retries.pauseMillis(response.header("Retry-After")));

@@ -2,7 +2,9 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.Closeable;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
@@ -13,8 +15,15 @@ import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +33,10 @@ import org.jspecify.annotations.Nullable;
  * token. Holds about 16 KiB of a response body in memory. Thread-safe; each response must be used by one thread.
  */
 public final class HttpLink {
+    /** Threads that read from bodies, so that the caller can stop waiting. Closing a body ends a read. */
+    private static final ExecutorService READERS =
+            Executors.newCachedThreadPool(new DefaultThreadFactory("caravan-http-body", true));
+
     private final HttpClient client;
     private final String base;
     private final @Nullable String token;
@@ -97,8 +110,8 @@ public final class HttpLink {
             request.header("Authorization", "Bearer " + token);
         }
         try {
-            HttpResponse<InputStream> response = client.send(request.build(), head -> new TimedBody(timeout));
-            return new Response(response.statusCode(), response.headers(), response.body());
+            HttpResponse<InputStream> response = client.send(request.build(), BodyHandlers.ofInputStream());
+            return new Response(response.statusCode(), response.headers(), new TimedBody(response.body()));
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", stop);
@@ -113,6 +126,35 @@ public final class HttpLink {
                     unfit);
         } catch (IOException lost) {
             throw new IOException("the connection to " + base + " was lost: " + lost.getMessage(), lost);
+        }
+    }
+
+    /** The body of a response. Unlike the client library's own stream, it limits the wait for each part. */
+    private final class TimedBody extends FilterInputStream {
+        TimedBody(InputStream body) {
+            super(body);
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : Byte.toUnsignedInt(one[0]);
+        }
+
+        @Override
+        public int read(byte[] to, int offset, int length) throws IOException {
+            try {
+                return READERS.submit(() -> in.read(to, offset, length)).get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (TimeoutException stopped) {
+                throw new IOException("the response stopped: no data for " + timeout.toSeconds() + " s", stopped);
+            } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted", stop);
+            } catch (ExecutionException failed) {
+                Throwable read = Objects.requireNonNull(failed.getCause());
+                Throwable cause = Objects.requireNonNullElse(read.getCause(), read);
+                throw new IOException("the response was cut off: " + cause.getMessage(), cause);
+            }
         }
     }
 

@@ -3,7 +3,6 @@ package io.caravan.server.cli.client;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.Origin;
@@ -191,13 +190,12 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void requestDescription(byte[] name) {
+    public Reply<Description> requestDescription(byte[] name) {
         connection.send("CARAVAN.EXPORT", name);
+        return () -> description(connection.receive());
     }
 
-    @Override
-    public @Nullable Description description() {
-        Object reply = connection.receive();
+    private static @Nullable Description description(@Nullable Object reply) {
         if (reply == null) {
             return null;
         }
@@ -223,46 +221,30 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void requestValues(byte[] name, Description document) {
+    public Reply<List<Value>> requestValues(byte[] name, Description document) {
         requestPage(connection, name, document.first(), document.count());
+        return () -> {
+            Page page = page(connection.receive());
+            if (page.next() != document.next() || page.id().orElse(-1) != document.id()) {
+                throw ClientException.otherState("the document was trimmed or deleted while it was being read");
+            }
+            return page.values();
+        };
     }
 
     @Override
-    public List<Value> values(Description document) {
-        Page page = page(connection.receive());
-        if (page.next() != document.next() || page.id().orElse(-1) != document.id()) {
-            throw ClientException.otherState("the document was trimmed or deleted while it was being read");
-        }
-        return page.values();
-    }
-
-    @Override
-    public void requestStep(
-            byte[] name,
-            Kind kind,
-            List<Long> numbers,
-            Replaced replaced,
-            Map<String, Object> attributes,
-            List<byte[]> values) {
+    public Reply<Long> requestStep(byte[] name, Step step) {
         List<Object> options = new ArrayList<>();
-        if (replaced != Replaced.NOTHING) {
-            options.add(replaced == Replaced.ANYTHING ? "REPLACE" : "REDIRECT");
+        if (step.replaced() != Replaced.NOTHING) {
+            options.add(step.replaced() == Replaced.ANYTHING ? "REPLACE" : "REDIRECT");
         }
-        attributes.forEach((key, value) -> options.addAll(List.of("ATTRIBUTE", key, Description.encoded(value))));
-        if (kind.takesAttributes() && kind.takesValues()) {
+        step.attributes()
+                .forEach((key, value) -> options.addAll(List.of("ATTRIBUTE", key, Description.encoded(value))));
+        if (step.kind().takesAttributes() && step.kind().takesValues()) {
             options.add("VALUES");
         }
-        connection.send("CARAVAN.IMPORT", name, kind, numbers, options, values);
-    }
-
-    @Override
-    public void taken() {
-        connection.receive();
-    }
-
-    @Override
-    public long begun() {
-        return number(connection.receive());
+        connection.send("CARAVAN.IMPORT", name, step.kind(), step.numbers(), options, step.values());
+        return () -> connection.receive() instanceof Long id ? id : null;
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Set;
+import java.util.function.LongConsumer;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
@@ -19,29 +20,8 @@ public final class Retries {
     /** The HTTP statuses that mean that the server has not executed the request, but may soon execute a retry. */
     private static final Set<Integer> BUSY = Set.of(429, 502, 503, 504);
 
-    private final Pause pause;
+    private final LongConsumer pause;
     private int failures;
-
-    public interface Pause {
-        /** The pause that is used outside tests. */
-        Pause REAL = Thread::sleep;
-
-        void millis(long millis) throws InterruptedException;
-
-        /**
-         * Pauses the calling thread.
-         *
-         * @throws ClientException if the thread is interrupted
-         */
-        default void pause(long millis) {
-            try {
-                millis(millis);
-            } catch (InterruptedException stop) {
-                Thread.currentThread().interrupt();
-                throw ClientException.failed("interrupted", stop);
-            }
-        }
-    }
 
     /** Thrown if the server reports that it is temporarily unavailable. */
     public static final class BusyException extends IOException {
@@ -55,8 +35,19 @@ public final class Retries {
         }
     }
 
-    public Retries(Pause pause) {
+    /** Creates an instance that pauses with this action, which is {@link #sleep} outside tests. */
+    public Retries(LongConsumer pause) {
         this.pause = pause;
+    }
+
+    /** Pauses the calling thread; throws {@link ClientException} if it is interrupted. */
+    public static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw ClientException.failed("interrupted", stop);
+        }
     }
 
     /** Returns the exception for a busy server's response, or null for any other response. */
@@ -114,6 +105,6 @@ public final class Retries {
                             + " s; to continue after that, run the command again",
                     problem);
         }
-        pause.pause(millis);
+        pause.accept(millis);
     }
 }

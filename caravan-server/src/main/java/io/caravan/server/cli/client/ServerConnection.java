@@ -4,33 +4,20 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.config.HostPort;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.ConnectException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 import java.net.Socket;
-import java.net.SocketTimeoutException;
-import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLParameters;
-import javax.net.ssl.SSLSocket;
-import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,26 +30,6 @@ public final class ServerConnection implements AutoCloseable {
     /** The result of {@link #integer} and {@link #array} if the key is not a list. */
     public static final long NO_LIST = Long.MIN_VALUE;
 
-    /** Error prefixes for a document that is not in the state that the command expects. */
-    private static final Set<String> OTHER_STATES =
-            Set.of(("CONFLICT TRIMMED OUTOFRANGE CLOSED GONE FORKED CHANGED NOTFOUND DELETED DIVERGED EXISTS RESTORING"
-                            + " TOOLARGE QUOTA MOVING")
-                    .split(" "));
-
-    private static final Pattern WAIT = Pattern.compile("try again in ([0-9]{1,12}) ms");
-    private static final long DEFAULT_WAIT_MILLIS = 1_000;
-
-    /** The suffix of errors within a transaction. It is not shown, because the user has not started a transaction. */
-    private static final Pattern STEP_OF_TRANSACTION =
-            Pattern.compile(" \\(command [0-9]+ of the transaction, [^()]*\\)$");
-
-    /** The reply of a server that is stopping but has not closed the connection yet. */
-    private static final String STOPPING = "ERR the server is stopping";
-
-    private static final String HOW_TO_LOG_IN =
-            "set the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
-                    + " and the user with --user NAME if the server has several";
-
     /** The maximum wait for a reply. The sum of this wait and the maximum {@code --timeout} fits into an int. */
     private static final int LONGEST_MILLIS = (int) TimeUnit.DAYS.toMillis(24);
 
@@ -73,7 +40,6 @@ public final class ServerConnection implements AutoCloseable {
 
     private static final int MAX_DEPTH = 16;
     private static final byte[] LINE_END = {'\r', '\n'};
-    private static final String NOT_RESP = "the reply is not RESP: ";
     /** The maximum number of bytes that are kept if a byte string exceeds the requested length. */
     private static final int KEPT_BYTES = 64;
 
@@ -84,28 +50,6 @@ public final class ServerConnection implements AutoCloseable {
     private final Socket socket;
     private final InputStream in;
     private final OutputStream out;
-
-    /**
-     * The address of a server, and the login.
-     *
-     * @param redis whether this is a Redis server, which is addressed in RESP 2
-     * @param user the user, or null for the default user
-     * @param password the password, or null if none is given
-     * @param tls the socket factory, or null to connect without TLS
-     */
-    record Endpoint(
-            HostPort address,
-            boolean redis,
-            @Nullable String user,
-            @Nullable String password,
-            int database,
-            @Nullable SSLSocketFactory tls,
-            int timeoutMillis) {
-        @Override
-        public String toString() {
-            return (redis ? "Redis at " : "") + address;
-        }
-    }
 
     /**
      * A byte string in a reply.
@@ -141,7 +85,7 @@ public final class ServerConnection implements AutoCloseable {
     private ServerConnection(Endpoint server, Socket raw) throws IOException {
         this.server = server;
         this.raw = raw;
-        this.socket = secured(raw, server);
+        this.socket = server.secured(raw);
         this.in = new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES);
         this.out = new BufferedOutputStream(socket.getOutputStream(), BUFFER_BYTES);
     }
@@ -154,7 +98,7 @@ public final class ServerConnection implements AutoCloseable {
      */
     static ServerConnection open(Endpoint server) {
         try {
-            Socket socket = connected(server);
+            Socket socket = server.connect();
             boolean open = false;
             try {
                 ServerConnection connection = new ServerConnection(server, socket);
@@ -167,40 +111,8 @@ public final class ServerConnection implements AutoCloseable {
                 }
             }
         } catch (IOException failed) {
-            throw lost(server, failed, server.timeoutMillis());
+            throw server.lost(failed, server.timeoutMillis());
         }
-    }
-
-    /** Connects to the first address of the host that accepts a connection. */
-    private static Socket connected(Endpoint server) throws IOException {
-        IOException problem = new ConnectException("no address");
-        for (InetAddress address : InetAddress.getAllByName(server.address().host())) {
-            Socket socket = new Socket();
-            try {
-                socket.setTcpNoDelay(true);
-                socket.setSoTimeout(server.timeoutMillis());
-                socket.connect(new InetSocketAddress(address, server.address().port()), server.timeoutMillis());
-                return socket;
-            } catch (IOException failed) {
-                socket.close();
-                failed.addSuppressed(problem);
-                problem = failed;
-            }
-        }
-        throw problem;
-    }
-
-    private static Socket secured(Socket socket, Endpoint server) throws IOException {
-        if (server.tls() == null) {
-            return socket;
-        }
-        HostPort address = server.address();
-        SSLSocket secured = (SSLSocket) server.tls().createSocket(socket, address.host(), address.port(), true);
-        SSLParameters parameters = secured.getSSLParameters();
-        parameters.setEndpointIdentificationAlgorithm("HTTPS");
-        secured.setSSLParameters(parameters);
-        secured.startHandshake();
-        return secured;
     }
 
     private void logIn() {
@@ -310,7 +222,7 @@ public final class ServerConnection implements AutoCloseable {
             reply = value(0);
             socket.setSoTimeout(server.timeoutMillis());
         } catch (IOException problem) {
-            throw lost(server, problem, waitMillis);
+            throw server.lost(problem, waitMillis);
         }
         if (reply instanceof RuntimeException problem) {
             throw problem;
@@ -349,7 +261,7 @@ public final class ServerConnection implements AutoCloseable {
                 return NO_LIST;
             }
             if (type != expected) {
-                throw type == '-' ? rejected(line) : unexpected(expected == ':' ? "a number" : "an array");
+                throw type == '-' ? server.rejected(line) : unexpected(expected == ':' ? "a number" : "an array");
             }
             long number = number(line);
             if (number > most) {
@@ -367,7 +279,7 @@ public final class ServerConnection implements AutoCloseable {
             String line = line();
             long length = type == '$' ? number(line) : -1;
             if (length < 0) {
-                throw type == '-' ? rejected(line) : unexpected("a string");
+                throw type == '-' ? server.rejected(line) : unexpected("a string");
             }
             int kept = (int) (length <= maxBytes ? length : Math.min(length, Math.min(KEPT_BYTES, maxBytes)));
             byte[] bytes = exactly(kept);
@@ -389,7 +301,7 @@ public final class ServerConnection implements AutoCloseable {
         String line = line();
         return switch (type) {
             case '+' -> line.getBytes(UTF_8);
-            case '-' -> rejected(line);
+            case '-' -> server.rejected(line);
             case ':' -> number(line);
             case '#' -> line.equals("t");
             case '_' -> null;
@@ -397,7 +309,7 @@ public final class ServerConnection implements AutoCloseable {
             case '=' -> withoutFormat(bytes(number(line)));
             case '*', '>' -> list(number(line), depth);
             case '%' -> map(number(line), depth);
-            default -> throw new ProtocolException(NOT_RESP + type + line);
+            default -> throw new ProtocolException(Endpoint.NOT_RESP + type + line);
         };
     }
 
@@ -504,7 +416,7 @@ public final class ServerConnection implements AutoCloseable {
         try {
             return exchange.run();
         } catch (IOException problem) {
-            throw lost(server, problem, server.timeoutMillis());
+            throw server.lost(problem, server.timeoutMillis());
         }
     }
 
@@ -524,88 +436,5 @@ public final class ServerConnection implements AutoCloseable {
         } catch (IOException alreadyGone) {
             // The connection is closed, as intended.
         }
-    }
-
-    /** Converts a connection failure into an exception whose message states the remedy. */
-    private static LostException lost(Endpoint server, IOException problem, int waitMillis) {
-        return new LostException(message(server, problem, waitMillis), problem);
-    }
-
-    private static String message(Endpoint server, IOException problem, int waitMillis) {
-        String detail = String.valueOf(deepest(problem).getMessage());
-        boolean redis = server.redis();
-        if (problem instanceof UnknownHostException) {
-            return "the host '" + server.address().host() + "' is not known";
-        }
-        if (problem instanceof ConnectException) {
-            return "no server listens at " + server
-                    + (redis
-                            ? ""
-                            : "; start one with 'caravan serve --resp " + server.address()
-                                    + "', or set the address with --server HOST:PORT");
-        }
-        if (problem instanceof SocketTimeoutException) {
-            return server + " has not replied for " + TimeUnit.MILLISECONDS.toSeconds(waitMillis) + " s; "
-                    + (redis ? "" : "is it a Caravan server? ") + "if it is just slow, raise --timeout";
-        }
-        if (problem instanceof SSLException) {
-            return "TLS with " + server + " failed: " + detail + "; does the server use TLS, and does "
-                    + (redis ? "--from-tls-ca" : "--tls-ca") + " name the authority of its certificate?";
-        }
-        if (detail.startsWith(NOT_RESP + "HTTP")) {
-            return server + " speaks HTTP, not RESP; set the RESP address, 127.0.0.1:6380 by default";
-        }
-        if (problem instanceof ProtocolException) {
-            return server + " does not speak RESP: " + detail;
-        }
-        return "the connection to " + server + " was lost: " + detail
-                + (redis ? "; once the server is reachable, run the import again, and it continues" : "");
-    }
-
-    private static Throwable deepest(Throwable problem) {
-        Throwable cause = problem.getCause();
-        return cause == null ? problem : deepest(cause);
-    }
-
-    private RuntimeException rejected(String error) {
-        if (error.equals(STOPPING)) {
-            return new LostException(server + " is stopping", new IOException(error));
-        }
-        if (server.redis()) {
-            return ClientException.failed(server + " rejects the request: " + error
-                    + (error.startsWith("NOAUTH") || error.startsWith("WRONGPASS")
-                            ? "; set the password in the environment variable CARAVAN_FROM_PASSWORD or with"
-                                    + " --from-password-file FILE, and the user in the URL"
-                            : ""));
-        }
-        String text = STEP_OF_TRANSACTION.matcher(error).replaceFirst("");
-        int space = text.indexOf(' ');
-        String prefix = space < 0 ? text : text.substring(0, space);
-        String message = text.substring(space + 1);
-        if (OTHER_STATES.contains(prefix)) {
-            return ClientException.otherState(
-                    prefix.equals("CONFLICT") ? "the next sequence is another one: " + message : message);
-        }
-        return switch (prefix) {
-            case "RELOCATED" -> ClientException.moved(message.substring(message.indexOf(' ') + 1));
-            case "RATELIMITED" -> ClientException.tooFast(message, waitMillis(message));
-            case "MOVED" -> {
-                String leader = message.substring(message.indexOf(' ') + 1);
-                yield ClientException.byFollower(
-                        "another node leads the document's Raft group: send the request there, with --server " + leader,
-                        HostPort.parse(leader));
-            }
-            case "CLUSTERDOWN" -> ClientException.byFollower(message, null);
-            case "NOAUTH" -> ClientException.failed("the server requires a password: " + HOW_TO_LOG_IN);
-            case "WRONGPASS" ->
-                ClientException.failed("the server does not know this user and password: " + HOW_TO_LOG_IN);
-            case "ERR", "ARCHIVE", "BACKUP" -> ClientException.failed(message);
-            default -> ClientException.failed(text);
-        };
-    }
-
-    private static long waitMillis(String rejection) {
-        Matcher wait = WAIT.matcher(rejection);
-        return wait.find() ? Long.parseLong(wait.group(1)) : DEFAULT_WAIT_MILLIS;
     }
 }

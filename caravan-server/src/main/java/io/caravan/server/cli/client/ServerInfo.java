@@ -1,16 +1,15 @@
 package io.caravan.server.cli.client;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.config.HostPort;
-import java.io.IOException;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -19,8 +18,8 @@ import java.util.regex.Pattern;
  * @param sections the statistics of each section, under the names that the server uses; section names are in lower case
  */
 public record ServerInfo(Map<String, Map<String, String>> sections) {
-    private static final String SLOTS = "cluster_slots_";
-    private static final Pattern RESP = Pattern.compile("(?:^|,)resp=([^,]+)");
+    public static final String NODES = "cluster_node_";
+    public static final String SLOTS = "cluster_slots_";
     private static final Pattern NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,9})?");
 
     /** Parses the reply to {@code INFO}: {@code # Section}, then a {@code name:value} line for each statistic. */
@@ -59,17 +58,35 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
      */
     List<HostPort> leaders() {
         List<HostPort> leaders = new ArrayList<>();
-        sections.getOrDefault("cluster", Map.of()).forEach((name, value) -> {
-            if (name.startsWith(SLOTS)) {
-                Matcher resp = RESP.matcher(value);
-                if (!resp.find()) {
-                    throw ClientException.failed("no node leads the slots " + name.substring(SLOTS.length())
-                            + " at the moment: nothing was changed; try again");
-                }
-                leaders.add(HostPort.parse(resp.group(1)));
+        ofCluster(SLOTS).forEach((slots, fields) -> {
+            String resp = fields.get("resp");
+            if (resp == null) {
+                throw ClientException.failed(
+                        "no node leads the slots " + slots + " at the moment: nothing was changed; try again");
             }
+            leaders.add(HostPort.parse(resp));
         });
         return leaders;
+    }
+
+    /**
+     * Returns the fields of the nodes or the slots of the cluster.
+     *
+     * @param prefix {@link #NODES} or {@link #SLOTS}; the names of the result lack it
+     */
+    public Map<String, Map<String, String>> ofCluster(String prefix) {
+        Map<String, Map<String, String>> found = new LinkedHashMap<>();
+        sections.getOrDefault("cluster", Map.of()).forEach((name, value) -> {
+            if (name.startsWith(prefix)) {
+                Map<String, String> fields = new LinkedHashMap<>();
+                Arrays.stream(value.split(","))
+                        .map(field -> field.split("=", 2))
+                        .filter(field -> field.length == 2)
+                        .forEach(field -> fields.put(field[0], field[1]));
+                found.put(name.substring(prefix.length()), fields);
+            }
+        });
+        return found;
     }
 
     /** Returns an integer statistic; empty if it is absent. */
@@ -96,19 +113,15 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
                 : Duration.ZERO;
     }
 
-    /** Writes each section as a field whose value is an object with the section's statistics. */
-    public void write(JsonGenerator json) throws IOException {
-        for (Map.Entry<String, Map<String, String>> section : sections.entrySet()) {
-            json.writeObjectFieldStart(section.getKey());
-            for (Map.Entry<String, String> figure : section.getValue().entrySet()) {
-                json.writeFieldName(figure.getKey());
-                if (NUMBER.matcher(figure.getValue()).matches()) {
-                    json.writeNumber(figure.getValue());
-                } else {
-                    json.writeString(figure.getValue());
-                }
-            }
-            json.writeEndObject();
-        }
+    /** Returns the sections with their statistics, for output as JSON; a statistic is a number or text. */
+    public Map<String, Map<String, Object>> fields() {
+        Map<String, Map<String, Object>> fields = new LinkedHashMap<>();
+        sections.forEach((section, figures) -> {
+            Map<String, Object> values = new LinkedHashMap<>();
+            figures.forEach(
+                    (name, value) -> values.put(name, NUMBER.matcher(value).matches() ? new BigDecimal(value) : value));
+            fields.put(section, values);
+        });
+        return fields;
     }
 }

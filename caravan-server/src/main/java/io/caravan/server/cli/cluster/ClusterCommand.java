@@ -7,6 +7,7 @@ import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.CliCommand.VersionProvider;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
+import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -58,7 +59,7 @@ public final class ClusterCommand {
                 ClusterCommand.requireCluster(connection.info());
                 connection.call("CARAVAN.CLUSTER", "TRANSFER", node);
             }
-            print(output, "node " + node + " leads", fields -> fields.writeStringField("leader", node));
+            output.print("node " + node + " leads", Map.of("leader", node));
         }
     }
 
@@ -87,10 +88,8 @@ public final class ClusterCommand {
                 node = info.text("cluster_node");
                 connection.call("CARAVAN.CLUSTER", "DRAIN", undo ? "OFF" : "ON");
             }
-            print(output, "node " + node + (undo ? " may lead again" : " is drained: it does not lead"), fields -> {
-                fields.writeStringField("node", node);
-                fields.writeBooleanField("drained", !undo);
-            });
+            String line = "node " + node + (undo ? " may lead again" : " is drained: it does not lead");
+            output.print(line, Output.fields("node", node, "drained", !undo));
         }
     }
 }

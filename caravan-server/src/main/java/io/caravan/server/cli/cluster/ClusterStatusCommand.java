@@ -3,9 +3,9 @@ package io.caravan.server.cli.cluster;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -23,29 +23,16 @@ import picocli.CommandLine.Command;
             "  caravan cluster status --server 127.0.0.1:6381",
             "  caravan cluster status --server db2.example:6380 --json"
         })
-final class ClusterStatusCommand extends ClientCommand {
-    private static final String NODE = "cluster_node_";
-    private static final String SLOTS = "cluster_slots_";
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
-    }
-
+final class ClusterStatusCommand extends ClientCommand implements ReadOnly {
     @Override
     protected void run(Output output) throws IOException {
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();
             ClusterCommand.requireCluster(info);
-            Map<String, String> figures = info.sections().getOrDefault("cluster", Map.of());
             if (json()) {
-                output.object(fields -> {
-                    for (Map.Entry<String, String> field : figures.entrySet()) {
-                        if (field.getKey().startsWith("cluster_")) {
-                            fields.writeStringField(field.getKey(), field.getValue());
-                        }
-                    }
-                });
+                Map<String, String> shown = new LinkedHashMap<>(info.sections().getOrDefault("cluster", Map.of()));
+                shown.keySet().removeIf(name -> !name.startsWith("cluster_"));
+                output.object(shown);
                 return;
             }
             String leader = info.text("cluster_leader");
@@ -67,23 +54,17 @@ final class ClusterStatusCommand extends ClientCommand {
                     "HTTP",
                     "entries",
                     "contact"));
-            for (Map.Entry<String, String> field : figures.entrySet()) {
-                if (field.getKey().startsWith(NODE)) {
-                    node(output, field.getKey().substring(NODE.length()), fields(field.getValue()));
-                }
+            for (Map.Entry<String, Map<String, String>> node :
+                    info.ofCluster(ServerInfo.NODES).entrySet()) {
+                node(output, node.getKey(), node.getValue());
             }
-            for (Map.Entry<String, String> field : figures.entrySet()) {
-                if (field.getKey().startsWith(SLOTS) && !field.getKey().endsWith(info.text("cluster_slots"))) {
-                    otherGroup(output, field.getKey().substring(SLOTS.length()), fields(field.getValue()));
+            for (Map.Entry<String, Map<String, String>> group :
+                    info.ofCluster(ServerInfo.SLOTS).entrySet()) {
+                if (!group.getKey().equals(info.text("cluster_slots"))) {
+                    otherGroup(output, group.getKey(), group.getValue());
                 }
             }
         }
-    }
-
-    private static Map<String, String> fields(String line) {
-        Map<String, String> fields = new LinkedHashMap<>();
-        Arrays.stream(line.split(",")).map(field -> field.split("=", 2)).forEach(pair -> fields.put(pair[0], pair[1]));
-        return fields;
     }
 
     private static void otherGroup(Output output, String slots, Map<String, String> fields) throws IOException {

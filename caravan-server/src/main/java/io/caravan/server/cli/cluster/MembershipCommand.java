@@ -19,8 +19,6 @@ import picocli.CommandLine.Parameters;
 
 /** The base class of commands that change a cluster's members. */
 abstract class MembershipCommand extends ClientCommand {
-    private static final String NODE = "cluster_node_";
-
     /** A node that joins a cluster, as described by the cluster file with which the node is started. */
     record Joining(ClusterNode node, SlotRange slots) {
         static Joining read(Path file, String id) throws IOException {
@@ -75,23 +73,14 @@ abstract class MembershipCommand extends ClientCommand {
                 joining.requireGroup(info);
             }
             if (!json()) {
-                int nodes = nodes(info) + more;
+                int nodes = info.ofCluster(ServerInfo.NODES).size() + more;
                 output.line(what + "; " + nodes + " nodes survive the loss of " + Math.max(0, nodes - 1) / 2);
                 output.flush();
             }
             Map<String, ?> reply = connection.callLongRunning("CARAVAN.CLUSTER", words);
-            String[] nodes = String.valueOf(reply.get("nodes")).split(",");
-            print(output, "the cluster has the nodes " + String.join(", ", nodes), fields -> {
-                fields.writeFieldName("nodes");
-                fields.writeArray(nodes, 0, nodes.length);
-            });
+            List<String> nodes = List.of(String.valueOf(reply.get("nodes")).split(","));
+            output.print("the cluster has the nodes " + String.join(", ", nodes), Map.of("nodes", nodes));
         }
-    }
-
-    private static int nodes(ServerInfo info) {
-        return (int) info.sections().getOrDefault("cluster", Map.of()).keySet().stream()
-                .filter(field -> field.startsWith(NODE))
-                .count();
     }
 
     @Command(

@@ -7,6 +7,9 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -28,6 +31,8 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         footerHeading = "%nExamples:%n")
 public abstract class CliCommand implements Callable<Integer> {
+    private static final int LAST_OUTPUT_SECONDS = 2;
+
     @Spec
     private CommandSpec spec;
 
@@ -64,7 +69,7 @@ public abstract class CliCommand implements Callable<Integer> {
     @Override
     public final Integer call() throws IOException {
         boolean done = false;
-        try (Output output = new Output(console.out())) {
+        try (Output output = new Output(console.out(), json())) {
             run(output);
             done = true;
         } catch (Output.ClosedException closed) {
@@ -87,9 +92,12 @@ public abstract class CliCommand implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Whether the command only prints results. Such a command succeeds even if the reader closes the output early. */
+    /** Marks commands that only print results. They succeed even if the reader closes the output early. */
+    public interface ReadOnly {}
+
+    /** Whether the command, with its options, only prints results. */
     protected boolean onlyReads() {
-        return false;
+        return this instanceof ReadOnly;
     }
 
     /** Runs the command. May report an output error as an unchecked exception. */
@@ -108,27 +116,56 @@ public abstract class CliCommand implements Callable<Integer> {
                         mixin instanceof Format format && (format.json || format.output == Output.Format.JSON));
     }
 
-    /** Runs work as {@link UntilSignal} does, with the exit code of this command. */
+    /**
+     * Runs work that stops cleanly on Ctrl-C or SIGTERM: the output is completed, and the process exits with the exit
+     * code of this command, if the work has ended without an exception.
+     *
+     * @param stop ends the work soon; called on another thread
+     */
     protected final void runUntilSignal(Runnable stop, Output.Writing work) throws IOException {
-        UntilSignal.run("caravan-" + spec.name() + "-end", stop, work, () -> exitCode);
-    }
-
-    /** Prints one result, as text or as a JSON object. */
-    protected final void print(Output output, String line, Output.Fields fields) throws IOException {
-        if (json()) {
-            output.object(fields);
-        } else {
-            output.line(line);
+        CountDownLatch done = new CountDownLatch(1);
+        AtomicInteger code = new AtomicInteger(CommandLine.ExitCode.SOFTWARE);
+        Thread hook = new Thread(() -> endProcess(stop, done, code), "caravan-" + spec.name() + "-end");
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            work.write();
+            code.set(exitCode);
+        } finally {
+            done.countDown();
+            removeHook(hook);
         }
     }
 
-    /** Prints one result, as text or as a JSON object with the components of a record or the entries of a map. */
-    protected final void print(Output output, String line, Object fields) throws IOException {
-        if (json()) {
-            output.object(fields);
-        } else {
-            output.line(line);
+    /**
+     * Waits at most this long for the latch that stops the work. Returns whether the latch is open. An interrupt opens
+     * the latch.
+     */
+    public static boolean stopped(CountDownLatch stop, long waitMillis) {
+        try {
+            return stop.await(waitMillis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            stop.countDown();
+            return true;
         }
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException shuttingDown) {
+            // The signal arrived at this moment; the hook ends the process.
+        }
+    }
+
+    private static void endProcess(Runnable stop, CountDownLatch done, AtomicInteger code) {
+        stop.run();
+        try {
+            done.await(LAST_OUTPUT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException unexpected) {
+            Thread.currentThread().interrupt();
+        }
+        Runtime.getRuntime().halt(code.get());
     }
 
     /** Shows the number of processed items on a terminal until the returned object is closed. */

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedOutputStream;
 import java.io.Closeable;
@@ -14,8 +13,10 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Writes results as lines of text, as bytes, or as lines of JSON. Buffers them until {@link #flush}. */
@@ -24,6 +25,7 @@ public final class Output implements Closeable {
 
     private final OutputStream out;
     private final JsonGenerator json;
+    private final boolean asJson;
 
     /** Thrown if the reader has closed the output. */
     public static final class ClosedException extends IOException {
@@ -46,11 +48,6 @@ public final class Output implements Closeable {
         }
     }
 
-    /** Writes the fields of one object. */
-    public interface Fields {
-        void write(JsonGenerator json) throws IOException;
-    }
-
     public interface Writing {
         void write() throws IOException;
     }
@@ -68,13 +65,29 @@ public final class Output implements Closeable {
         }
     }
 
-    public Output(OutputStream to) throws IOException {
+    /**
+     * Creates an output.
+     *
+     * @param asJson whether {@link #print} writes JSON
+     */
+    public Output(OutputStream to, boolean asJson) throws IOException {
+        this.asJson = asJson;
         out = new BufferedOutputStream(new CheckedStream(to), BUFFER_BYTES);
         json = new JsonFactory()
                 .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
                 .disable(JsonGenerator.Feature.FLUSH_PASSED_TO_STREAM)
+                .enable(JsonGenerator.Feature.WRITE_BIGDECIMAL_AS_PLAIN)
                 .createGenerator(out)
                 .setPrettyPrinter(new MinimalPrettyPrinter(""));
+    }
+
+    /** Writes one result, as text or as a JSON object with the entries of a map or the components of a record. */
+    public void print(String text, Object fields) throws IOException {
+        if (asJson) {
+            object(fields);
+        } else {
+            line(text);
+        }
     }
 
     public void line(String text) throws IOException {
@@ -90,25 +103,52 @@ public final class Output implements Closeable {
         out.write(bytes);
     }
 
-    public void object(Fields fields) throws IOException {
-        json.writeStartObject();
-        fields.write(json);
-        json.writeEndObject();
+    /**
+     * Returns the fields of an object, in this order.
+     *
+     * @param parts names, each followed by its value, and records or maps, whose components or entries are added
+     */
+    public static Map<String, @Nullable Object> fields(@Nullable Object... parts) {
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        for (int i = 0; i < parts.length; i++) {
+            if (parts[i] instanceof String name) {
+                i++;
+                fields.put(name, parts[i]);
+            } else {
+                entries(Objects.requireNonNull(parts[i]))
+                        .forEach((name, value) -> fields.put(String.valueOf(name), value));
+            }
+        }
+        return fields;
+    }
+
+    private static Map<?, ?> entries(Object fields) {
+        return fields instanceof Map<?, ?> map ? map : Mapper.JSON.convertValue(fields, LinkedHashMap.class);
+    }
+
+    /** Writes the entries of a map, or the components of a record, as one object. */
+    public void object(Object fields) throws IOException {
+        write(entries(fields));
         json.flush();
         out.write('\n');
     }
 
-    /** Writes the components of a record, or the entries of a map, as one object. */
-    public void object(Object value) throws IOException {
-        Mapper.JSON.writeValue(json, value);
-        out.write('\n');
-    }
-
-    /** Writes the components of a record, or the entries of a map, as fields of the current object. */
-    public static void fields(JsonGenerator json, Object value) throws IOException {
-        for (Map.Entry<String, JsonNode> field : Mapper.JSON.valueToTree(value).properties()) {
-            json.writeFieldName(field.getKey());
-            Mapper.JSON.writeTree(json, field.getValue());
+    private void write(@Nullable Object value) throws IOException {
+        if (value instanceof Record || value instanceof Map) {
+            json.writeStartObject();
+            for (Map.Entry<?, ?> field : entries(value).entrySet()) {
+                json.writeFieldName(String.valueOf(field.getKey()));
+                write(field.getValue());
+            }
+            json.writeEndObject();
+        } else if (value instanceof Iterable<?> elements) {
+            json.writeStartArray();
+            for (Object element : elements) {
+                write(element);
+            }
+            json.writeEndArray();
+        } else {
+            json.writeObject(value);
         }
     }
 
@@ -117,15 +157,10 @@ public final class Output implements Closeable {
         static final ObjectMapper JSON = new ObjectMapper();
     }
 
-    /** Writes bytes as a text field or, if they are not valid UTF-8, as another field in Base64. */
-    public static void textOrBase64(JsonGenerator json, String textField, String base64Field, byte[] bytes)
-            throws IOException {
+    /** Returns a field with bytes as text or, if they are not valid UTF-8, another field with them in Base64. */
+    public static Map<String, Object> textOrBase64(String textField, String base64Field, byte[] bytes) {
         String text = decode(bytes);
-        if (text != null) {
-            json.writeStringField(textField, text);
-        } else {
-            json.writeBinaryField(base64Field, bytes);
-        }
+        return text == null ? Map.of(base64Field, bytes) : Map.of(textField, text);
     }
 
     private static @Nullable String decode(byte[] bytes) {

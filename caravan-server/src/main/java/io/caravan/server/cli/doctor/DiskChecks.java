@@ -9,6 +9,7 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -236,7 +237,7 @@ public final class DiskChecks {
      * are mounted on this mount point, the last one is effective.
      */
     private Optional<Mount> mount(Path real) throws IOException {
-        return SystemFiles.read(root.resolve(MOUNTS))
+        return MachineChecks.systemFile(root.resolve(MOUNTS))
                 .lines()
                 .map(Mount::parse)
                 .flatMap(Optional::stream)
@@ -286,7 +287,7 @@ public final class DiskChecks {
                     .filter(Files::isReadable)
                     .findFirst()
                     .orElseThrow(() -> new IOException("no queue"));
-            return cache(SystemFiles.read(file).strip());
+            return cache(MachineChecks.systemFile(file).strip());
         } catch (IOException unreadable) {
             return Finding.unknown(CACHE, "this system does not report it for the disk, or there is no disk");
         }
@@ -305,5 +306,35 @@ public final class DiskChecks {
                         "if the disk has a cache: echo 'write back' into queue/write_cache below /sys/block");
             default -> Finding.unknown(CACHE, "the kernel reports neither write back nor write through");
         };
+    }
+
+    /** Returns the findings about which users may read the store's directory and the files with secrets. */
+    public static List<Finding> access(Path directory, List<Path> secrets) {
+        List<Finding> findings = new ArrayList<>();
+        if (Files.exists(directory)) {
+            findings.add(permissions("store", directory, "chmod 700 " + directory));
+        } else {
+            findings.add(Finding.ok("store", directory + " does not exist yet; the server creates it"));
+        }
+        secrets.forEach(file -> findings.add(permissions("secret", file, "chmod 600 " + file)));
+        return findings;
+    }
+
+    private static Finding permissions(String subject, Path file, String change) {
+        try {
+            if (!Files.isReadable(file)) {
+                return Finding.bad(
+                        subject,
+                        file + " does not exist, or this user may not read it",
+                        "give it to the user who runs the server");
+            }
+            Set<PosixFilePermission> allowed = Files.getPosixFilePermissions(file);
+            String found = file + " belongs to " + Files.getOwner(file);
+            return allowed.contains(PosixFilePermission.OTHERS_READ)
+                    ? Finding.warning(subject, found + "; every user of this machine can read it", change)
+                    : Finding.ok(subject, found + ", and no other user can read it");
+        } catch (IOException | UnsupportedOperationException unreadable) {
+            return Finding.unknown(subject, file + ": its permissions cannot be read: " + unreadable);
+        }
     }
 }

@@ -1,9 +1,11 @@
 package io.caravan.server.cli.doctor;
 
 import static io.caravan.server.cli.common.Figures.size;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.server.cli.doctor.Finding.Grade;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,8 +14,12 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Checks this machine's limits, memory, and JVM, as far as Linux reports them in {@code /proc} and {@code /sys}. */
-public final class MachineChecks {
+/**
+ * Checks this machine's limits, memory, and JVM, as far as Linux reports them in {@code /proc} and {@code /sys}.
+ *
+ * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
+ */
+public record MachineChecks(Path root) {
     /** The number of open files that are reserved for the store, the archive, and the JVM. */
     private static final int FILES_OF_ITS_OWN = 1024;
 
@@ -31,16 +37,7 @@ public final class MachineChecks {
     private static final long RING_BYTES = 8L << 20;
     private static final String LIMITS = "proc/self/limits";
 
-    private final Path root;
-
-    /**
-     * Creates checks for a machine.
-     *
-     * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
-     */
-    public MachineChecks(Path root) {
-        this.root = root;
-    }
+    private static final int MOST_BYTES = 1 << 20;
 
     /** Returns all findings; {@code connections} is the maximum number of concurrent connections. */
     public List<Finding> run(long connections) {
@@ -56,7 +53,7 @@ public final class MachineChecks {
 
     private Finding read(String subject, String file, Function<String, Finding> judge) {
         try {
-            return judge.apply(SystemFiles.read(root.resolve(file)));
+            return judge.apply(systemFile(root.resolve(file)));
         } catch (IOException notThere) {
             return Finding.unknown(subject, "this system does not report it in /" + file);
         }
@@ -68,7 +65,7 @@ public final class MachineChecks {
      */
     public long openFiles() {
         try {
-            Matcher line = OPEN_FILES.matcher(SystemFiles.read(root.resolve(LIMITS)));
+            Matcher line = OPEN_FILES.matcher(systemFile(root.resolve(LIMITS)));
             return line.find() && !line.group(1).equals("unlimited") ? Long.parseLong(line.group(1)) : Long.MAX_VALUE;
         } catch (IOException notThere) {
             return Long.MAX_VALUE;
@@ -183,5 +180,16 @@ public final class MachineChecks {
         String options = String.join(
                 " ", JvmOptions.shown(ManagementFactory.getRuntimeMXBean().getInputArguments()));
         return Finding.ok("Java", Runtime.version() + (options.isEmpty() ? "" : " with " + options));
+    }
+
+    /**
+     * Reads the first {@value #MOST_BYTES} bytes of a file under {@code /proc} or {@code /sys}, in large reads. The
+     * kernel reports a length of 0 for these files, so {@link Files#readString} would read one byte first, after which
+     * files in {@code /proc/sys} return nothing more.
+     */
+    public static String systemFile(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return new String(in.readNBytes(MOST_BYTES), UTF_8);
+        }
     }
 }

@@ -1,15 +1,18 @@
 package io.caravan.server.cli.document;
 
 import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.RespDocumentClient.Sequences;
+import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.cli.document.BatchAppend.Appended;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +37,11 @@ import picocli.CommandLine.Parameters;
             "  journalctl --follow | caravan append logs/today --lines"
         })
 public final class AppendCommand extends ClientCommand {
+    /** The maximum number of value bytes in a request with several values; every server accepts such a request. */
+    private static final int BATCH_BYTES = 1024 * 1024;
+
+    private static final int BATCH_VALUES = 4096;
+
     @Parameters(index = "0", paramLabel = "NAME", description = "The document.")
     private String name;
 
@@ -56,22 +64,30 @@ public final class AppendCommand extends ClientCommand {
                     + " other values follow it directly.")
     private @Nullable Long ifSequence;
 
+    /** The values that have been read and not sent yet. */
+    private final List<byte[]> batch = new ArrayList<>();
+
+    private int batchBytes;
+    /** The required sequence of the next value, if one is given. */
+    private OptionalLong expected = OptionalLong.empty();
+
+    private long first;
+    private long next;
+    private long values;
+
     @Override
     protected void run(Output output) throws IOException {
         check(words.isEmpty() || file == null, "VALUE and --file exclude each other");
         check(words.isEmpty() || !lines, "VALUE and --lines exclude each other");
         atLeast(0, ifSequence, "--if-sequence", 0);
-        OptionalLong expected = ifSequence == null ? OptionalLong.empty() : OptionalLong.of(ifSequence);
+        expected = ifSequence == null ? OptionalLong.empty() : OptionalLong.of(ifSequence);
         try (RespDocumentClient documents = documents();
                 Progress progress = countProgress("values");
                 InputStream in = input()) {
-            BatchAppend append = new BatchAppend(documents, bytes(name), expected, progress);
-            Appended appended = append.all(source(in, append));
-            print(output, "first " + appended.first() + ", next " + appended.next(), fields -> {
-                fields.writeNumberField("first", appended.first());
-                fields.writeNumberField("next", appended.next());
-                fields.writeNumberField("values", appended.values());
-            });
+            Runnable send = () -> sendBatch(documents, progress);
+            append(source(in, send), send);
+            output.print(
+                    "first " + first + ", next " + next, Output.fields("first", first, "next", next, "values", values));
         }
     }
 
@@ -85,12 +101,12 @@ public final class AppendCommand extends ClientCommand {
                 };
     }
 
-    private ValueSource source(InputStream in, BatchAppend append) throws IOException {
+    private ValueSource source(InputStream in, Runnable beforeWait) throws IOException {
         if (!words.isEmpty()) {
             return ValueSource.of(words.stream().map(ClientCommand::bytes).toList());
         }
         if (lines) {
-            return ValueSource.lines(in, append::sendBatch);
+            return ValueSource.lines(in, beforeWait);
         }
         byte[] value = ValueSource.whole(in);
         // The input may be empty because a command before a pipe has failed.
@@ -98,5 +114,56 @@ public final class AppendCommand extends ClientCommand {
                 value.length > 0 || file != null,
                 "the standard input is empty, so nothing is appended; give an empty value as ''");
         return ValueSource.of(List.of(value));
+    }
+
+    /**
+     * Appends all values from a source, in requests of bounded size, each sent after the values of the previous one are
+     * durable. The exceptions state the number of appended values.
+     *
+     * @param send sends the values that have been read so far
+     */
+    private void append(ValueSource source, Runnable send) throws IOException {
+        try {
+            for (byte[] value = source.next(); value != null; value = source.next()) {
+                if (batchBytes + value.length > BATCH_BYTES || batch.size() == BATCH_VALUES) {
+                    send.run();
+                }
+                batch.add(value);
+                batchBytes += value.length;
+            }
+            send.run();
+        } catch (ClientException rejected) {
+            throw values == 0 ? rejected : rejected.with("; " + done());
+        } catch (ServerConnection.LostException lost) {
+            throw ClientException.failed(
+                    lost.getMessage() + "; " + done() + ", and the " + batch.size()
+                            + " after them may or may not have been",
+                    lost);
+        }
+        if (values == 0) {
+            throw ClientException.failed("there is nothing to append: the input has no lines");
+        }
+    }
+
+    private String done() {
+        return values + " values were appended" + (values == 0 ? "" : ", the last one as sequence " + (next - 1));
+    }
+
+    private void sendBatch(RespDocumentClient documents, Progress progress) {
+        if (batch.isEmpty()) {
+            return;
+        }
+        Sequences appended = documents.append(bytes(name), batch, expected);
+        if (values == 0) {
+            first = appended.first();
+        }
+        next = appended.next();
+        values += batch.size();
+        if (expected.isPresent()) {
+            expected = OptionalLong.of(next);
+        }
+        progress.add(batch.size(), batchBytes);
+        batch.clear();
+        batchBytes = 0;
     }
 }

@@ -9,7 +9,7 @@ import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.RespDocumentClient.Page;
 import io.caravan.server.cli.client.ServerConnection;
-import io.caravan.server.cli.common.UntilSignal;
+import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import java.io.Flushable;
 import java.io.IOException;
@@ -90,7 +90,7 @@ final class Follower {
             } catch (ServerConnection.LostException problem) {
                 retry(problem, null, output);
             } catch (ClientException rejected) {
-                if (!rejected.isByFollower()) {
+                if (rejected.kind() != ClientException.Kind.NOT_LEADER) {
                     throw rejected;
                 }
                 retry(rejected, rejected.leader(), output);
@@ -112,7 +112,7 @@ final class Follower {
             lost = true;
             messages.accept(problem.getMessage() + "; trying again");
         }
-        UntilSignal.stopped(stop, pauseMillis);
+        CliCommand.stopped(stop, pauseMillis);
         pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
     }
 

@@ -5,6 +5,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
@@ -28,7 +29,7 @@ import picocli.CommandLine.Parameters;
             "  caravan get letters/1 --from 1000 --count 10 --output json",
             "  caravan get pictures --from 7 --count 1 --raw > picture.png"
         })
-public final class GetCommand extends ClientCommand {
+public final class GetCommand extends ClientCommand implements ReadOnly {
     @Parameters(paramLabel = "NAME", description = "The document.")
     private String name;
 
@@ -43,11 +44,6 @@ public final class GetCommand extends ClientCommand {
 
     @Mixin
     private ValuePrinter printer;
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
-    }
 
     @Override
     protected void run(Output output) throws IOException {
@@ -88,10 +84,8 @@ public final class GetCommand extends ClientCommand {
 
         void print(Value value, boolean json, Output output) throws IOException {
             if (json) {
-                output.object(fields -> {
-                    fields.writeNumberField("sequence", value.sequence());
-                    Output.textOrBase64(fields, "value", "base64", value.bytes());
-                });
+                output.object(Output.fields(
+                        "sequence", value.sequence(), Output.textOrBase64("value", "base64", value.bytes())));
             } else if (raw) {
                 output.bytes(value.bytes());
             } else {

@@ -4,6 +4,7 @@ import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,7 @@ import picocli.CommandLine.Option;
                 + " cluster with several Raft groups, lists the documents of all groups. Documents that are created"
                 + " or deleted while the command runs may be missing.",
         footer = {"  caravan ls", "  caravan ls --match 'letters/*' --limit 20", "  caravan ls --output json"})
-public final class ListCommand extends ClientCommand {
+public final class ListCommand extends ClientCommand implements ReadOnly {
     @Option(
             names = "--match",
             paramLabel = "GLOB",
@@ -28,11 +29,6 @@ public final class ListCommand extends ClientCommand {
     private @Nullable Long limit;
 
     private long left;
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
-    }
 
     @Override
     protected void run(Output output) throws IOException {
@@ -55,7 +51,7 @@ public final class ListCommand extends ClientCommand {
 
     private void print(byte[] name, Output output) throws IOException {
         if (json()) {
-            output.object(fields -> Output.textOrBase64(fields, "name", "base64", name));
+            output.object(Output.textOrBase64("name", "base64", name));
         } else {
             output.line(name);
         }

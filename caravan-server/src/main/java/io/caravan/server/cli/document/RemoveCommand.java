@@ -6,6 +6,7 @@ import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -32,7 +33,7 @@ public final class RemoveCommand extends ClientCommand {
             if (deleted > 0) {
                 documents.delete(names.stream().map(ClientCommand::bytes).toList());
             }
-            print(output, "deleted " + deleted, fields -> fields.writeNumberField("deleted", deleted));
+            output.print("deleted " + deleted, Map.of("deleted", deleted));
             if (!missing.isEmpty()) {
                 throw ClientException.otherState("there is no document "
                         + missing.stream().map(name -> "'" + name + "'").collect(Collectors.joining(", ")));

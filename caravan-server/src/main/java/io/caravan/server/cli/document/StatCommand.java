@@ -7,9 +7,12 @@ import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -26,8 +29,7 @@ import picocli.CommandLine.Parameters;
                     + " one field for each section, with all statistics."
         },
         footer = {"  caravan stat", "  caravan stat --all", "  caravan stat letters/1 --output json"})
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
-public final class StatCommand extends ClientCommand {
+public final class StatCommand extends ClientCommand implements ReadOnly {
     /** The time over which rates are measured. */
     private static final long RATE_MILLIS = 1_000;
 
@@ -38,11 +40,6 @@ public final class StatCommand extends ClientCommand {
             names = "--all",
             description = "Print all statistics of the server, section by section, as INFO returns them.")
     private boolean all;
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
-    }
 
     @Override
     protected void run(Output output) throws IOException {
@@ -61,25 +58,16 @@ public final class StatCommand extends ClientCommand {
         if (info == null) {
             throw ClientException.missing(wanted);
         }
-        if (json()) {
-            output.object(fields -> {
-                fields.writeStringField("name", wanted);
-                for (Map.Entry<String, @Nullable Object> entry : info.entrySet()) {
-                    fields.writeObjectField(entry.getKey(), entry.getValue());
-                }
-            });
-            return;
-        }
-        for (Map.Entry<String, @Nullable Object> entry : info.entrySet()) {
-            Object value = entry.getValue();
-            output.line(entry.getKey() + ": " + (value == null ? "none" : value));
-        }
+        String text = info.entrySet().stream()
+                .map(field -> field.getKey() + ": " + Objects.requireNonNullElse(field.getValue(), "none"))
+                .collect(Collectors.joining("\n"));
+        output.print(text, Output.fields("name", wanted, info));
     }
 
     private void printServer(ServerConnection server, Output output) throws IOException {
         String status = server.text("INFO");
         if (json()) {
-            output.object(ServerInfo.parse(status)::write);
+            output.object(ServerInfo.parse(status).fields());
         } else if (all) {
             for (String line : (Iterable<String>) status.lines()::iterator) {
                 output.line(line.startsWith("#") ? line : line.replaceFirst(":", ": "));
@@ -91,7 +79,7 @@ public final class StatCommand extends ClientCommand {
 
     private static void printSummary(ServerInfo before, ServerConnection server, Output output) throws IOException {
         long startNanos = System.nanoTime();
-        Retries.Pause.REAL.pause(RATE_MILLIS);
+        Retries.sleep(RATE_MILLIS);
         ServerInfo after = server.info();
         double seconds = (System.nanoTime() - startNanos) / 1e9;
         for (String line : new ServerSummary(after).lines(before, seconds)) {

@@ -1,6 +1,7 @@
 package io.caravan.server.cli.document;
 
 import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.document.GetCommand.ValuePrinter;
 import java.io.IOException;
@@ -26,7 +27,7 @@ import picocli.CommandLine.Parameters;
             "  caravan tail letters/1 --from 0 --output json",
             "  caravan tail logs/today --from now --count 1"
         })
-public final class TailCommand extends ClientCommand {
+public final class TailCommand extends ClientCommand implements ReadOnly {
     @Parameters(paramLabel = "NAME", description = "The document.")
     private String name;
 
@@ -56,11 +57,6 @@ public final class TailCommand extends ClientCommand {
             }
             return OptionalLong.of(Long.parseLong(text));
         }
-    }
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -44,7 +45,7 @@ public final class TrimCommand extends ClientCommand {
             long first = documents
                     .trim(bytes(name), extent.to != null ? to : allBut(keep, documents))
                     .orElseThrow(() -> ClientException.missing(name));
-            print(output, "first " + first, fields -> fields.writeNumberField("first", first));
+            output.print("first " + first, Map.of("first", first));
         }
     }
 

@@ -2,9 +2,9 @@ package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ConnectionOptions.SourceServer;
+import io.caravan.server.cli.client.ConnectionOptions.TargetServer;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.SourceServer;
-import io.caravan.server.cli.client.TargetServer;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.Importer.Existing;
@@ -35,7 +35,6 @@ import picocli.CommandLine.Parameters;
             "  caravan copy --prefix letters/ --to other.example:6380 --follow",
             "  caravan copy --prefix letters/ --to https://other.example:4437 --to-password-file secret"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class CopyCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
     private @Nullable String name;
@@ -80,20 +79,18 @@ public final class CopyCommand extends ClientCommand {
     }
 
     private void follow(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
         try (ServerPair servers = new ServerPair(
                 () -> source.documents(connectionOptions),
                 () -> other.documents(connectionOptions),
                 this::printMessage)) {
-            DocumentFollower follower =
-                    new DocumentFollower(servers, existing, false, retries, one, all, this::printMessage);
+            DocumentFollower follower = new DocumentFollower(servers, existing, false, one, all, this::printMessage);
             Output.Writing work = () -> {
                 try (Progress progress = showProgress(follower::progress)) {
                     follower.follow();
                 }
-                print(output, follower.line(), follower::write);
+                output.print(follower.line(), follower.fields());
                 output.flush();
                 setIncomplete(follower.rejected() > 0);
             };
@@ -118,7 +115,9 @@ public final class CopyCommand extends ClientCommand {
             exporter.failures().forEach(this::printMessage);
             setIncomplete(
                     totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty());
-            print(output, "copied " + totals.transferred("document") + totals.others(), totals::writeAll);
+            output.print(
+                    "copied " + totals.transferred("document") + totals.others(),
+                    Output.fields(totals.fields(), totals.otherFields()));
         }
     }
 }

@@ -2,13 +2,14 @@ package io.caravan.server.cli.migration;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Names;
+import io.caravan.server.cli.client.DocumentClient.Reply;
 import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.DocumentSync.RejectedException;
 import io.caravan.server.cli.migration.Importer.Existing;
@@ -72,13 +73,12 @@ final class DocumentFollower {
             ServerPair servers,
             Existing existing,
             boolean returns,
-            RateLimitRetries retries,
             byte @Nullable [] name,
             byte[] prefix,
             Consumer<String> messages) {
         this.servers = servers;
+        this.retries = new RateLimitRetries(messages);
         this.sync = new DocumentSync(existing, returns, retries);
-        this.retries = retries;
         this.existing = existing;
         this.name = name;
         this.prefix = prefix;
@@ -185,13 +185,14 @@ final class DocumentFollower {
 
     private void check(List<byte[]> names, Set<DocumentName> unseen) throws IOException {
         DocumentClient source = servers.source();
-        names.forEach(source::requestDescription);
+        List<Reply<Description>> replies =
+                names.stream().map(source::requestDescription).toList();
         Map<DocumentName, @Nullable Description> changed = new HashMap<>();
-        for (byte[] each : names) {
-            DocumentName document = DocumentName.of(each);
+        for (int i = 0; i < names.size(); i++) {
+            DocumentName document = DocumentName.of(names.get(i));
             unseen.remove(document);
             try {
-                Description now = source.description();
+                Description now = replies.get(i).receive();
                 if (!sync.isUpToDate(document, now)) {
                     changed.put(document, now);
                 }
@@ -212,7 +213,7 @@ final class DocumentFollower {
      * checks it again.
      */
     private void handleInvisible(DocumentName document, ClientException why) {
-        if (why.isMoved()) {
+        if (why.kind() == ClientException.Kind.MOVED) {
             sync.forget(document);
             messages.accept(why.getMessage() + "; the command stops following it");
             moved = name != null;
@@ -284,11 +285,12 @@ final class DocumentFollower {
                 + TransferTotals.some(rejected.size(), "rejected");
     }
 
-    void write(JsonGenerator json) throws IOException {
-        json.writeNumberField("documents", documents);
-        json.writeNumberField("values", sync.values());
-        json.writeNumberField("bytes", sync.bytes());
-        json.writeNumberField("behind", missing);
-        json.writeNumberField("rejected", rejected.size());
+    Map<String, ?> fields() {
+        return Output.fields(
+                "documents", documents,
+                "values", sync.values(),
+                "bytes", sync.bytes(),
+                "behind", missing,
+                "rejected", rejected.size());
     }
 }

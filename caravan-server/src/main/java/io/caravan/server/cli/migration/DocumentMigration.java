@@ -2,15 +2,16 @@ package io.caravan.server.cli.migration;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.DocumentSync.RejectedException;
 import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -168,7 +169,7 @@ final class DocumentMigration {
 
     private void handleRejection(DocumentName name, ClientException rejection) {
         String why = String.valueOf(rejection.getMessage());
-        if (rejection.isMoved() && why.endsWith("has been moved to " + to)) {
+        if (rejection.kind() == ClientException.Kind.MOVED && why.endsWith("has been moved to " + to)) {
             // This run may have moved the document, and lost the reply.
             already++;
             follower.accept(name);
@@ -244,9 +245,7 @@ final class DocumentMigration {
                 + TransferTotals.some(follower.rejected(), "rejected");
     }
 
-    void write(JsonGenerator json) throws IOException {
-        json.writeNumberField("moved", moved);
-        json.writeNumberField("already", already);
-        json.writeNumberField("rejected", follower.rejected());
+    Map<String, ?> fields() {
+        return Output.fields("moved", moved, "already", already, "rejected", follower.rejected());
     }
 }

@@ -4,6 +4,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.migration.Importer.Chunk;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.document.ImportStep.Replaced;
 import java.io.IOException;
@@ -146,7 +147,7 @@ final class DocumentSync {
             target.descriptionOf(name.toBytes());
             return false;
         } catch (ClientException notVisible) {
-            return notVisible.ofDocument().isMoved() && returns;
+            return notVisible.ofDocument().kind() == ClientException.Kind.MOVED && returns;
         }
     }
 
@@ -159,8 +160,7 @@ final class DocumentSync {
      */
     boolean hasAll(ServerPair servers, DocumentName name, boolean found) throws IOException {
         Description here = servers.source().descriptionOf(name.toBytes());
-        servers.target().requestDescription(name.toBytes());
-        Description there = servers.target().visible();
+        Description there = DocumentClient.visible(servers.target().requestDescription(name.toBytes()));
         if (here == null || there == null || there.next() < here.next()) {
             return false;
         }
@@ -223,7 +223,7 @@ final class DocumentSync {
                 there = target.descriptionOf(raw);
             } catch (ClientException notVisible) {
                 // The document was moved, or is incomplete.
-                if (notVisible.ofDocument().isMoved()) {
+                if (notVisible.ofDocument().kind() == ClientException.Kind.MOVED) {
                     if (returns && !fenced) {
                         return;
                     }
@@ -245,8 +245,7 @@ final class DocumentSync {
         }
 
         private void delete(Copy copy) {
-            target.requestDescription(raw);
-            Description there = target.visible();
+            Description there = DocumentClient.visible(target.requestDescription(raw));
             if (there != null && there.id() == copy.targetId()) {
                 requireUnchanged(copy, there, "deleted");
                 target.delete(raw, copy.targetId());

@@ -8,6 +8,7 @@ import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.ExportFile.Compression;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
@@ -33,7 +34,6 @@ import picocli.CommandLine.Parameters;
             "  caravan export --prefix letters/ --out letters.ndjson.gz --resume",
             "  caravan export letters/1 | grep '\"type\":\"value\"'"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ExportCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
     private @Nullable String name;
@@ -86,10 +86,7 @@ public final class ExportCommand extends ClientCommand {
             made.finish(writer);
             TransferTotals totals = writer.totals();
             String line = "exported " + totals.transferred("document") + " to " + to;
-            print(output, DocumentName.printable(line), fields -> {
-                totals.write(fields);
-                fields.writeStringField("file", to.toString());
-            });
+            output.print(DocumentName.printable(line), Output.fields(totals.fields(), "file", to.toString()));
         }
     }
 

@@ -46,7 +46,7 @@ final class ExportReader {
     private long next;
     private boolean begun;
 
-    /** Creates a reader of a stream that {@link Compression#decompressed} has decompressed. */
+    /** Creates a reader of a stream that {@link ExportFile.Compression#decompressed} has decompressed. */
     ExportReader(InputStream in, Progress progress) throws IOException {
         this.json = JSON.createParser(in);
         this.progress = progress;

@@ -26,44 +26,31 @@ final class ExportWriter implements DocumentReceiver {
     /** Creates a writer, and writes the first line. */
     ExportWriter(OutputStream out) throws IOException {
         this.out = out;
-        this.lines = new Output(out);
-        line("export", json -> {
-            json.writeStringField("format", FORMAT);
-            json.writeNumberField("version", VERSION);
-        });
-    }
-
-    private void line(String type, Output.Fields fields) throws IOException {
-        lines.object(json -> {
-            json.writeStringField("type", type);
-            fields.write(json);
-        });
+        this.lines = new Output(out, true);
+        lines.object(Output.fields("type", "export", "format", FORMAT, "version", VERSION));
     }
 
     @Override
     public void begin(byte[] begun, Description document) throws IOException {
         name = begun;
         sum = new DocumentChecksum(begun, document);
-        line("document", json -> {
-            Output.textOrBase64(json, "name", "nameBase64", begun);
-            json.writeNumberField("first", document.first());
-            json.writeNumberField("next", document.next());
-            json.writeObjectFieldStart("attributes");
-            for (Map.Entry<String, Object> attribute :
-                    PortableAttributes.asJson(document.attributes()).entrySet()) {
-                json.writeObjectField(attribute.getKey(), attribute.getValue());
-            }
-            json.writeEndObject();
-        });
+        lines.object(Output.fields(
+                "type",
+                "document",
+                Output.textOrBase64("name", "nameBase64", begun),
+                "first",
+                document.first(),
+                "next",
+                document.next(),
+                "attributes",
+                PortableAttributes.asJson(document.attributes())));
     }
 
     @Override
     public void value(long sequence, byte[] value) throws IOException {
         Objects.requireNonNull(sum).value(value);
-        line("value", json -> {
-            json.writeNumberField("sequence", sequence);
-            Output.textOrBase64(json, "value", "valueBase64", value);
-        });
+        Map<String, ?> text = Output.textOrBase64("value", "valueBase64", value);
+        lines.object(Output.fields("type", "value", "sequence", sequence, text));
     }
 
     @Override
@@ -73,16 +60,13 @@ final class ExportWriter implements DocumentReceiver {
         if (names != null) {
             names.add(DocumentName.of(name));
         }
-        line("documentEnd", json -> {
-            json.writeNumberField("count", whole.count());
-            json.writeNumberField("bytes", whole.bytes());
-            json.writeStringField("crc32c", whole.crc32c());
-        });
+        lines.object(Output.fields(
+                "type", "documentEnd", "count", whole.count(), "bytes", whole.bytes(), "crc32c", whole.crc32c()));
     }
 
     @Override
     public void abandon() throws IOException {
-        line("void", json -> {});
+        lines.object(Map.of("type", "void"));
     }
 
     /** Starts to add the names of complete documents to a set, or stops if the set is null. */
@@ -101,10 +85,7 @@ final class ExportWriter implements DocumentReceiver {
 
     /** Writes and flushes the last line. A file without this line counts as truncated. */
     void finish() throws IOException {
-        line("end", json -> {
-            totals.write(json);
-            json.writeStringField("crc32c", totals.crc32c());
-        });
+        lines.object(Output.fields("type", "end", totals.fields(), "crc32c", totals.crc32c()));
         flush();
     }
 }

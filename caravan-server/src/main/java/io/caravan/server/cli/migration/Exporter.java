@@ -5,11 +5,13 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Names;
+import io.caravan.server.cli.client.DocumentClient.Reply;
 import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -64,12 +66,13 @@ final class Exporter {
     }
 
     private void some(List<byte[]> names) throws IOException {
-        names.forEach(source::requestDescription);
+        List<Reply<Description>> replies =
+                names.stream().map(source::requestDescription).toList();
         List<Described> described = new ArrayList<>();
-        for (byte[] name : names) {
-            Description document = source.visible();
+        for (int i = 0; i < names.size(); i++) {
+            Description document = DocumentClient.visible(replies.get(i));
             if (document != null) {
-                described.add(new Described(name, document));
+                described.add(new Described(names.get(i), document));
             }
         }
         List<Described> ahead = new ArrayList<>();
@@ -100,15 +103,16 @@ final class Exporter {
 
     /** Exports short documents; adds those that change in the meantime to {@code later}. */
     private void readAtOnce(List<Described> wanted, List<byte[]> later) throws IOException {
+        List<Reply<List<Value>>> replies = new ArrayList<>();
         for (Described next : wanted) {
-            if (next.document().count() > 0) {
-                source.requestValues(next.name(), next.document());
-            }
+            boolean empty = next.document().count() == 0;
+            replies.add(empty ? List::of : source.requestValues(next.name(), next.document()));
         }
-        for (Described next : wanted) {
+        for (int i = 0; i < wanted.size(); i++) {
+            Described next = wanted.get(i);
             List<Value> values;
             try {
-                values = next.document().count() > 0 ? source.values(next.document()) : List.of();
+                values = Objects.requireNonNull(replies.get(i).receive());
             } catch (ClientException changed) {
                 changed.ofDocument();
                 later.add(next.name());
@@ -136,8 +140,7 @@ final class Exporter {
     boolean one(byte[] name) throws IOException {
         String why = "";
         for (int i = 0; i < TRIES; i++) {
-            source.requestDescription(name);
-            Description document = source.visible();
+            Description document = DocumentClient.visible(source.requestDescription(name));
             if (document == null) {
                 return false;
             }

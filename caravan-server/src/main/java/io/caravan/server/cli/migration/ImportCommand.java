@@ -1,11 +1,12 @@
 package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ConnectionOptions.SourceLogin;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.RespDocumentClient;
-import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.ExportFile.Compression;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import java.io.BufferedReader;
@@ -46,7 +47,6 @@ import picocli.CommandLine.Parameters;
             "  caravan import letters.ndjson.gz --resume --json",
             "  gunzip -c letters.ndjson.gz | caravan import --existing skip"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ImportCommand extends ClientCommand {
     private static final Path STANDARD_INPUT = Path.of("-");
 
@@ -65,7 +65,7 @@ public final class ImportCommand extends ClientCommand {
     private @Nullable String from;
 
     @Mixin
-    private SourceServer.Login login;
+    private SourceLogin login;
 
     @Option(
             names = "--name",
@@ -138,7 +138,7 @@ public final class ImportCommand extends ClientCommand {
                 Progress progress = showProgress(lists::progress)) {
             lists.run();
             setIncomplete(lists.rejected() > 0);
-            print(output, lists.line(), lists::write);
+            output.print(lists.line(), lists.fields());
         }
     }
 
@@ -164,6 +164,8 @@ public final class ImportCommand extends ClientCommand {
 
     private void print(Output output, TransferTotals totals, String thing) throws IOException {
         setIncomplete(totals.number(Outcome.REJECTED) > 0);
-        print(output, "imported " + totals.transferred(thing) + totals.others(), totals::writeAll);
+        output.print(
+                "imported " + totals.transferred(thing) + totals.others(),
+                Output.fields(totals.fields(), totals.otherFields()));
     }
 }

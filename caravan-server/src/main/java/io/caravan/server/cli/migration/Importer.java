@@ -6,6 +6,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.DocumentClient.Reply;
 import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentAttributes;
@@ -90,11 +91,7 @@ final class Importer implements DocumentReceiver {
     private long aheadBytes;
     private @Nullable Upload current;
 
-    /**
-     * Creates an import into a server.
-     *
-     * @param resume whether an identical document that already exists counts as imported
-     */
+    /** Creates an import; with {@code resume}, an identical document that already exists counts as imported. */
     Importer(DocumentClient target, Existing existing, boolean resume, RateLimitRetries retries, Listener listener) {
         this.target = target;
         this.existing = existing;
@@ -204,12 +201,13 @@ final class Importer implements DocumentReceiver {
 
     /** Sends documents. Returns those that exceeded the rate limit, after waiting until they may be sent again. */
     private List<Upload> create(List<Upload> sent) {
-        sent.forEach(Upload::requestCreation);
+        List<Reply<Long>> replies = sent.stream().map(Upload::requestCreation).toList();
         @Nullable ClientException fatal = null;
         List<Upload> tooFast = new ArrayList<>();
-        for (Upload document : sent) {
+        for (int i = 0; i < sent.size(); i++) {
+            Upload document = sent.get(i);
             try {
-                target.taken();
+                replies.get(i).receive();
                 retries.accepted();
             } catch (ClientException rejection) {
                 document.problem = rejection;
@@ -228,8 +226,12 @@ final class Importer implements DocumentReceiver {
 
     /** Compares documents that were sent or rejected with those on the server, and reports the outcomes. */
     private void settle(List<Upload> documents) throws IOException {
-        documents.forEach(document -> target.requestDescription(document.name));
-        documents.forEach(document -> document.there = target.visible());
+        List<Reply<Description>> replies = documents.stream()
+                .map(document -> target.requestDescription(document.name))
+                .toList();
+        for (int i = 0; i < documents.size(); i++) {
+            documents.get(i).there = DocumentClient.visible(replies.get(i));
+        }
         documents.forEach(Upload::readAhead);
         for (Upload document : documents) {
             settle(document, document.isSame());
@@ -301,6 +303,8 @@ final class Importer implements DocumentReceiver {
         private @Nullable ClientException problem;
 
         private @Nullable Description there;
+        /** The server's values, if they have been requested in one reply. */
+        private @Nullable Reply<List<Value>> values;
 
         private Upload(byte[] name, Description document) {
             this.name = name;
@@ -373,9 +377,9 @@ final class Importer implements DocumentReceiver {
         }
 
         /** Requests the creation of a short document. */
-        void requestCreation() {
+        Reply<Long> requestCreation() {
             problem = null;
-            target.requestImport(name, document, chunk.values(), replaced);
+            return target.requestImport(name, document, chunk.values(), replaced);
         }
 
         /**
@@ -409,15 +413,10 @@ final class Importer implements DocumentReceiver {
             return bounded ? there().until(document.next()) : there();
         }
 
-        private boolean isReadAhead() {
-            return isComparable() && range().count() > 0 && there().bytes() >= 0 && there().bytes() <= Chunk.MAX_BYTES;
-        }
-
         /** Requests the values of the server's document, if they fit into one reply and are needed. */
         void readAhead() {
-            if (isReadAhead()) {
-                target.requestValues(name, range());
-            }
+            boolean isShort = isComparable() && there().bytes() >= 0 && there().bytes() <= Chunk.MAX_BYTES;
+            values = isShort && range().count() > 0 ? target.requestValues(name, range()) : null;
         }
 
         /** Reads the server's document, and compares it with this one. */
@@ -427,10 +426,8 @@ final class Importer implements DocumentReceiver {
             }
             DocumentChecksum found = new DocumentChecksum(sum.isBounded());
             try {
-                if (isReadAhead()) {
-                    for (Value value : target.values(range())) {
-                        found.value(value.bytes());
-                    }
+                if (values != null) {
+                    Objects.requireNonNull(values.receive()).forEach(value -> found.value(value.bytes()));
                 } else {
                     target.read(name, range(), value -> found.value(value.bytes()));
                 }
@@ -439,6 +436,45 @@ final class Importer implements DocumentReceiver {
                 return false;
             }
             return found.isSame(sum);
+        }
+    }
+
+    /** Values that are sent in one request, small enough for every server to accept. Not thread-safe. */
+    static final class Chunk {
+        /** The approximate maximum number of value bytes. */
+        static final long MAX_BYTES = 1024 * 1024;
+
+        private static final int MAX_VALUES = 4096;
+        /** The assumed overhead of a value, in bytes. */
+        private static final int OVERHEAD_BYTES = 64;
+
+        private List<byte[]> values = new ArrayList<>();
+        private long bytes;
+
+        boolean hasRoomFor(byte[] value) {
+            return values.isEmpty() || bytes + value.length + OVERHEAD_BYTES <= MAX_BYTES && values.size() < MAX_VALUES;
+        }
+
+        void add(byte[] value) {
+            values.add(value);
+            bytes += value.length + OVERHEAD_BYTES;
+        }
+
+        List<byte[]> values() {
+            return values;
+        }
+
+        /** Returns the size of the values, including the overhead. */
+        long bytes() {
+            return bytes;
+        }
+
+        /** Removes and returns all values. */
+        List<byte[]> take() {
+            List<byte[]> taken = values;
+            values = new ArrayList<>();
+            bytes = 0;
+            return taken;
         }
     }
 }

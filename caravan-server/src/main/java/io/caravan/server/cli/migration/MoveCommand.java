@@ -2,10 +2,10 @@ package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ConnectionOptions.SourceServer;
+import io.caravan.server.cli.client.ConnectionOptions.TargetServer;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Names;
-import io.caravan.server.cli.client.SourceServer;
-import io.caravan.server.cli.client.TargetServer;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -39,7 +39,6 @@ import picocli.CommandLine.Parameters;
                     + " --redirect-to https://other.example:4437",
             "  caravan move letters/1 --to other.example:6380 --abandon"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class MoveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
@@ -86,7 +85,6 @@ public final class MoveCommand extends ClientCommand {
     }
 
     private void move(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
         try (ServerPair servers = new ServerPair(
@@ -94,7 +92,7 @@ public final class MoveCommand extends ClientCommand {
                 () -> other.documents(connectionOptions),
                 this::printMessage)) {
             DocumentFollower follower =
-                    new DocumentFollower(servers, Existing.REJECT, true, retries, one, all, this::printMessage);
+                    new DocumentFollower(servers, Existing.REJECT, true, one, all, this::printMessage);
             DocumentMigration migration = new DocumentMigration(servers, follower, redirectTarget());
             try (Progress progress = showProgress(migration::progress)) {
                 if (one == null) {
@@ -104,7 +102,7 @@ public final class MoveCommand extends ClientCommand {
                 }
             }
             setIncomplete(follower.rejected() > 0);
-            print(output, migration.line(), migration::write);
+            output.print(migration.line(), migration.fields());
         }
     }
 
@@ -124,7 +122,7 @@ public final class MoveCommand extends ClientCommand {
                 throw ClientException.otherState("there is no redirect from '" + one + "'");
             }
         }
-        print(output, "removed 1 redirect", Map.of("forgotten", 1));
+        output.print("removed 1 redirect", Map.of("forgotten", 1));
     }
 
     private void abandon(Output output) throws IOException {
@@ -142,8 +140,7 @@ public final class MoveCommand extends ClientCommand {
             }
         }
         long freed = abandoned;
-        print(
-                output,
+        output.print(
                 "removed the " + (freed == 1 ? "fence" : "fences") + " of " + Figures.count(freed, "document"),
                 Map.of("abandoned", freed));
     }

@@ -17,11 +17,7 @@ final class RateLimitRetries {
     private long waitedMillis;
     private boolean reported;
 
-    /**
-     * Creates an instance.
-     *
-     * @param messages receives a message before the first wait
-     */
+    /** Creates an instance that reports its first wait as a message. */
     RateLimitRetries(Consumer<String> messages) {
         this.messages = messages;
     }
@@ -65,7 +61,7 @@ final class RateLimitRetries {
             messages.accept(rejection.getMessage() + "; the command waits for as long as the server requests");
         }
         waitedMillis += millis;
-        Retries.Pause.REAL.pause(millis);
+        Retries.sleep(millis);
         return true;
     }
 }

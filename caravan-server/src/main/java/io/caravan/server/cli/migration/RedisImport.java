@@ -1,6 +1,5 @@
 package io.caravan.server.cli.migration;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.StoreConfig;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.object.Digests;
@@ -11,6 +10,7 @@ import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import io.caravan.server.cli.migration.Importer.Upload;
@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -195,7 +196,7 @@ final class RedisImport implements AutoCloseable {
             messages.accept("all lists were the same, but something was written to Redis while they were compared; "
                     + "the import ends after a pass without any write: stop all clients that write there");
         }
-        Retries.Pause.REAL.pause(QUIET_PAUSE_MILLIS);
+        Retries.sleep(QUIET_PAUSE_MILLIS);
     }
 
     private void begin() {
@@ -265,8 +266,7 @@ final class RedisImport implements AutoCloseable {
 
     /** Whether the document no longer exists, is not visible, or expires soon. */
     private boolean hasExpired(byte[] name) {
-        target.requestDescription(name);
-        Description document = target.visible();
+        Description document = DocumentClient.visible(target.requestDescription(name));
         return document == null || Importer.expiresSoon(document);
     }
 
@@ -297,16 +297,10 @@ final class RedisImport implements AutoCloseable {
         return DocumentName.printable(line.toString());
     }
 
-    void write(JsonGenerator json) throws IOException {
-        totals.write(json);
-        json.writeNumberField("passes", pass);
-        json.writeNumberField("same", same);
-        totals.writeOthers(json);
-        json.writeObjectFieldStart("others");
-        for (Map.Entry<String, Others> type : others.entrySet()) {
-            json.writeNumberField(type.getKey(), type.getValue().count);
-        }
-        json.writeEndObject();
+    Map<String, ?> fields() {
+        Map<String, Object> byType = new LinkedHashMap<>();
+        others.forEach((type, found) -> byType.put(type, found.count));
+        return Output.fields(totals.fields(), "passes", pass, "same", same, totals.otherFields(), "others", byType);
     }
 
     @Override

@@ -62,11 +62,7 @@ final class RedisLists implements AutoCloseable {
     private final List<byte[]> longLists = new ArrayList<>();
     private final List<byte[]> others = new ArrayList<>();
 
-    /**
-     * Creates a reader that uses this connection.
-     *
-     * @param maxValueBytes the maximum length of a value; a list with a longer value cannot be imported
-     */
+    /** Creates a reader; a list with a value that exceeds the maximum length cannot be imported. */
     RedisLists(ServerConnection redis, int maxValueBytes, RedisImport result) {
         this.redis = redis;
         this.maxValueBytes = maxValueBytes;

@@ -4,8 +4,8 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.ServerConnection.LostException;
+import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.cli.common.UntilSignal;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -40,11 +40,7 @@ final class ServerPair implements AutoCloseable {
         DocumentClient open() throws IOException;
     }
 
-    /**
-     * Creates a pair; opens nothing yet.
-     *
-     * @param messages receives messages about lost and restored connections
-     */
+    /** Creates a pair that reports lost and restored connections as messages; opens nothing yet. */
     ServerPair(Opening toSource, Opening toTarget, Consumer<String> messages) {
         this.toSource = toSource;
         this.toTarget = toTarget;
@@ -148,7 +144,7 @@ final class ServerPair implements AutoCloseable {
 
     /** Sleeps until the time has elapsed or this pair is stopped. */
     void sleep(long millis) {
-        UntilSignal.stopped(stop, millis);
+        CliCommand.stopped(stop, millis);
     }
 
     /** Ends the work soon; callable from any thread. */

@@ -52,7 +52,7 @@ final class StreamImport implements AutoCloseable {
      */
     StreamImport(HttpLink streams, ServerConnection.Connector server, Existing existing, Consumer<String> messages)
             throws IOException {
-        this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), Retries.Pause.REAL);
+        this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), Retries::sleep);
         this.target = new RespDocumentClient(server);
         this.existing = existing;
         this.totals = new TransferTotals(messages);

@@ -2,11 +2,11 @@ package io.caravan.server.cli.migration;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import io.caravan.server.cli.migration.Importer.Upload;
-import java.io.IOException;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
@@ -19,11 +19,7 @@ final class TransferTotals implements Importer.Listener {
     private long values;
     private long bytes;
 
-    /**
-     * Creates an instance that counts nothing yet.
-     *
-     * @param messages receives the reason for each rejection
-     */
+    /** Creates an instance that reports the reason for each rejection as a message. */
     TransferTotals(Consumer<String> messages) {
         this.messages = messages;
     }
@@ -100,22 +96,17 @@ final class TransferTotals implements Importer.Listener {
         return count == 0 ? "" : "; " + count + " " + what;
     }
 
-    /** Writes the totals of the transferred documents as JSON fields. */
-    void write(JsonGenerator json) throws IOException {
-        json.writeNumberField("documents", documents);
-        json.writeNumberField("values", values);
-        json.writeNumberField("bytes", bytes);
+    /** Returns the totals of the transferred documents, for output as JSON. */
+    Map<String, ?> fields() {
+        return Output.fields("documents", documents, "values", values, "bytes", bytes);
     }
 
-    void writeOthers(JsonGenerator json) throws IOException {
-        json.writeNumberField("already", number(Outcome.ALREADY));
-        json.writeNumberField("skipped", number(Outcome.DIFFERENT));
-        json.writeNumberField("expired", number(Outcome.EXPIRED));
-        json.writeNumberField("rejected", number(Outcome.REJECTED));
-    }
-
-    void writeAll(JsonGenerator json) throws IOException {
-        write(json);
-        writeOthers(json);
+    /** Returns the counts of the other outcomes, for output as JSON. */
+    Map<String, ?> otherFields() {
+        return Output.fields(
+                "already", number(Outcome.ALREADY),
+                "skipped", number(Outcome.DIFFERENT),
+                "expired", number(Outcome.EXPIRED),
+                "rejected", number(Outcome.REJECTED));
     }
 }

@@ -86,22 +86,10 @@ public final class BackupCommand extends ClientCommand {
     }
 
     private void print(Map<String, @Nullable Object> made, Output output) throws IOException {
-        String path = String.valueOf(made.get("path"));
-        long files = number(made, "files");
-        long bytes = number(made, "bytes");
-        long lsn = number(made, "lsn");
-        long millis = number(made, "millis");
-        String line =
-                path + " contains the store as it was at log position " + lsn + ": " + Figures.count(files, "file")
-                        + ", " + Figures.size(bytes) + ", in "
-                        + String.format(Locale.ROOT, "%.1f s", millis / MILLIS_PER_SECOND);
-        print(output, DocumentName.printable(line), fields -> {
-            fields.writeStringField("path", path);
-            fields.writeNumberField("files", files);
-            fields.writeNumberField("bytes", bytes);
-            fields.writeNumberField("lsn", lsn);
-            fields.writeNumberField("millis", millis);
-        });
+        String line = made.get("path") + " contains the store as it was at log position " + made.get("lsn") + ": "
+                + Figures.count(number(made, "files"), "file") + ", " + Figures.size(number(made, "bytes")) + ", in "
+                + String.format(Locale.ROOT, "%.1f s", number(made, "millis") / MILLIS_PER_SECOND);
+        output.print(DocumentName.printable(line), made);
     }
 
     private static long number(Map<String, @Nullable Object> made, String field) {

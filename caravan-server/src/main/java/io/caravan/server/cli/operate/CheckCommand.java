@@ -7,6 +7,7 @@ import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.Checks.Status;
+import io.caravan.server.cli.operate.Checks.Thresholds;
 import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -52,7 +53,7 @@ public final class CheckCommand extends ClientCommand {
             checks.problem(Status.UNKNOWN, String.valueOf(failed.getMessage()));
         }
         exitWith(checks.status().exitCode());
-        print(output, DocumentName.printable(checks.line()), checks::write);
+        output.print(DocumentName.printable(checks.line()), checks.fields());
     }
 
     /** The options for the thresholds of a server's metrics. */

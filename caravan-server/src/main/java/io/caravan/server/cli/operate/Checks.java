@@ -3,23 +3,28 @@ package io.caravan.server.cli.operate;
 import static io.caravan.server.cli.common.Figures.count;
 import static io.caravan.server.cli.common.Figures.size;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.CheckCommand.Limits;
-import java.io.IOException;
+import io.caravan.server.config.Quantities;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /** Compares the statistics of a server with the configured limits, and describes the result. */
 final class Checks {
@@ -151,22 +156,11 @@ final class Checks {
                 .sorted(Comparator.comparing(Problem::status).reversed());
     }
 
-    void write(JsonGenerator json) throws IOException {
-        json.writeStringField("status", status().label());
-        json.writeStringField("text", text());
-        json.writeObjectFieldStart("figures");
-        for (Figure figure : figures) {
-            json.writeObjectFieldStart(figure.name());
-            json.writeStringField("status", figure.status().label());
-            json.writeNumberField("value", figure.value());
-            json.writeStringField("unit", figure.unit());
-            if (figure.limits().used()) {
-                json.writeNumberField("warning", figure.limits().warning());
-                json.writeNumberField("critical", figure.limits().critical());
-            }
-            json.writeEndObject();
-        }
-        json.writeEndObject();
+    /** Returns the result for output as JSON. */
+    Map<String, ?> fields() {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        figures.forEach(figure -> shown.put(figure.name(), figure.fields()));
+        return Output.fields("status", status().label(), "text", text(), "figures", shown);
     }
 
     private record Problem(Status status, String text) {}
@@ -207,6 +201,13 @@ final class Checks {
     record Figure(String name, Status status, String text, double value, String unit, Thresholds limits) {
         private static final int DECIMALS = 6;
 
+        Map<String, ?> fields() {
+            Map<String, ?> bounds = limits.used()
+                    ? Output.fields("warning", limits.warning(), "critical", limits.critical())
+                    : Map.of();
+            return Output.fields("status", status.label(), "value", value, "unit", unit, bounds);
+        }
+
         /** Returns the performance data, which follows the bar in the output line of a Nagios plugin. */
         String performance() {
             return name + "=" + number(value) + unit + ";" + limits.range(limits.warning()) + ";"
@@ -217,6 +218,98 @@ final class Checks {
         static String number(double value) {
             BigDecimal rounded = new BigDecimal(value).setScale(DECIMALS, RoundingMode.HALF_UP);
             return rounded.signum() == 0 ? "0" : rounded.stripTrailingZeros().toPlainString();
+        }
+    }
+
+    /**
+     * The limits beyond which a value causes a warning, or is critical.
+     *
+     * @param lowIsBad whether values below the limits are bad, for example for free space; otherwise, values above them
+     *     are bad
+     */
+    record Thresholds(double warning, double critical, boolean lowIsBad) {
+        private static final String OFF = "off";
+        static final Thresholds NEVER = new Thresholds(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, false);
+
+        boolean used() {
+            return !equals(NEVER);
+        }
+
+        Status status(double figure) {
+            if (beyond(figure, critical)) {
+                return Status.CRITICAL;
+            }
+            return beyond(figure, warning) ? Status.WARNING : Status.OK;
+        }
+
+        private boolean beyond(double figure, double limit) {
+            return lowIsBad ? figure < limit : figure > limit;
+        }
+
+        /**
+         * Formats a limit as a Nagios range: {@code 10:} means that values below 10 are bad, and {@code 10} means that
+         * values above 10 are bad.
+         */
+        String range(double limit) {
+            return used() ? Figure.number(limit) + (lowIsBad ? ":" : "") : "";
+        }
+
+        /** Parses {@code WARNING,CRITICAL}, or {@code off}. */
+        private static class Pair implements ITypeConverter<Thresholds> {
+            private final boolean lowIsBad;
+            private final ToDoubleFunction<String> value;
+
+            Pair(boolean lowIsBad, ToDoubleFunction<String> value) {
+                this.lowIsBad = lowIsBad;
+                this.value = value;
+            }
+
+            @Override
+            public Thresholds convert(String text) {
+                if (text.equals(OFF)) {
+                    return NEVER;
+                }
+                String[] parts = text.split(",", -1);
+                if (parts.length != 2) {
+                    throw new TypeConversionException("'" + text + "' is neither WARNING,CRITICAL nor off");
+                }
+                Thresholds limits = new Thresholds(
+                        value.applyAsDouble(parts[0].trim()), value.applyAsDouble(parts[1].trim()), lowIsBad);
+                if (limits.beyond(limits.warning, limits.critical)) {
+                    throw new TypeConversionException(
+                            "'" + text + "' has its limits in the wrong order: the second limit" + " must not be "
+                                    + (lowIsBad ? "above" : "below") + " the first");
+                }
+                return limits;
+            }
+        }
+
+        /** Parses times. The values are in seconds. */
+        static final class Times extends Pair {
+            Times() {
+                super(false, text -> new Quantities.Time().convert(text).toMillis() / 1e3);
+            }
+        }
+
+        /** Parses sizes. The values are in bytes. */
+        static final class Sizes extends Pair {
+            Sizes() {
+                super(false, new Quantities.Bytes()::convert);
+            }
+        }
+
+        /** Parses percentages of free space. */
+        static final class Percents extends Pair {
+            Percents() {
+                super(true, Percents::percent);
+            }
+
+            private static double percent(String text) {
+                if (!text.matches("[0-9]{1,2}(\\.[0-9]{1,3})?%?|100%?")) {
+                    throw new TypeConversionException("'" + text + "' is not a part of a whole, such as 10%");
+                }
+                return Double.parseDouble(text.replace("%", ""));
+            }
         }
     }
 }

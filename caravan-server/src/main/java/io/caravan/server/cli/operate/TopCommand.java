@@ -1,18 +1,20 @@
 package io.caravan.server.cli.operate;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.Rates.Busy;
 import io.caravan.server.cli.operate.Rates.Order;
 import io.caravan.server.cli.operate.Rates.Sample;
 import io.caravan.server.config.Quantities;
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Locale;
+import java.util.Map;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 import org.jline.utils.AttributedString;
@@ -37,8 +39,8 @@ import picocli.CommandLine.Option;
             "  caravan top --interval 10s --count 6 --json",
             "  caravan top --server db.example:6380 --tls --password-file admin.secret"
         })
-@SuppressWarnings("NullAway.Init") // picocli sets the fields
-public final class TopCommand extends ClientCommand {
+public final class TopCommand extends ClientCommand implements ReadOnly {
+    private static final int DECIMALS = 3;
     private static final Duration SHORTEST = Duration.ofMillis(100);
 
     @Option(
@@ -59,11 +61,6 @@ public final class TopCommand extends ClientCommand {
     private int clients;
 
     private @Nullable ServerConnection connection;
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
-    }
 
     @Override
     protected void run(Output output) throws IOException {
@@ -126,7 +123,7 @@ public final class TopCommand extends ClientCommand {
         String reported = "";
         while (true) {
             if (screen == null) {
-                Retries.Pause.REAL.pause(interval.toMillis());
+                Retries.sleep(interval.toMillis());
             } else if (!screen.handleKeys(interval)) {
                 return null;
             }
@@ -155,7 +152,7 @@ public final class TopCommand extends ClientCommand {
 
     private void print(Output output, Rates rates, boolean first) throws IOException {
         if (json()) {
-            output.object(fields -> write(fields, rates));
+            output.object(fields(rates));
         } else {
             if (!first) {
                 output.line("");
@@ -167,30 +164,39 @@ public final class TopCommand extends ClientCommand {
         output.flush();
     }
 
-    private void write(JsonGenerator json, Rates rates) throws IOException {
-        json.writeStringField("at", Instant.now().toString());
-        rate(json, "seconds", rates.seconds());
-        rate(json, "appendsPerSecond", rates.perSecond("appends"));
-        rate(json, "appendedBytesPerSecond", rates.perSecond("appended_bytes"));
-        rate(json, "readsPerSecond", rates.perSecond("reads"));
-        rate(json, "fsyncsPerSecond", rates.perSecond("log_fsyncs"));
-        rate(json, "logBytesPerSecond", rates.perSecond("log_bytes"));
-        json.writeArrayFieldStart("busiestClients");
-        for (Busy busy : rates.first(clients, Order.RATE)) {
-            json.writeStartObject();
-            json.writeStringField("address", busy.client().address());
-            json.writeStringField("user", busy.client().user());
-            json.writeStringField("name", busy.client().name());
-            json.writeNumberField("commands", busy.client().commands());
-            rate(json, "commandsPerSecond", busy.commandsPerSecond());
-            json.writeEndObject();
-        }
-        json.writeEndArray();
-        rates.after().info().write(json);
+    private Map<String, ?> fields(Rates rates) {
+        return Output.fields(
+                "at",
+                Instant.now().toString(),
+                "seconds",
+                rounded(rates.seconds()),
+                "appendsPerSecond",
+                rounded(rates.perSecond("appends")),
+                "appendedBytesPerSecond",
+                rounded(rates.perSecond("appended_bytes")),
+                "readsPerSecond",
+                rounded(rates.perSecond("reads")),
+                "fsyncsPerSecond",
+                rounded(rates.perSecond("log_fsyncs")),
+                "logBytesPerSecond",
+                rounded(rates.perSecond("log_bytes")),
+                "busiestClients",
+                rates.first(clients, Order.RATE).stream()
+                        .map(TopCommand::fields)
+                        .toList(),
+                rates.after().info().fields());
     }
 
-    private static void rate(JsonGenerator json, String name, double value) throws IOException {
-        json.writeFieldName(name);
-        json.writeNumber(String.format(Locale.ROOT, "%.3f", value));
+    private static Map<String, ?> fields(Busy busy) {
+        return Output.fields(
+                "address", busy.client().address(),
+                "user", busy.client().user(),
+                "name", busy.client().name(),
+                "commands", busy.client().commands(),
+                "commandsPerSecond", rounded(busy.commandsPerSecond()));
+    }
+
+    private static BigDecimal rounded(double value) {
+        return new BigDecimal(value).setScale(DECIMALS, RoundingMode.HALF_UP);
     }
 }

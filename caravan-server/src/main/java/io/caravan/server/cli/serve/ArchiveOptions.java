@@ -10,7 +10,7 @@ import io.caravan.server.archive.object.ObjectStores.Place;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
-import io.caravan.server.cli.common.S3Settings;
+import io.caravan.server.cli.archive.ArchivePlace.S3Settings;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Quantities;
 import java.nio.file.Path;
@@ -147,11 +147,7 @@ final class ArchiveOptions {
             description = "Number of documents that a drill restores, from 1 to 1000000.")
     private int drillSample;
 
-    /**
-     * Returns the settings for automatic restores: hydration and drills.
-     *
-     * @throws IllegalArgumentException if the settings contradict each other
-     */
+    /** Returns the settings for automatic restores: hydration and drills. */
     RestoreConfig restore(StoreConfig store) {
         boolean drills = !drillEvery.isZero();
         check(!drills || drillEvery.compareTo(SHORTEST) >= 0, "--drill must be 1s or more, or off");

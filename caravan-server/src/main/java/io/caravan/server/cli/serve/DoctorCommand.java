@@ -2,9 +2,9 @@ package io.caravan.server.cli.serve;
 
 import io.caravan.StoreConfig;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.doctor.DiskChecks;
-import io.caravan.server.cli.doctor.FileChecks;
 import io.caravan.server.cli.doctor.Finding;
 import io.caravan.server.cli.doctor.Finding.Grade;
 import io.caravan.server.cli.doctor.MachineChecks;
@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -32,7 +33,7 @@ import picocli.CommandLine.Mixin;
             "  caravan doctor --data /var/lib/caravan",
             "  caravan doctor --config /etc/caravan/caravan.properties --json"
         })
-public final class DoctorCommand extends SettingsCommand {
+public final class DoctorCommand extends SettingsCommand implements ReadOnly {
     @Mixin(name = "Output")
     private Format format;
 
@@ -41,15 +42,11 @@ public final class DoctorCommand extends SettingsCommand {
     }
 
     @Override
-    protected boolean onlyReads() {
-        return true;
-    }
-
-    @Override
     protected void run(Output output) throws IOException {
         List<Finding> findings = checked(this::findings);
         for (Finding finding : findings) {
-            print(output, finding);
+            String text = finding.text().lines().map(DocumentName::printable).collect(Collectors.joining("\n"));
+            output.print(text, finding);
         }
         boolean fit = findings.stream().allMatch(each -> each.grade() == Grade.OK || each.grade() == Grade.UNKNOWN);
         exitWith(fit ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
@@ -60,17 +57,7 @@ public final class DoctorCommand extends SettingsCommand {
         List<Finding> findings = new ArrayList<>(
                 new MachineChecks(Path.of("/")).run(limitOptions.network(store).maxConnections()));
         findings.addAll(new DiskChecks(Path.of("/"), store.directory()).run());
-        findings.addAll(FileChecks.run(store.directory(), securityOptions.secretFiles()));
+        findings.addAll(DiskChecks.access(store.directory(), securityOptions.secretFiles()));
         return findings;
-    }
-
-    private void print(Output output, Finding finding) throws IOException {
-        if (!json()) {
-            for (String line : (Iterable<String>) finding.text().lines()::iterator) {
-                output.line(DocumentName.printable(line));
-            }
-            return;
-        }
-        output.object(finding);
     }
 }

@@ -95,11 +95,7 @@ final class LimitOptions {
                     + " least 1s, or off.")
     private Duration heartbeat;
 
-    /**
-     * Returns the time between heartbeat comments in event streams, or zero if there are none.
-     *
-     * @throws IllegalArgumentException if it is too short
-     */
+    /** Returns the time between heartbeat comments in event streams, or zero if there are none. */
     Duration heartbeat() {
         check(
                 heartbeat.isZero() || heartbeat.compareTo(LEAST_HEARTBEAT) >= 0,
@@ -107,11 +103,7 @@ final class LimitOptions {
         return heartbeat;
     }
 
-    /**
-     * Returns the limits for all listeners.
-     *
-     * @throws IllegalArgumentException if they are incompatible with the store's limits
-     */
+    /** Returns the limits for all listeners. */
     NetworkLimits network(StoreConfig store) {
         long request = resp(store).maxRequestBytes();
         NetworkLimits defaults = NetworkLimits.defaults();

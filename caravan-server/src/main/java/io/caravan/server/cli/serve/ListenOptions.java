@@ -101,11 +101,7 @@ final class ListenOptions {
                         + " --cluster-cert, --cluster-key and --cluster-ca, or --insecure if the network is trusted");
     }
 
-    /**
-     * Returns the network settings.
-     *
-     * @throws IllegalArgumentException if this machine does not support the transport
-     */
+    /** Returns the network settings. */
     NetworkConfig network(NetworkLimits limits, @Nullable Tls tls) {
         return new NetworkConfig(transport(), loops > 0 ? loops : NetworkConfig.defaultLoops(), limits, tls);
     }

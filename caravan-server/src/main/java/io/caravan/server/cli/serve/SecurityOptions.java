@@ -78,11 +78,7 @@ final class SecurityOptions {
                     + " the hosts of --allow-origin, and IP addresses unless --http is a loopback address.")
     private List<String> allowedHosts = List.of();
 
-    /**
-     * Returns the configuration with the allowed origins and host names.
-     *
-     * @throws IllegalArgumentException if an origin or a host name is invalid
-     */
+    /** Returns the configuration with the allowed origins and host names. */
     HttpConfig allow(HttpConfig http) {
         HttpConfig withOrigins = checked("--allow-origin", () -> http.withAllowedOrigins(allowedOrigins));
         return checked("--allow-host", () -> withOrigins.withAllowedHosts(allowedHosts));

@@ -70,10 +70,8 @@ final class StoreOptions {
     private @Nullable Path backupDirectory;
 
     /**
-     * Returns the directory for backups, or null if backups are disabled.
-     *
-     * @throws IllegalArgumentException if the directory does not exist. It is not created, because a backup to an
-     *     unmounted disk would fill another disk
+     * Returns the directory for backups, or null if backups are disabled. It is not created, because a backup to an
+     * unmounted disk would fill another disk.
      */
     @Nullable
     Path backupDirectory() {
@@ -83,20 +81,12 @@ final class StoreOptions {
         return backupDirectory;
     }
 
-    /**
-     * Returns the store's settings.
-     *
-     * @throws IllegalArgumentException if a setting is invalid
-     */
+    /** Returns the store's settings. */
     StoreConfig config() {
         return config(data, durability);
     }
 
-    /**
-     * Returns the number of shards of the store.
-     *
-     * @throws IllegalArgumentException if it is out of range
-     */
+    /** Returns the number of shards of the store. */
     int groups() {
         check(
                 groups >= 1 && groups <= Shards.MAX_SHARDS,

@@ -1,21 +1,31 @@
 package io.caravan.server.cli.space;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.CliCommand.VersionProvider;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
+import io.caravan.server.config.Quantities;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.SpaceSetting.Unit;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.TypeConversionException;
 
 @Command(
         name = "space",
@@ -26,7 +36,7 @@ import picocli.CommandLine.Parameters;
                     + " set' lists the settings."
         },
         subcommands = {
-            SpaceSetCommand.class,
+            SpaceCommand.SetSpace.class,
             SpaceCommand.ListSpaces.class,
             SpaceCommand.Show.class,
             SpaceCommand.Remove.class,
@@ -42,14 +52,9 @@ public final class SpaceCommand {
                     + " the documents, the number of rejected writes since the server started, and the settings."
                     + " Requires the admin permission.",
             footer = {"  caravan space ls", "  caravan space ls --json"})
-    static final class ListSpaces extends ClientCommand {
+    static final class ListSpaces extends ClientCommand implements ReadOnly {
         private static final int SHORTEST = 6;
         private static final int LONGEST = 40;
-
-        @Override
-        protected boolean onlyReads() {
-            return true;
-        }
 
         @Override
         protected void run(Output output) throws IOException {
@@ -96,14 +101,9 @@ public final class SpaceCommand {
                 "3:there is no such space"
             },
             footer = {"  caravan space show chat/", "  caravan space show chat/ --json"})
-    static final class Show extends ClientCommand {
+    static final class Show extends ClientCommand implements ReadOnly {
         @Parameters(paramLabel = "PREFIX", description = "Prefix of the space.")
         private String prefix;
-
-        @Override
-        protected boolean onlyReads() {
-            return true;
-        }
 
         @Override
         protected void run(Output output) throws IOException {
@@ -140,7 +140,162 @@ public final class SpaceCommand {
             if (!removed.contains(true)) {
                 throw ClientException.otherState("there is no space '" + prefix + "'");
             }
-            print(output, "space " + prefix + " is removed", fields -> fields.writeStringField("removed", prefix));
+            output.print("space " + prefix + " is removed", Map.of("removed", prefix));
+        }
+    }
+
+    @Command(
+            name = "set",
+            description = {
+                "Creates a space for all documents whose names start with PREFIX, or changes the named settings of the"
+                        + " space and keeps all others. Then prints the space. Requires the admin permission.",
+                "  max-value-bytes    maximum size of one value",
+                "  max-values         maximum number of values of one document",
+                "  max-bytes          maximum size of all values of one document",
+                "  retain-values      number of newest values that a document keeps: an append trims the oldest",
+                "  retain-bytes       bytes of newest values that a document keeps; it always keeps the newest value",
+                "  retain-age         time for which a document keeps a value; older values are trimmed within about a"
+                        + " minute",
+                "  quota-documents    maximum number of documents in the space",
+                "  quota-bytes        maximum size of all values in the space",
+                "  writes-per-second  maximum number of appends and creations, of all documents together",
+                "  bytes-per-second   maximum bytes that are appended, of all documents together",
+                "  durability         level that a write reaches before it is acknowledged, at most that of the server:"
+                        + " memory, process (in the operating system), sync (on the disk), or replicated (in a"
+                        + " cluster)",
+                "  flush-delay        time for which a write may wait for others to share its fsync, up to 1m, instead"
+                        + " of --flush-policy",
+                "  timestamps         on: store the time of arrival with each value, which takes 8 more bytes",
+                "  archive-after      maximum time until a write is archived, instead of --archive-after",
+                "  archive-keep       number of newest generations of a document to keep, instead of --archive-keep",
+                "  archive-keep-days  age in days of the generations that are also kept, instead of"
+                        + " --archive-keep-days",
+                "  archive-keep-daily number of days for which the newest generation of each day is also kept, instead"
+                        + " of --archive-keep-daily",
+                "A size may have a unit, such as 64KiB or 10GiB. A time must have a unit, such as 90s or 12h. 0 unsets"
+                        + " a setting. A write that exceeds a limit is rejected and changes nothing; existing documents"
+                        + " stay. In a cluster, the command applies to all Raft groups."
+            },
+            footer = {
+                "  caravan space set chat/ retain-values=1000 max-value-bytes=64KiB",
+                "  caravan space set tenant-7/ quota-bytes=10GiB quota-documents=50000 writes-per-second=200",
+                "  caravan space set tenant-7/ writes-per-second=0",
+                "  caravan space set presence/ durability=memory",
+                "  caravan space set metrics/ flush-delay=50ms",
+                "  caravan space set chat/ timestamps=on",
+                "  caravan space set contracts/ archive-after=1m"
+            })
+    static final class SetSpace extends ClientCommand {
+        @Parameters(index = "0", paramLabel = "PREFIX", description = "Prefix of the names, 1 to 256 bytes.")
+        private String prefix;
+
+        @Parameters(
+                index = "1..*",
+                arity = "1..*",
+                paramLabel = "SETTING=VALUE",
+                description = "Settings with their new values.")
+        private Map<String, String> given = new LinkedHashMap<>();
+
+        @Override
+        protected void run(Output output) throws IOException {
+            List<String> settings = new ArrayList<>();
+            given.forEach((key, value) -> settings.addAll(List.of(key, number(key, value))));
+            List<SpaceFields> set = new ArrayList<>();
+            inEachGroup(leader ->
+                    set.add(new SpaceFields(leader.callLongRunning("CARAVAN.SPACE", "SET", prefix, settings))));
+            set.get(0).print(output, json());
+        }
+
+        private String number(String key, String value) {
+            try {
+                SpaceSetting setting = SpaceSetting.of(key);
+                if (setting.unit() == Unit.BYTES) {
+                    return String.valueOf(new Quantities.Bytes().convert(value));
+                }
+                if (setting.unit() == Unit.SECONDS && !value.equals("0")) {
+                    Duration time = new Quantities.Time().convert(value);
+                    check(time.toMillisPart() == 0, key + ": '" + value + "' is not in whole seconds");
+                    return String.valueOf(time.toSeconds());
+                }
+                if (setting.unit() == Unit.MILLISECONDS && !value.equals("0")) {
+                    return String.valueOf(new Quantities.Time().convert(value).toMillis());
+                }
+                if (setting.unit() == Unit.WORD) {
+                    setting.number(value);
+                } else {
+                    check(value.matches("[0-9]{1,16}"), key + ": '" + value + "' is not a number");
+                }
+                return value;
+            } catch (IllegalArgumentException | TypeConversionException wrong) {
+                throw misused(key + ": " + wrong.getMessage());
+            }
+        }
+    }
+
+    /**
+     * The server's description of a space.
+     *
+     * @param fields the prefix, the configured settings, and statistics
+     */
+    private record SpaceFields(Map<String, @Nullable Object> fields) {
+        String prefix() {
+            return DocumentName.printable(String.valueOf(fields.get("prefix")));
+        }
+
+        long figure(String name) {
+            return fields.get(name) instanceof Long number ? number : 0;
+        }
+
+        /** Returns the number of writes that were rejected for any reason. */
+        long rejected() {
+            return figure("rejected-sizes") + figure("rejected-quotas") + figure("rejected-rates");
+        }
+
+        /** Formats the settings as arguments of {@code set}. */
+        String settings() {
+            return Arrays.stream(SpaceSetting.values())
+                    .filter(setting -> fields.get(setting.key()) != null)
+                    .map(setting -> setting.key() + "=" + fields.get(setting.key()))
+                    .collect(Collectors.joining(" "));
+        }
+
+        /** Prints the space as lines of text or as a JSON object. */
+        void print(Output output, boolean json) throws IOException {
+            if (json) {
+                output.object(fields);
+                return;
+            }
+            output.line("space " + prefix() + ": " + Figures.count(figure("documents"), "document") + ", "
+                    + Figures.size(figure("bytes")));
+            for (SpaceSetting setting : SpaceSetting.values()) {
+                Object value = fields.get(setting.key());
+                if (value != null) {
+                    output.line(String.format(Locale.ROOT, "  %-18s %s%s", setting.key(), value, note(setting)));
+                }
+            }
+            output.line("since the server started: " + Figures.count(figure("writes"), "write") + " of "
+                    + Figures.size(figure("written-bytes")) + ", "
+                    + Figures.count(figure("retention-trimmed-values"), "value")
+                    + " retired; rejected for a size " + figure("rejected-sizes") + ", a quota "
+                    + figure("rejected-quotas")
+                    + ", a rate " + figure("rejected-rates"));
+        }
+
+        /** Returns an explanation of a setting's value. */
+        private String note(SpaceSetting setting) {
+            if (setting.unit() == Unit.BYTES) {
+                return "  (" + Figures.size(figure(setting.key())) + ")";
+            }
+            if (setting.unit() == Unit.MILLISECONDS) {
+                return "  (ms)";
+            }
+            if (setting.unit() == Unit.SECONDS) {
+                return "  (" + Figures.age(Duration.ofSeconds(figure(setting.key()))) + ")";
+            }
+            Object effective = fields.get("effective-durability");
+            return setting == SpaceSetting.DURABILITY && !Objects.equals(effective, fields.get(setting.key()))
+                    ? "  (here " + effective + ", the level of the server)"
+                    : "";
         }
     }
 }

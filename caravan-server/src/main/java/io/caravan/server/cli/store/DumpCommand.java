@@ -7,6 +7,7 @@ import io.caravan.catalog.CatalogEntry;
 import io.caravan.catalog.DocumentName;
 import io.caravan.inspect.ContentsReader;
 import io.caravan.inspect.LogReader;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.store.StorePrinter.CatalogVisitor;
@@ -39,7 +40,7 @@ import picocli.CommandLine.Parameters;
             "  caravan dump letters --checkpoint | grep '\"type\":\"entry\"' | grep heap-0000000000000000",
             "  caravan dump letters letters/1"
         })
-public final class DumpCommand extends StoreCommand {
+public final class DumpCommand extends StoreCommand implements ReadOnly {
     private static final int NO_DOCUMENT = 3;
 
     @Parameters(
@@ -59,11 +60,6 @@ public final class DumpCommand extends StoreCommand {
             names = "--values",
             description = "Also print the values of the log, as text, or in Base64 if they are not UTF-8.")
     private boolean values;
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
-    }
 
     @Override
     protected void run(Output output) throws IOException {

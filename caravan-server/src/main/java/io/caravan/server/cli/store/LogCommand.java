@@ -3,9 +3,9 @@ package io.caravan.server.cli.store;
 import io.caravan.StoreIoException;
 import io.caravan.inspect.ContentsReader;
 import io.caravan.inspect.LogReader;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.cli.common.UntilSignal;
 import io.caravan.server.cli.store.StorePrinter.CatalogVisitor;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
             "  caravan log letters --follow --from 8192 --values",
             "  caravan log letters | grep '\"type\":\"delete\"'"
         })
-public final class LogCommand extends StoreCommand {
+public final class LogCommand extends StoreCommand implements ReadOnly {
     private static final long PAUSE_MILLIS = 100;
 
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -51,11 +51,6 @@ public final class LogCommand extends StoreCommand {
 
     @Option(names = "--values", description = "Also print the values, as text, or in Base64 if they are not UTF-8.")
     private boolean values;
-
-    @Override
-    protected boolean onlyReads() {
-        return true;
-    }
 
     @Override
     protected void run(Output output) throws IOException {
@@ -101,7 +96,7 @@ public final class LogCommand extends StoreCommand {
             if (!more) {
                 output.flush();
             }
-            stop = UntilSignal.stopped(stopped, more ? 0 : PAUSE_MILLIS);
+            stop = stopped(stopped, more ? 0 : PAUSE_MILLIS);
         }
         output.flush();
     }

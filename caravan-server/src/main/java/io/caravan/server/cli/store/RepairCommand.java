@@ -6,6 +6,7 @@ import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
@@ -62,9 +63,7 @@ public final class RepairCommand extends StoreCommand {
         }
         if (report.nothingDone()) {
             printAnyway(
-                    output,
-                    directory + " can be opened as it is; nothing was changed",
-                    json -> json.writeNullField("cutLsn"));
+                    output, directory + " can be opened as it is; nothing was changed", Output.fields("cutLsn", null));
             output.flush();
             return;
         }
@@ -75,8 +74,8 @@ public final class RepairCommand extends StoreCommand {
                                 ? ": the log would be cut off at LSN " + report.cutLsn()
                                         + "; would be changed or removed:"
                                 : ": the log was cut off at LSN " + report.cutLsn() + "; copies of the changed files:"),
-                json -> json.writeNumberField("cutLsn", report.cutLsn()));
-        report.keptFiles().forEach(file -> printAnyway(output, file, json -> json.writeStringField("file", file)));
+                Map.of("cutLsn", report.cutLsn()));
+        report.keptFiles().forEach(file -> printAnyway(output, file, Map.of("file", file)));
         output.flush();
         exitWith(keep == null ? TO_REPAIR : CommandLine.ExitCode.OK);
     }

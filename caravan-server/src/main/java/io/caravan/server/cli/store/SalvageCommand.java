@@ -7,6 +7,7 @@ import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -58,22 +59,15 @@ public final class SalvageCommand extends StoreCommand {
                 output,
                 target + " has " + report.lists() + " lists, " + report.entries() + " entries, " + report.bytes()
                         + " bytes of values; " + report.lostEntries() + " entries are known to be missing",
-                json -> {
-                    json.writeStringField("directory", target.toString());
-                    Output.fields(json, report);
-                });
+                Output.fields("directory", target.toString(), report));
         output.flush();
         exitWith(report.losses() == 0 ? CommandLine.ExitCode.OK : WITH_LOSSES);
     }
 
     private void printLoss(Output output, SalvageReport.Loss loss) {
-        printAnyway(output, "LOST: " + loss, json -> {
-            if (loss.first() >= 0) {
-                json.writeNumberField("id", loss.id());
-                json.writeNumberField("first", loss.first());
-                json.writeNumberField("last", loss.last());
-            }
-            json.writeStringField("reason", loss.reason());
-        });
+        Map<String, ?> where = loss.first() < 0
+                ? Map.of()
+                : Output.fields("id", loss.id(), "first", loss.first(), "last", loss.last());
+        printAnyway(output, "LOST: " + loss, Output.fields(where, "reason", loss.reason()));
     }
 }

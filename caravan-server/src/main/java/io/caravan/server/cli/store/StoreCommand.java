@@ -41,9 +41,9 @@ abstract class StoreCommand extends CliCommand {
      * Prints a result. If this fails, the work continues, so that no store is left incomplete. At the end, the output
      * throws the exception again, and the command fails.
      */
-    final void printAnyway(Output output, String line, Output.Fields fields) {
+    final void printAnyway(Output output, String line, Object fields) {
         try {
-            print(output, DocumentName.printable(line), fields);
+            output.print(DocumentName.printable(line), fields);
             output.flush();
         } catch (IOException unwritten) {
             // The output fails again when it is closed.

@@ -1,6 +1,5 @@
 package io.caravan.server.cli.store;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.CorruptStoreException;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.CatalogEntry;
@@ -55,20 +54,14 @@ final class StorePrinter implements StoreVisitor {
     }
 
     /** Prints an object whose first field is its type. */
-    private void print(String type, Output.Fields fields) {
-        Output.unchecked(() -> output.object(json -> {
-            json.writeStringField("type", type);
-            fields.write(json);
-        }));
+    private void print(String type, Map<String, ?> fields) {
+        Output.unchecked(() -> output.object(Output.fields("type", type, fields)));
         lines = lines + 1;
     }
 
     @Override
     public void segment(long number, String file) {
-        print("segment", json -> {
-            json.writeNumberField("segment", number);
-            json.writeStringField("file", fileName(file));
-        });
+        print("segment", Output.fields("segment", number, "file", fileName(file)));
     }
 
     @Override
@@ -81,69 +74,53 @@ final class StorePrinter implements StoreVisitor {
 
     @Override
     public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
-        record("append", lsn, id, json -> {
-            json.writeNumberField("sequence", sequence);
-            json.writeNumberField("bytes", length);
-            if (withValues) {
-                value(json, buffer.slice(entryAt + EntryLayout.VALUE, length));
-            }
-        });
+        Map<String, ?> value = withValues ? value(buffer.slice(entryAt + EntryLayout.VALUE, length)) : Map.of();
+        record("append", lsn, id, Output.fields("sequence", sequence, "bytes", length, value));
     }
 
     @Override
     public void trim(long lsn, long id, long firstSequence) {
-        record("trim", lsn, id, json -> json.writeNumberField("first", firstSequence));
+        record("trim", lsn, id, Map.of("first", firstSequence));
     }
 
     @Override
     public void delete(long lsn, long id) {
-        record("delete", lsn, id, json -> {});
+        record("delete", lsn, id, Map.of());
     }
 
-    private void record(String type, long lsn, long id, Output.Fields fields) {
-        print(type, json -> {
-            json.writeNumberField("lsn", lsn);
-            list(json, id);
-            fields.write(json);
-        });
+    private void record(String type, long lsn, long id, Map<String, ?> fields) {
+        print(type, Output.fields("lsn", lsn, list(id), fields));
     }
 
-    /** Writes the number of a list, and the name of its document if known. */
-    private void list(JsonGenerator json, long id) throws IOException {
-        json.writeNumberField("list", id);
+    /** Returns the number of a list, and the name of its document if known. */
+    private Map<String, ?> list(long id) {
         DocumentName name = names.of(id);
-        if (name != null) {
-            name(json, name);
-        }
+        return Output.fields("list", id, name == null ? Map.of() : name(name));
     }
 
-    private static void name(JsonGenerator json, DocumentName name) throws IOException {
-        Output.textOrBase64(json, "name", "nameBase64", name.toBytes());
+    private static Map<String, ?> name(DocumentName name) {
+        return Output.textOrBase64("name", "nameBase64", name.toBytes());
     }
 
-    private static void value(JsonGenerator json, ByteBuffer value) throws IOException {
+    private static Map<String, ?> value(ByteBuffer value) {
         byte[] bytes = new byte[value.remaining()];
         value.get(value.position(), bytes);
-        Output.textOrBase64(json, "value", "valueBase64", bytes);
+        return Output.textOrBase64("value", "valueBase64", bytes);
     }
 
     @Override
     public void missed(long from, long to) {
         moved = true;
-        print("missed", json -> {
-            json.writeNumberField("from", from);
-            json.writeNumberField("to", to);
-        });
+        print("missed", Output.fields("from", from, "to", to));
     }
 
     @Override
     public void damaged(CorruptStoreException damage) {
         faults++;
-        print("damage", json -> {
-            json.writeStringField("error", damage.getMessage());
-            json.writeStringField("file", fileName(damage.file()));
-            json.writeNumberField("offset", damage.offset());
-        });
+        print(
+                "damage",
+                Output.fields(
+                        "error", damage.getMessage(), "file", fileName(damage.file()), "offset", damage.offset()));
     }
 
     private static String fileName(String path) {
@@ -153,14 +130,9 @@ final class StorePrinter implements StoreVisitor {
 
     @Override
     public void checkpoint(long number, String file, long startLsn, long endLsn, long lists, long entries) {
-        print("checkpoint", json -> {
-            json.writeNumberField("checkpoint", number);
-            json.writeStringField("file", fileName(file));
-            json.writeNumberField("startLsn", startLsn);
-            json.writeNumberField("endLsn", endLsn);
-            json.writeNumberField("lists", lists);
-            json.writeNumberField("entries", entries);
-        });
+        Map<String, ?> range =
+                Output.fields("startLsn", startLsn, "endLsn", endLsn, "lists", lists, "entries", entries);
+        print("checkpoint", Output.fields("checkpoint", number, "file", fileName(file), range));
     }
 
     @Override
@@ -169,35 +141,23 @@ final class StorePrinter implements StoreVisitor {
             document(announced);
             announced = null;
         }
-        print("list", json -> {
-            list(json, id);
-            json.writeNumberField("first", first);
-            json.writeNumberField("next", next);
-            json.writeNumberField("count", count);
-            json.writeNumberField("bytes", bytes);
-        });
+        print("list", Output.fields(list(id), "first", first, "next", next, "count", count, "bytes", bytes));
     }
 
     @Override
     public void entry(long id, long sequence, ValueLocation place) {
-        print("entry", json -> entry(json, id, sequence, place));
+        print("entry", fields(id, sequence, place));
     }
 
     @Override
     public void value(long id, long sequence, ValueLocation place, ByteBuffer value) {
-        print("value", json -> {
-            entry(json, id, sequence, place);
-            value(json, value);
-        });
+        print("value", Output.fields(fields(id, sequence, place), value(value)));
     }
 
-    private void entry(JsonGenerator json, long id, long sequence, ValueLocation place) throws IOException {
-        list(json, id);
-        json.writeNumberField("sequence", sequence);
-        json.writeNumberField("bytes", place.length());
-        json.writeStringField("in", place.inLog() ? "log" : "heap");
-        json.writeStringField("file", place.file());
-        json.writeNumberField("offset", place.offset());
+    private Map<String, ?> fields(long id, long sequence, ValueLocation place) {
+        String in = place.inLog() ? "log" : "heap";
+        Map<String, ?> where = Output.fields("in", in, "file", place.file(), "offset", place.offset());
+        return Output.fields(list(id), "sequence", sequence, "bytes", place.length(), where);
     }
 
     @Override
@@ -211,45 +171,36 @@ final class StorePrinter implements StoreVisitor {
     }
 
     void document(CatalogEntry entry) {
-        print("document", json -> {
-            json.writeNumberField("list", entry.id());
-            name(json, entry.name());
-            json.writeNumberField(
-                    "base", DocumentAttributes.of(entry.attributes()).base());
-            attributes(json, entry.attributes());
-        });
+        long base = DocumentAttributes.of(entry.attributes()).base();
+        Map<String, ?> attributes = attributes(entry.attributes());
+        print(
+                "document",
+                Output.fields("list", entry.id(), name(entry.name()), "base", base, "attributes", attributes));
     }
 
     /**
-     * Writes attributes as text, or in Base64 if they are not valid UTF-8. A value of eight bytes that starts with a
-     * zero byte is written as a number.
+     * Returns attributes as text, or in Base64 if they are not valid UTF-8. A value of eight bytes that starts with a
+     * zero byte is returned as a number.
      */
-    private static void attributes(JsonGenerator json, Attributes attributes) throws IOException {
-        json.writeObjectFieldStart("attributes");
-        for (Map.Entry<String, byte[]> attribute : attributes.asMap().entrySet()) {
-            byte[] value = attribute.getValue();
+    private static Map<String, ?> attributes(Attributes attributes) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        attributes.asMap().forEach((name, value) -> {
             if (value.length == Long.BYTES && value[0] == 0) {
-                json.writeNumberField(attribute.getKey(), ByteBuffer.wrap(value).getLong());
+                fields.put(name, ByteBuffer.wrap(value).getLong());
             } else {
-                Output.textOrBase64(json, attribute.getKey(), attribute.getKey() + "Base64", value);
+                fields.putAll(Output.textOrBase64(name, name + "Base64", value));
             }
-        }
-        json.writeEndObject();
+        });
+        return fields;
     }
 
     void logEnd(long lsn, boolean torn) {
-        print("logEnd", json -> {
-            json.writeNumberField("lsn", lsn);
-            json.writeBooleanField("torn", torn);
-        });
+        print("logEnd", Output.fields("lsn", lsn, "torn", torn));
     }
 
     /** Prints the last line, which states the number of faults and whether data was moved during the dump. */
     void end() {
-        print("end", json -> {
-            json.writeNumberField("damage", faults);
-            json.writeBooleanField("moved", moved);
-        });
+        print("end", Output.fields("damage", faults, "moved", moved));
     }
 
     /** Reads the document names, and the entry of the requested document, from a store's catalog, if there is one. */

@@ -11,6 +11,7 @@ import io.caravan.server.cluster.Cluster;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -43,7 +44,7 @@ public final class VerifyCommand extends StoreCommand {
         VerifyReport report = verify(store, new Progress(err()));
         for (CaravanException fault : report.faults()) {
             String message = String.valueOf(fault.getMessage());
-            printAnyway(output, "FAULT: " + message, json -> json.writeStringField("fault", message));
+            printAnyway(output, "FAULT: " + message, Map.of("fault", message));
         }
         printAnyway(
                 output,
@@ -53,16 +54,15 @@ public final class VerifyCommand extends StoreCommand {
                                 : " has " + report.faults().size() + " faults: ")
                         + report.checkpoints() + " checkpoints, " + report.frames() + " frames, " + report.lists()
                         + " lists, " + report.entries() + " entries, " + report.bytes() + " bytes of values read",
-                json -> {
-                    json.writeStringField("directory", store.toString());
-                    json.writeBooleanField("clean", report.clean());
-                    json.writeNumberField("faults", report.faults().size());
-                    json.writeNumberField("checkpoints", report.checkpoints());
-                    json.writeNumberField("frames", report.frames());
-                    json.writeNumberField("lists", report.lists());
-                    json.writeNumberField("entries", report.entries());
-                    json.writeNumberField("bytes", report.bytes());
-                });
+                Output.fields(
+                        "directory", store.toString(),
+                        "clean", report.clean(),
+                        "faults", report.faults().size(),
+                        "checkpoints", report.checkpoints(),
+                        "frames", report.frames(),
+                        "lists", report.lists(),
+                        "entries", report.entries(),
+                        "bytes", report.bytes()));
         return report.clean();
     }
 

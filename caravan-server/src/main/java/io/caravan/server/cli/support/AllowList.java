@@ -1,16 +1,26 @@
 package io.caravan.server.cli.support;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import io.caravan.server.config.Setting;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Discloses only fields that are listed by name, and only values in the form that the list requires for the field. */
-final class AllowList {
+/**
+ * Discloses only fields that are listed by name, and only values in the form that the list requires for the field. The
+ * constants list the fields of a server's responses that may be disclosed.
+ */
+record AllowList(Map<String, Predicate<String>> fields) {
     static final String HIDDEN = "(hidden)";
 
     static final Predicate<String> NUMBER = matching("-?[0-9]{1,20}(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,4})?");
@@ -20,16 +30,94 @@ final class AllowList {
     static final Predicate<String> VERSION = matching("[0-9]{1,4}[0-9a-zA-Z.+-]{0,40}|unpackaged");
     static final Predicate<String> MOMENT = matching("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,18}(Z|[+-][0-9:]{5})");
 
-    private final Map<String, Predicate<String>> fields;
+    /** The sections of {@code INFO} that may be disclosed. */
+    static final Set<String> SECTIONS = Set.of(
+            "server", "clients", "stats", "persistence", "archive", "spaces", "replication", "cluster", "keyspace");
 
-    AllowList(Map<String, Predicate<String>> fields) {
-        this.fields = Map.copyOf(fields);
+    /** Discloses only whether the field is set. */
+    private static final Predicate<String> WHETHER = oneOf("-");
+
+    private static final Predicate<String> ARCHIVE_STATE =
+            Stream.concat(Stream.of("none"), Stream.of(ArchiveState.values()).map(ArchiveState::label))
+                    .collect(Collectors.toUnmodifiableSet())::contains;
+
+    /** The fields of {@code INFO}, except the messages, which may name documents, and the location of the archive. */
+    static final AllowList INFO = of(
+            "uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends"
+                    + " appended_bytes reads trims deletes internal_writes rejections failures memory_used_bytes"
+                    + " memory_max_bytes pinned_readers in_flight_bytes maxclients loading disk_free_bytes"
+                    + " disk_total_bytes log_fsyncs log_bytes log_bytes_since_checkpoint records_per_flush_mean"
+                    + " fsync_p50_us fsync_p99_us ack_p50_us ack_p99_us lock_p99_us lock_max_us checkpoints"
+                    + " checkpoint_last_ms heap_total_bytes heap_used_bytes heap_free_bytes heap_largest_hole_bytes"
+                    + " archive_backlog archive_lag_seconds archive_overdue_seconds archive_last_success_ms"
+                    + " archive_last_error_ms archive_epoch archive_documents archive_tombstones archive_bytes"
+                    + " archive_failures shards store_incomplete backup_in_progress backup_done_bytes backup_total_bytes"
+                    + " connected_slaves cluster_enabled cluster_drained cluster_since_seconds cluster_term"
+                    + " cluster_committed_entries cluster_unapplied_entries cluster_log_entries documents values lists"
+                    + " spaces spaces_rejected_sizes spaces_rejected_quotas spaces_rejected_rates"
+                    + " spaces_retention_trimmed_values spaces_less_durable",
+            Map.ofEntries(
+                    Map.entry("redis_version", VERSION),
+                    Map.entry("caravan_version", VERSION),
+                    Map.entry("java_version", VERSION),
+                    Map.entry("run_id", matching("[0-9a-f]{16}")),
+                    Map.entry("redis_mode", oneOf("standalone", "cluster")),
+                    Map.entry("multiplexing_api", oneOf("nio", "epoll", "io_uring")),
+                    Map.entry("tls", oneOf("yes", "no")),
+                    Map.entry("durability", oneOf("sync", "process", "memory")),
+                    Map.entry("store_state", oneOf("ok", "full", "failed")),
+                    Map.entry("archive_state", WORD),
+                    Map.entry("archive_last_error_kind", WORD),
+                    Map.entry("cluster_slots", matching("[0-9]{1,5}-[0-9]{1,5}")),
+                    Map.entry("cluster_role", oneOf("leader", "follower"))));
+
+    /** Fields of the {@code /readyz} response; the reason is disclosed as a word, without its message. */
+    static final AllowList READINESS = of(
+            "lagSeconds overdueSeconds backlog",
+            Map.of(
+                    "status", matching("ready|[0-9]{3}"),
+                    "code", oneOf("draining", "recovering", "no_leader", "out_of_space", "store_failed"),
+                    "archive", WHETHER,
+                    "state", ARCHIVE_STATE,
+                    "kind", WORD,
+                    "lastSuccess", MOMENT,
+                    "lastError", WHETHER,
+                    "at", MOMENT));
+
+    /** The layout of the store on disk, from {@code /v1/store}. */
+    static final AllowList LAYOUT = of(
+            "shard shards log heap segmentBytes firstSegment currentSegment lastSegment replayBytes"
+                    + " checkpointAtBytes survivorBytes number totalBytes freeBytes holes largestHoleBytes pinnedBytes"
+                    + " usedBytes pinsComplete",
+            Map.of());
+
+    private static final Predicate<String> SHORT =
+            matching("[0-9]{1,12}( ?[A-Za-z]{1,3})?|auto|off|true|false|sync|process|none|immediate|adaptive|nio|epoll"
+                    + "|io_uring|text|json|error|warn|info|debug|trace|-");
+
+    private static final Predicate<String> ADDRESS =
+            matching("[A-Za-z0-9_.-]{1,100}:[0-9]{1,5}|\\[[0-9a-fA-F:.%]{2,45}]:[0-9]{1,5}");
+    /** Accepts a path or URL without the characters that introduce a user, a password, or parameters. */
+    private static final Predicate<String> PLACE = matching("[^\\p{Cntrl}@?#&]{1,1000}");
+
+    private static final Predicate<String> REGION = matching("[a-z]{2}(-[a-z]{2,10}){1,2}-[0-9]|-");
+    private static final Predicate<String> SOURCE =
+            matching("default|command line|environment CARAVAN_[A-Z0-9_]{1,40}|file [^\\p{Cntrl}]{1,1000}");
+
+    /**
+     * The server settings, with the values that may be disclosed. A secret is not disclosed even if it was entered by
+     * mistake instead of the path of its file.
+     */
+    static final AllowList SETTINGS = settings();
+
+    AllowList {
+        fields = Map.copyOf(fields);
     }
 
-    /** Creates an allow list of numeric fields, and of fields with other forms. */
-    static AllowList of(List<String> numbers, Map<String, Predicate<String>> others) {
+    /** Creates an allow list of numeric fields, whose names are separated by spaces, and of fields with other forms. */
+    static AllowList of(String numbers, Map<String, Predicate<String>> others) {
         Map<String, Predicate<String>> fields = new LinkedHashMap<>(others);
-        numbers.forEach(name -> fields.put(name, NUMBER));
+        put(fields, NUMBER, numbers);
         return new AllowList(fields);
     }
 
@@ -97,5 +185,41 @@ final class AllowList {
         }
         String shown = value(name, value.asText());
         return value.isNumber() && value.asText().equals(shown) ? value.numberValue() : shown;
+    }
+
+    private static AllowList settings() {
+        Map<String, Predicate<String>> forms = new HashMap<>();
+        put(
+                forms,
+                SHORT,
+                "durability shards flush-policy max-value checkpoint-floor s3-path-style archive-after archive-concurrency"
+                        + " archive-bandwidth archive-on-stop archive-hydrate archive-prune archive-keep archive-keep-days"
+                        + " archive-keep-daily archive-retain archive-takeover drill drill-sample insecure transport loops"
+                        + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"
+                        + " max-replies-total max-pipeline request-timeout idle-timeout event-stream-heartbeat log-format log-level stop-timeout cluster-create"
+                        + " cluster-join cluster-election cluster-log-retention");
+        put(forms, oneOf("leader", "linearizable"), "cluster-reads");
+        put(forms, ADDRESS, "resp http");
+        put(forms, PLACE, "data backup-dir archive s3-endpoint cluster-file");
+        put(forms, REGION, "s3-region");
+        put(
+                forms,
+                WHETHER,
+                "auth-file password-file password tls-cert tls-key tls-ca cluster-node cluster-cert cluster-key cluster-ca"
+                        + " allow-origin allow-host");
+        return new AllowList(forms);
+    }
+
+    private static void put(Map<String, Predicate<String>> forms, Predicate<String> form, String names) {
+        List.of(names.split(" ")).forEach(name -> forms.put(name, form));
+    }
+
+    /** Returns a setting as a table row, with any secret hidden; empty if the setting's name is unknown. */
+    static Optional<Setting> setting(String name, String value, String source) {
+        String shown = SETTINGS.value(name, value);
+        if (shown == null) {
+            return Optional.empty();
+        }
+        return Optional.of(new Setting(name, shown, SOURCE.test(source) ? source : HIDDEN));
     }
 }

@@ -1,11 +1,10 @@
 package io.caravan.server.cli.support;
 
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.doctor.DiskChecks;
-import io.caravan.server.cli.doctor.FileChecks;
 import io.caravan.server.cli.doctor.Finding;
 import io.caravan.server.cli.doctor.JvmOptions;
 import io.caravan.server.cli.doctor.MachineChecks;
-import io.caravan.server.cli.doctor.SystemFiles;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -17,8 +16,12 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reports the state of the machine, from Linux's {@code /proc} and {@code /sys} and from the JVM. */
-final class MachineReport {
+/**
+ * Reports the state of the machine, from Linux's {@code /proc} and {@code /sys} and from the JVM.
+ *
+ * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
+ */
+record MachineReport(Path root) {
     private static final String MAIN_CLASS = "io.caravan.server.cli.Main";
 
     /** The system files to include in the report, each with a pattern for the lines that may be disclosed. */
@@ -30,17 +33,6 @@ final class MachineReport {
             "status",
             Pattern.compile("(Vm[A-Za-z]{2,4}|Rss[A-Za-z]{3,5}|Threads|FDSize|(non)?voluntary_ctxt_switches):\\s+"
                     + "[0-9]{1,20}( kB)?")));
-
-    private final Path root;
-
-    /**
-     * Creates a report about a machine.
-     *
-     * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
-     */
-    MachineReport(Path root) {
-        this.root = root;
-    }
 
     private static Map<String, Pattern> files() {
         Pattern numbers = Pattern.compile("(max|[0-9.]{1,24})([ /](max|[0-9.]{1,24})){0,6}");
@@ -79,7 +71,7 @@ final class MachineReport {
         List<Finding> findings = new ArrayList<>(new MachineChecks(root).run(connections));
         if (directory != null) {
             findings.addAll(new DiskChecks(root, directory).withoutWriting());
-            findings.addAll(FileChecks.run(directory, List.of()));
+            findings.addAll(DiskChecks.access(directory, List.of()));
         }
         file.json(
                 "machine/doctor.json",
@@ -87,20 +79,18 @@ final class MachineReport {
                 findings);
     }
 
-    private static Map<String, Object> system() {
+    private static Map<String, ?> system() {
         Runtime runtime = Runtime.getRuntime();
-        Map<String, Object> system = new LinkedHashMap<>();
-        system.put("os", System.getProperty("os.name"));
-        system.put("osVersion", System.getProperty("os.version"));
-        system.put("architecture", System.getProperty("os.arch"));
-        system.put("processors", runtime.availableProcessors());
-        system.put("java", Runtime.version().toString());
-        system.put("javaVendor", System.getProperty("java.vendor"));
-        system.put("javaMaxMemoryBytes", runtime.maxMemory());
-        system.put(
-                "javaOptions",
-                JvmOptions.shown(ManagementFactory.getRuntimeMXBean().getInputArguments()));
-        return system;
+        List<String> options = ManagementFactory.getRuntimeMXBean().getInputArguments();
+        return Output.fields(
+                "os", System.getProperty("os.name"),
+                "osVersion", System.getProperty("os.version"),
+                "architecture", System.getProperty("os.arch"),
+                "processors", runtime.availableProcessors(),
+                "java", Runtime.version().toString(),
+                "javaVendor", System.getProperty("java.vendor"),
+                "javaMaxMemoryBytes", runtime.maxMemory(),
+                "javaOptions", JvmOptions.shown(options));
     }
 
     /**
@@ -116,8 +106,8 @@ final class MachineReport {
 
     private static String process(Path directory) {
         try {
-            List<String> words =
-                    List.of(SystemFiles.read(directory.resolve("cmdline")).split("\0"));
+            List<String> words = List.of(
+                    MachineChecks.systemFile(directory.resolve("cmdline")).split("\0"));
             if (words.contains(MAIN_CLASS)) {
                 return "options of its JVM: " + String.join(" ", JvmOptions.of(words)) + "\n"
                         + lines(PROCESS_FILES, directory, "");
@@ -132,7 +122,7 @@ final class MachineReport {
         StringBuilder text = new StringBuilder();
         files.forEach((name, pattern) -> {
             try {
-                List<String> lines = SystemFiles.read(directory.resolve(name))
+                List<String> lines = MachineChecks.systemFile(directory.resolve(name))
                         .lines()
                         .distinct()
                         .filter(pattern.asMatchPredicate())

@@ -20,6 +20,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ParameterException;
@@ -77,8 +79,8 @@ final class ServerReport {
     private static Map<String, Object> shown(ServerInfo info) {
         Map<String, Object> shown = new LinkedHashMap<>();
         info.sections().forEach((section, figures) -> {
-            if (Allowed.SECTIONS.contains(section)) {
-                shown.put(section, Allowed.INFO.values(figures));
+            if (AllowList.SECTIONS.contains(section)) {
+                shown.put(section, AllowList.INFO.values(figures));
             }
         });
         return shown;
@@ -136,27 +138,27 @@ final class ServerReport {
             page(
                     pages,
                     "/readyz",
-                    "server/readiness.json",
+                    "readiness.json",
                     "readiness of the server",
-                    body -> shown(Allowed.READINESS, body));
+                    body -> shown(AllowList.READINESS, body));
             page(
                     pages,
                     "/metrics",
-                    "server/metrics.txt",
+                    "metrics.txt",
                     "the samples of /metrics",
                     body -> Metrics.shown(new String(body, UTF_8)));
             page(
                     pages,
                     "/v1/settings",
-                    "server/settings.json",
+                    "settings.json",
                     "effective settings and their sources",
                     ServerReport::settings);
             page(
                     pages,
                     "/v1/store",
-                    "server/store.json",
+                    "store.json",
                     "the log and the heap by segment",
-                    body -> shown(Allowed.LAYOUT, body));
+                    body -> shown(AllowList.LAYOUT, body));
         } catch (IOException | ParameterException down) {
             missing(
                     "server over HTTP",
@@ -165,7 +167,8 @@ final class ServerReport {
         }
     }
 
-    private void page(StatusClient pages, String path, String part, String about, Showing showing) throws IOException {
+    private void page(StatusClient pages, String path, String name, String about, Showing showing) throws IOException {
+        String part = "server/" + name;
         Page page = pages.get(path);
         if (page.status() != OK && (page.status() != NOT_READY || !path.equals("/readyz"))) {
             file.missing(part, path + " responded with the status " + page.status());
@@ -180,13 +183,13 @@ final class ServerReport {
     }
 
     private static Object shown(AllowList list, byte[] body) throws IOException {
-        return Objects.requireNonNullElse(list.values(Json.parse(body)), List.of());
+        return Objects.requireNonNullElse(list.values(SupportFile.parse(body)), List.of());
     }
 
     private static List<Setting> settings(byte[] body) throws IOException {
         List<Setting> rows = new ArrayList<>();
-        for (JsonNode row : Json.parse(body).path("settings")) {
-            Allowed.setting(
+        for (JsonNode row : SupportFile.parse(body).path("settings")) {
+            AllowList.setting(
                             row.path("name").asText(),
                             row.path("value").asText(),
                             row.path("source").asText())
@@ -203,5 +206,61 @@ final class ServerReport {
     /** Returns the status of the server; empty if the server did not report it. */
     ServerInfo info() {
         return info;
+    }
+
+    /**
+     * Filters Prometheus text: keeps only samples in the form of the server's own samples, and drops the rest,
+     * including comments.
+     */
+    static final class Metrics {
+        private static final Pattern SAMPLE =
+                Pattern.compile("((?:caravan|jvm|process|system)_[a-z0-9_]{1,80})(?:\\{([^{}]{0,400})})?"
+                        + " ([-+0-9.eE]{1,30}|NaN|[+-]Inf)");
+        private static final Pattern LABEL = Pattern.compile("([a-z]{1,20})=\"([^\"\\\\]{0,60})\"(?:,|$)");
+        private static final Set<String> WORDS =
+                Set.of("protocol", "operation", "outcome", "kind", "limit", "state", "area", "reason", "node");
+        private static final Pattern WORD = Pattern.compile("[a-z][a-z_.-]{0,40}");
+        private static final Pattern LIMIT = Pattern.compile("[0-9.eE+-]{1,20}|\\+Inf");
+        /** Labels whose values are names from the JVM: garbage collectors, causes of collections, and pools. */
+        private static final Set<String> JVM = Set.of("action", "cause", "gc", "id", "pool");
+
+        private static final Pattern JVM_NAME = Pattern.compile("[A-Za-z0-9 .'()_-]{1,60}");
+
+        private Metrics() {}
+
+        /** Returns the lines that may be disclosed. */
+        static String shown(String text) {
+            StringBuilder shown = new StringBuilder();
+            text.lines()
+                    .filter(Metrics::isAllowed)
+                    .forEach(line -> shown.append(line).append('\n'));
+            return shown.toString();
+        }
+
+        private static boolean isAllowed(String line) {
+            Matcher sample = SAMPLE.matcher(line);
+            return sample.matches()
+                    && (sample.group(2) == null || areAllowed(sample.group(2), line.startsWith("jvm_")));
+        }
+
+        private static boolean areAllowed(String labels, boolean jvm) {
+            Matcher label = LABEL.matcher(labels);
+            int end = 0;
+            while (label.find() && label.start() == end) {
+                if (!isAllowed(label.group(1), label.group(2), jvm)) {
+                    return false;
+                }
+                end = label.end();
+            }
+            return end == labels.length();
+        }
+
+        private static boolean isAllowed(String name, String value, boolean jvm) {
+            if (name.equals("le") || name.equals("quantile")) {
+                return LIMIT.matcher(value).matches();
+            }
+            return WORDS.contains(name) && WORD.matcher(value).matches()
+                    || jvm && JVM.contains(name) && JVM_NAME.matcher(value).matches();
+        }
     }
 }

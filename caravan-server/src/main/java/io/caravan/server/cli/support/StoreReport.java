@@ -9,6 +9,7 @@ import io.caravan.VerifyReport;
 import io.caravan.format.CheckpointLayout;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
+import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -74,7 +75,7 @@ final class StoreReport {
         verify(progress);
     }
 
-    private Map<String, Object> files() throws IOException {
+    private Map<String, ?> files() throws IOException {
         List<Path> paths;
         try (Stream<Path> listed = Files.list(directory)) {
             paths = listed.sorted().limit(MOST_FILES).toList();
@@ -91,11 +92,7 @@ final class StoreReport {
                 (known ? ours : others).add(described);
             });
         }
-        Map<String, Object> report = new LinkedHashMap<>();
-        report.put("all", paths.size() < MOST_FILES);
-        report.put("files", ours);
-        report.put("filesThatAreNotTheStores", others);
-        return report;
+        return Output.fields("all", paths.size() < MOST_FILES, "files", ours, "filesThatAreNotTheStores", others);
     }
 
     /** Describes a file; returns empty if the file, such as a recycled log segment, no longer exists. */
@@ -167,35 +164,34 @@ final class StoreReport {
         }
     }
 
-    private static Map<String, Object> figures(VerifyReport report) {
-        Map<String, Object> figures = new LinkedHashMap<>();
-        figures.put("clean", report.clean());
-        figures.put("checkpoints", report.checkpoints());
-        figures.put("frames", report.frames());
-        figures.put("lists", report.lists());
-        figures.put("entries", report.entries());
-        figures.put("bytes", report.bytes());
-        figures.put(
-                "faults",
-                report.faults().stream()
-                        .limit(MOST_FILES)
-                        .map(StoreReport::fault)
-                        .toList());
-        return figures;
+    private static Map<String, ?> figures(VerifyReport report) {
+        List<?> faults = report.faults().stream()
+                .limit(MOST_FILES)
+                .map(StoreReport::fault)
+                .toList();
+        return Output.fields(
+                "clean", report.clean(),
+                "checkpoints", report.checkpoints(),
+                "frames", report.frames(),
+                "lists", report.lists(),
+                "entries", report.entries(),
+                "bytes", report.bytes(),
+                "faults", faults);
     }
 
     /** Returns the location of a fault, without its message. */
-    private static Map<String, Object> fault(CaravanException fault) {
-        Map<String, Object> where = new LinkedHashMap<>();
-        where.put("problem", fault.getClass().getSimpleName());
-        if (fault instanceof CorruptStoreException damage) {
-            Path path = Path.of(damage.file()).getFileName();
-            String name = path == null ? "" : path.toString();
-            where.put("file", FileNames.isOurs(name) ? name : AllowList.HIDDEN);
-            where.put("offset", damage.offset());
-            where.put("document", damage.id());
-            where.put("sequence", damage.sequence());
+    private static Map<String, ?> fault(CaravanException fault) {
+        String problem = fault.getClass().getSimpleName();
+        if (!(fault instanceof CorruptStoreException damage)) {
+            return Map.of("problem", problem);
         }
-        return where;
+        Path path = Path.of(damage.file()).getFileName();
+        String name = path == null ? "" : path.toString();
+        return Output.fields(
+                "problem", problem,
+                "file", FileNames.isOurs(name) ? name : AllowList.HIDDEN,
+                "offset", damage.offset(),
+                "document", damage.id(),
+                "sequence", damage.sequence());
     }
 }

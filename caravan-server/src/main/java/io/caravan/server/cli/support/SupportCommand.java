@@ -20,10 +20,8 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -175,7 +173,7 @@ public final class SupportCommand extends ClientCommand {
     private void settings(SupportFile file, Path from) {
         try {
             List<Setting> rows = PropertiesFile.read(from).entrySet().stream()
-                    .map(each -> Allowed.setting(each.getKey(), each.getValue(), "file " + from))
+                    .map(each -> AllowList.setting(each.getKey(), each.getValue(), "file " + from))
                     .flatMap(Optional::stream)
                     .toList();
             file.json("settings.json", "settings in the file of --config", rows);
@@ -197,11 +195,7 @@ public final class SupportCommand extends ClientCommand {
     private void print(Output output, SupportFile file, Path target) throws IOException {
         long bytes = Files.size(target);
         if (json()) {
-            Map<String, Object> made = new LinkedHashMap<>();
-            made.put("file", target.toString());
-            made.put("bytes", bytes);
-            file.addContents(made);
-            output.object(made);
+            output.object(Output.fields("file", target.toString(), "bytes", bytes, file.contents()));
             return;
         }
         for (Part part : file.parts()) {

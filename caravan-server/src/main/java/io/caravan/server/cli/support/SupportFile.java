@@ -2,6 +2,11 @@ package io.caravan.server.cli.support;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.Version;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -14,7 +19,6 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,6 +30,7 @@ import java.util.zip.ZipOutputStream;
  * they are written.
  */
 final class SupportFile {
+    private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
     private static final Set<OpenOption> NEW = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     private static final String INTRODUCTION = """
             Diagnostics collected by 'caravan support'. They contain no names or values of documents, and no secrets:
@@ -62,7 +67,24 @@ final class SupportFile {
     }
 
     void json(String name, String about, Object value) {
-        parts.add(new Part(name, about, Json.bytes(value)));
+        parts.add(new Part(name, about, bytes(value)));
+    }
+
+    private static byte[] bytes(Object value) {
+        try {
+            return JSON.writeValueAsBytes(value);
+        } catch (JsonProcessingException impossible) {
+            throw new IllegalStateException("cannot be written as JSON: " + value.getClass(), impossible);
+        }
+    }
+
+    /** Parses JSON. Throws {@link IOException} if the bytes are not JSON; the message does not quote them. */
+    static JsonNode parse(byte[] bytes) throws IOException {
+        try {
+            return JSON.readTree(bytes);
+        } catch (JsonProcessingException wrong) {
+            throw new IOException("it is not JSON", wrong);
+        }
     }
 
     void text(String name, String about, String text) {
@@ -101,7 +123,7 @@ final class SupportFile {
     void write(OutputStream to) throws IOException {
         try (ZipOutputStream zip = new ZipOutputStream(to)) {
             put(zip, new Part("README.txt", "", readme().getBytes(UTF_8)));
-            put(zip, new Part("manifest.json", "", Json.bytes(manifest())));
+            put(zip, new Part("manifest.json", "", bytes(manifest())));
             for (Part part : parts) {
                 put(zip, part);
             }
@@ -133,22 +155,16 @@ final class SupportFile {
         return text.toString();
     }
 
-    private Map<String, Object> manifest() {
-        Map<String, Object> manifest = new LinkedHashMap<>();
-        manifest.put("madeAt", at.toString());
-        manifest.put("version", Version.current());
-        addContents(manifest);
-        return manifest;
+    private Map<String, ?> manifest() {
+        return Output.fields("madeAt", at.toString(), "version", Version.current(), contents());
     }
 
-    /** Adds descriptions of the parts, and the missing data. */
-    void addContents(Map<String, Object> to) {
+    /** Returns descriptions of the parts, and the missing data, for output as JSON. */
+    Map<String, ?> contents() {
         record Described(String name, int bytes, String about) {}
-        to.put(
-                "parts",
-                parts.stream()
-                        .map(part -> new Described(part.name(), part.bytes().length, part.about()))
-                        .toList());
-        to.put("missing", missing);
+        List<Described> described = parts.stream()
+                .map(part -> new Described(part.name(), part.bytes().length, part.about()))
+                .toList();
+        return Output.fields("parts", described, "missing", missing);
     }
 }

@@ -9,7 +9,7 @@ public final class Migrations {
 
     /** Returns a client for the documents on a server that requires no password. */
     public static DocumentClient carrier(String address) throws IOException {
-        return new RespDocumentClient(() -> ServerConnection.open(
-                new ServerConnection.Endpoint(HostPort.parse(address), false, null, null, 0, null, 60_000)));
+        return new RespDocumentClient(
+                () -> ServerConnection.open(new Endpoint(HostPort.parse(address), false, null, null, 0, null, 60_000)));
     }
 }

@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ServerConnectionTest {
     private static final String HELLO = "%1\r\n$6\r\nserver\r\n$7\r\ncaravan\r\n";
 
-    private static ServerConnection.Endpoint server(int port) {
-        return new ServerConnection.Endpoint(new HostPort("127.0.0.1", port), false, null, null, 0, null, 60_000);
+    private static Endpoint server(int port) {
+        return new Endpoint(new HostPort("127.0.0.1", port), false, null, null, 0, null, 60_000);
     }
 
     @Test

@@ -117,13 +117,13 @@ class DoctorTest {
     void reportsReadableAndMissingSecretFiles() throws IOException {
         Path secret = Files.writeString(directory.resolve("secret"), "x");
         Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-r--r--"));
-        Finding open = FileChecks.run(directory, List.of(secret)).get(1);
+        Finding open = DiskChecks.access(directory, List.of(secret)).get(1);
         assertThat(open.grade()).isEqualTo(Grade.WARNING);
         assertThat(open.change()).isEqualTo("chmod 600 " + secret);
         Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
-        assertThat(FileChecks.run(directory, List.of(secret)).get(1).grade()).isEqualTo(Grade.OK);
-        Finding absent =
-                FileChecks.run(directory, List.of(directory.resolve("absent"))).get(1);
+        assertThat(DiskChecks.access(directory, List.of(secret)).get(1).grade()).isEqualTo(Grade.OK);
+        Finding absent = DiskChecks.access(directory, List.of(directory.resolve("absent")))
+                .get(1);
         assertThat(absent.grade()).isEqualTo(Grade.BAD);
     }
 
@@ -163,7 +163,7 @@ class DoctorTest {
     void readsCompleteKernelFile() throws IOException {
         Path maps = Path.of("/proc/sys/vm/max_map_count");
         Process cat = new ProcessBuilder("cat", maps.toString()).start();
-        assertThat(SystemFiles.read(maps))
+        assertThat(MachineChecks.systemFile(maps))
                 .isEqualTo(new String(cat.getInputStream().readAllBytes(), UTF_8));
     }
 

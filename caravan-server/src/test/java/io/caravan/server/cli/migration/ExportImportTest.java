@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.ServedStore;
+import io.caravan.server.cli.migration.ExportFile.Compression;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -308,14 +308,13 @@ final class MigrationRound {
 
     private int follow(Existing existing) throws IOException {
         List<String> messages = new ArrayList<>();
-        RateLimitRetries retries = new RateLimitRetries(messages::add);
         int exitCode;
         try (ServerPair servers = new ServerPair(
                 () -> Migrations.carrier(source.proxy.address()),
                 () -> Migrations.carrier(target.proxy.address()),
                 messages::add)) {
-            DocumentFollower follower = new DocumentFollower(
-                    servers, existing, false, retries, null, prefix().getBytes(UTF_8), messages::add);
+            DocumentFollower follower =
+                    new DocumentFollower(servers, existing, false, null, prefix().getBytes(UTF_8), messages::add);
             servers.run(follower::round);
             for (int i = random.nextInt(3); i > 0; i--) {
                 change(follower, servers);

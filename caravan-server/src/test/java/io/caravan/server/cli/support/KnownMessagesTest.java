@@ -2,6 +2,7 @@ package io.caravan.server.cli.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.cli.support.LogTail.KnownMessages;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
