@@ -2,13 +2,6 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.commands.SlowLog;
-import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.PendingReply;
-import io.caravan.server.protocol.resp.dispatch.ReplyQueue;
-import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 

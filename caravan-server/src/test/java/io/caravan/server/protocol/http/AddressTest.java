@@ -6,9 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.protocol.http.codec.PercentCode;
-import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.StreamName;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.HashMap;

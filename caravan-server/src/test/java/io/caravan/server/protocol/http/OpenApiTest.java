@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.caravan.server.protocol.http.connection.Route;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Iterator;

@@ -11,8 +11,6 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.protocol.http.codec.Offset;
-import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;

@@ -4,13 +4,6 @@ import static io.caravan.server.protocol.resp.RespFixture.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.config.LogLevel;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.commands.ClientCommands;
-import io.caravan.server.protocol.resp.commands.SlowLog;
-import io.caravan.server.protocol.resp.dispatch.Action;
-import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;

@@ -1,0 +1,236 @@
+package io.caravan.server.protocol.resp;
+
+import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.net.WaitingTasks;
+import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.Principal;
+import io.netty.channel.Channel;
+import java.net.SocketAddress;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of one RESP connection. Used on the event loop, and by the connection's reads on reading threads. Fields
+ * that other connections read, for example for {@code CLIENT LIST}, are volatile.
+ */
+public final class Session {
+    private final long id;
+    private final long startedNanos = System.nanoTime();
+    private final Channel channel;
+    private final SocketAddress remote;
+    private final SocketAddress local;
+    private final Authenticator authenticator;
+    private final AtomicLong commands = new AtomicLong();
+    private volatile String name = "";
+    private volatile String library = "";
+    private volatile String libraryVersion = "";
+    private volatile @Nullable Principal principal;
+    private volatile RespVersion protocol = RespVersion.RESP2;
+    private @Nullable Transaction transaction;
+    private boolean quitting;
+    private volatile boolean ending;
+    private volatile boolean clientDone;
+    private @Nullable Runnable onEnding;
+    private final WaitingTasks waiting = new WaitingTasks();
+    private @Nullable Subscriber subscriber;
+
+    public Session(long id, Channel channel, Authenticator authenticator) {
+        this.id = id;
+        this.channel = channel;
+        this.remote = channel.remoteAddress();
+        this.local = channel.localAddress();
+        this.authenticator = authenticator;
+        this.principal = unproved();
+    }
+
+    private @Nullable Principal unproved() {
+        return authenticator.required() ? null : Principal.ANYONE;
+    }
+
+    public long id() {
+        return id;
+    }
+
+    public Channel channel() {
+        return channel;
+    }
+
+    public Authenticator authenticator() {
+        return authenticator;
+    }
+
+    public SocketAddress remote() {
+        return remote;
+    }
+
+    public SocketAddress local() {
+        return local;
+    }
+
+    public long ageNanos() {
+        return System.nanoTime() - startedNanos;
+    }
+
+    /** Returns the number of requests that have started. */
+    public long commands() {
+        return commands.get();
+    }
+
+    public void countCommand() {
+        commands.incrementAndGet();
+    }
+
+    public String name() {
+        return name;
+    }
+
+    public void name(String newName) {
+        name = newName;
+    }
+
+    public String library() {
+        return library;
+    }
+
+    public void library(String newLibrary) {
+        library = newLibrary;
+    }
+
+    public String libraryVersion() {
+        return libraryVersion;
+    }
+
+    public void libraryVersion(String newVersion) {
+        libraryVersion = newVersion;
+    }
+
+    /** Returns the client's principal, or null if the client has not authenticated. */
+    public @Nullable Principal principal() {
+        return principal;
+    }
+
+    public void principal(Principal proved) {
+        principal = proved;
+    }
+
+    /** Whether the client must authenticate, because it has not authenticated yet or its secret was revoked. */
+    public boolean stranger() {
+        Principal known = principal;
+        return known == null || known.revoked();
+    }
+
+    public RespVersion protocol() {
+        return protocol;
+    }
+
+    public void protocol(RespVersion version) {
+        protocol = version;
+    }
+
+    /** Returns the transaction in which commands are queued, or null if there is none. */
+    public @Nullable Transaction transaction() {
+        return transaction;
+    }
+
+    /** Begins a transaction, or ends the current one if the argument is null. */
+    public void transaction(@Nullable Transaction begun) {
+        if (transaction != null) {
+            transaction.release();
+        }
+        transaction = begun;
+    }
+
+    /** Sets the object that manages the connection's subscriptions. Called once, when the connection opens. */
+    public void subscriber(Subscriber listening) {
+        subscriber = listening;
+    }
+
+    public Subscriber subscriptions() {
+        return Objects.requireNonNull(subscriber, "a connection has a subscriber");
+    }
+
+    public ConnectionMemory memory() {
+        return subscriptions().memory();
+    }
+
+    /**
+     * Whether the connection has subscriptions and uses RESP 2, in which a client cannot distinguish messages from
+     * replies.
+     */
+    public boolean onlyListens() {
+        return protocol == RespVersion.RESP2 && subscriber != null && subscriber.count() > 0;
+    }
+
+    public void reset() {
+        name = "";
+        library = "";
+        libraryVersion = "";
+        principal = unproved();
+        protocol = RespVersion.RESP2;
+        transaction(null);
+        if (subscriber != null) {
+            subscriber.removeAll();
+        }
+    }
+
+    /** Whether the connection closes after the replies to all requests so far. */
+    public boolean quitting() {
+        return quitting;
+    }
+
+    public void quit() {
+        quitting = true;
+    }
+
+    /**
+     * Wraps work that waits for a shared resource, such as a reading thread. The wrapper runs the work at most once,
+     * and drops the work when the connection closes. Callable on any thread.
+     */
+    public Runnable untilClosed(Runnable work) {
+        return waiting.add(work);
+    }
+
+    /** Drops the work that waits for shared resources, because the connection is closed. */
+    public void closed() {
+        waiting.close();
+    }
+
+    /** Whether requests may no longer wait, because the client will send no more data or the server is stopping. */
+    boolean ending() {
+        return ending;
+    }
+
+    /**
+     * Ends the waits of all requests, because the server is stopping or the connection is closed. Called on the event
+     * loop.
+     */
+    public void end() {
+        ending = true;
+        if (onEnding != null) {
+            onEnding.run();
+        }
+    }
+
+    /** Ends the waits of all requests, because the client will send no more data. Called on the event loop. */
+    public void endOfInput() {
+        clientDone = true;
+        end();
+    }
+
+    /** Whether the client has signaled that it will send no more data. */
+    public boolean clientDone() {
+        return clientDone;
+    }
+
+    /**
+     * Sets the action that ends the wait of a request. Runs the action immediately if waits have ended already. The
+     * action replaces any earlier action.
+     */
+    public void onEnding(@Nullable Runnable action) {
+        onEnding = action;
+        if (action != null && ending) {
+            action.run();
+        }
+    }
+}
