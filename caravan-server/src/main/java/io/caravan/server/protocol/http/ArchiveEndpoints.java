@@ -95,11 +95,11 @@ public record ArchiveEndpoints(Endpoints endpoints) {
     public void restore(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
-        HttpAuthorizer.checkDocument(exchange.principal(), Permission.READ, name);
+        exchange.require(Permission.READ, name);
         OptionalLong generation =
                 query.get("generation") == null ? OptionalLong.empty() : OptionalLong.of(query.number("generation", 0));
         if (generation.isPresent()) {
-            HttpAuthorizer.checkDocument(exchange.principal(), Permission.ADMIN, name);
+            exchange.require(Permission.ADMIN, name);
         }
         DocumentName as = as(exchange, name, query.get("as"));
         service().restoreApart(name, generation, as, reporting(exchange, ArchiveEndpoints::restored));
@@ -114,7 +114,7 @@ public record ArchiveEndpoints(Endpoints endpoints) {
             throw Problem.badRequest(
                     "invalid_parameter", "as must name another document than the one that is restored");
         }
-        HttpAuthorizer.checkDocument(exchange.principal(), Permission.WRITE, as);
+        exchange.require(Permission.WRITE, as);
         return as;
     }
 

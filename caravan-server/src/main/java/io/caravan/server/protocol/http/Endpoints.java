@@ -54,7 +54,7 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
                 read(exchange, part);
                 return;
             }
-            HttpAuthorizer.checkStillKnown(exchange.principal());
+            exchange.requireStillKnown();
             part.run();
         })));
     }
@@ -93,7 +93,7 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
         boolean tried = false;
         if (documents.writable()) {
             // The token may have been revoked since the request began.
-            HttpAuthorizer.checkStillKnown(exchange.principal());
+            exchange.requireStillKnown();
             try {
                 change.run();
                 return;

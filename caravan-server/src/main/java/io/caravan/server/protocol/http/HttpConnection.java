@@ -1,10 +1,13 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.FatalErrors;
 import io.caravan.server.net.LingeringClose;
-import io.caravan.server.protocol.http.HttpAuthorizer.LastToken;
+import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
@@ -13,14 +16,16 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.time.Duration;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +39,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
+    private static final String SCHEME = "Bearer ";
 
     /**
      * Maximum number of body parts that are processed before the other connections of the event loop get their turn.
@@ -46,10 +52,14 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private final HttpProtocol protocol;
     private final ConnectionMemory memory;
     private final RequestDecoder decoder = new RequestDecoder(this::busy);
-    private final LastToken lastToken = new LastToken();
-    private @Nullable IncomingRequest incoming;
+    /** The last valid token, so that later requests of a client need no cryptographic hash of it. */
+    private byte[] lastToken = {};
+
+    private @Nullable Principal lastTokenOwner;
+    /** The exchange whose request is arriving. */
+    private @Nullable HttpExchange incoming;
+    /** The exchange whose request is being handled. */
     private @Nullable HttpExchange exchange;
-    private @Nullable ResponseWriter writer;
     /** The number of body parts processed in this turn. */
     private int parts;
     /** The number of the current or next request, counted from 1. */
@@ -66,6 +76,18 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             next();
             readMore();
         });
+    }
+
+    Channel channel() {
+        return channel;
+    }
+
+    HttpProtocol protocol() {
+        return protocol;
+    }
+
+    ConnectionMemory memory() {
+        return memory;
     }
 
     /** Returns the decoder, which precedes this handler in the pipeline. */
@@ -120,66 +142,114 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     private void readMore() {
         if (exchange == null) {
-            memory.settle(decoder.heldBytes() + (incoming == null ? 0 : incoming.heldBytes()), true);
+            memory.settle(decoder.heldBytes() + (incoming == null ? 0 : incoming.request().heldBytes()), true);
         }
         channel.config().setAutoRead(!closing && !decoder.holding() && memory.mayRead());
     }
 
     private void begin(HttpRequest head) {
-        ResponseWriter response = writer(head);
-        writer = response;
         memory.hold(RequestDecoder.headBytes(head));
         try {
-            incoming = protocol.admit(head, channel.remoteAddress(), lastToken);
-            if (incoming.expectsContinue()) {
-                response.sendContinue();
+            incoming = protocol.admit(head, this);
+            if (incoming.request().expectsContinue()) {
+                incoming.sendContinue();
             }
         } catch (Problem rejected) {
-            reject(response, rejected);
+            reject(head, rejected);
         }
     }
 
-    private ResponseWriter writer(HttpRequest head) {
-        return new ResponseWriter(channel, memory, head, protocol.origins(), protocol.readiness()::draining);
+    /**
+     * Returns the principal of the client if the client may use the route. Routes that require no permission are open
+     * to all clients, but may return more data to clients with a token. Throws {@link Problem} if the client has no
+     * valid token or lacks the permission.
+     */
+    Principal authorize(Route route, Request request) {
+        if (!protocol.authenticator().required()) {
+            return Principal.ANYONE;
+        }
+        Principal principal = principal(request.headers().get(HttpHeaderNames.AUTHORIZATION));
+        Permission permission = route.permission();
+        if (permission == null) {
+            return principal == null ? Principal.ANONYMOUS : principal;
+        }
+        if (principal == null) {
+            throw Problem.unauthorized("send a valid token: Authorization: Bearer <token>");
+        }
+        if (route.aboutDocument()) {
+            check(principal, permission, StreamName.of(route.rest(request.path())));
+        } else if (!principal.may(permission)) {
+            throw Problem.forbidden(principal, permission, "");
+        }
+        return principal;
+    }
+
+    static void check(Principal principal, Permission permission, DocumentName name) {
+        if (!principal.may(permission, name)) {
+            throw Problem.forbidden(principal, permission, " on document '" + name + "'");
+        }
+    }
+
+    /** Returns the owner of the token, or null if the token is absent or unknown. */
+    private @Nullable Principal principal(@Nullable String authorization) {
+        if (authorization == null || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+            return null;
+        }
+        byte[] token = authorization.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
+        // A proxy may send the requests of several clients over one connection, so the comparison takes constant time.
+        if (lastTokenOwner != null && !lastTokenOwner.revoked() && MessageDigest.isEqual(token, lastToken)) {
+            return lastTokenOwner;
+        }
+        Principal owner =
+                protocol.authenticator().authenticate(channel.remoteAddress(), Authenticator.DEFAULT_USER, token);
+        if (owner != null) {
+            lastToken = token;
+            lastTokenOwner = owner;
+        }
+        return owner;
     }
 
     /** Responds to a request that may not have arrived completely, and ends the connection. */
-    private void reject(ResponseWriter response, Problem problem) {
+    private void reject(HttpRequest head, Problem problem) {
+        Route route = Route.rejecting(head.method(), problem);
+        reject(new HttpExchange(this, new Request(head, "/", Query.NONE), route, Principal.ANYONE), problem);
+    }
+
+    private void reject(HttpExchange rejected, Problem problem) {
         incoming = null;
-        response.close();
-        response.whole(problem.response());
+        rejected.reject(problem);
         protocol.rejected(problem.status());
         end(true);
     }
 
-    private void take(IncomingRequest begun, HttpContent content) {
-        ResponseWriter response = Objects.requireNonNull(writer);
+    private void take(HttpExchange arriving, HttpContent content) {
         try {
             if (content.decoderResult().isFailure()) {
                 throw Request.malformed(content.decoderResult().cause());
             }
-            memory.hold(begun.add(content.content()));
+            memory.hold(arriving.request().add(content.content()));
         } catch (Problem rejected) {
-            reject(response, rejected);
+            reject(arriving, rejected);
             return;
         }
         if (content instanceof LastHttpContent) {
             incoming = null;
             memory.requestArrived();
-            HttpExchange whole =
-                    new HttpExchange(response, begun.route(), begun.principal(), begun.complete(), this::ended);
-            exchange = whole;
+            exchange = arriving;
             request++;
-            whole.onBodyReleased(() -> memory.settle(decoder.heldBytes(), false));
-            whole.run(() -> whole.route().endpoint().handle(whole));
+            arriving.begin();
         }
     }
 
+    /** Releases the memory of the body of the current request, which is no longer needed. */
+    void bodyReleased() {
+        memory.settle(decoder.heldBytes(), false);
+    }
+
     /** Ends the current request after its response has been written. */
-    private void ended() {
-        HttpExchange done = Objects.requireNonNull(exchange);
+    void ended(HttpExchange done) {
         protocol.ended(done);
-        if (!Objects.requireNonNull(writer).keepAlive() || protocol.readiness().draining()) {
+        if (!done.keepAlive() || protocol.readiness().draining()) {
             exchange = null;
             end(false);
             return;
@@ -225,7 +295,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     public void requestTimedOut() {
         if (unfinished()) {
             Problem problem = new Problem(408, "request_timeout", "the rest of the request did not arrive in time");
-            reject(writer(NO_HEAD), problem);
+            reject(NO_HEAD, problem);
         } else {
             end(false);
         }

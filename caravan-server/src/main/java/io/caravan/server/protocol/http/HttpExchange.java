@@ -4,9 +4,26 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.MovedException;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WaitingTasks;
+import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,21 +32,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A request that has arrived completely, and its response. The response is either sent by one call to {@link #respond},
- * on any thread, or streamed on the event loop, from {@link #start} to {@link #finish}.
+ * A request and its response, which is written in the form that the version and method of the request require. The
+ * response is either sent by one call to {@link #respond}, on any thread, or streamed on the event loop, from {@link
+ * #start} to {@link #finish}.
  *
  * <p>An endpoint uses {@link #atEnd} to release resources when the response is complete or the client has disconnected.
  */
 public final class HttpExchange {
     private static final Logger LOG = LoggerFactory.getLogger(HttpExchange.class);
 
-    private final ResponseWriter writer;
+    /**
+     * The content security policy of every response except those with files of the console. Clients choose the content
+     * types of documents. If a browser shows a document as a page, it must not run scripts of the document or treat the
+     * document as a page of this server.
+     */
+    static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+    private final HttpConnection connection;
+    private final Channel channel;
+    private final Request request;
     private final Route route;
     private final Principal principal;
-    private Request request;
     private @Nullable DocumentName documentName;
-    private final Runnable ended;
-    private final long startedNanos = System.nanoTime();
+    private long startedNanos = System.nanoTime();
+    private boolean keepAlive;
     private final List<Runnable> endActions = new ArrayList<>(1);
     private String operation;
     private int status;
@@ -40,18 +66,31 @@ public final class HttpExchange {
     private @Nullable Runnable onWritable;
     private @Nullable Runnable onDrain;
     private boolean draining;
-    private Runnable bodyReleased = () -> {};
 
-    /**
-     * Creates an exchange without a response. {@code ended} runs on the event loop when the response has been written.
-     */
-    public HttpExchange(ResponseWriter writer, Route route, Principal principal, Request request, Runnable ended) {
-        this.writer = writer;
+    /** Creates an exchange for a request whose body may still be arriving. */
+    HttpExchange(HttpConnection connection, Request request, Route route, Principal principal) {
+        this.connection = connection;
+        this.channel = connection.channel();
+        this.request = request;
         this.route = route;
         this.principal = principal;
-        this.request = request;
-        this.ended = ended;
+        this.keepAlive = HttpUtil.isKeepAlive(request.head());
         this.operation = route.operation();
+    }
+
+    /** Passes the request, which has arrived completely, to the endpoint. */
+    void begin() {
+        request.complete();
+        startedNanos = System.nanoTime();
+        run(() -> route.endpoint().handle(this));
+    }
+
+    private boolean bodiless() {
+        return request.method().equals(HttpMethod.HEAD);
+    }
+
+    private boolean oldVersion() {
+        return !request.head().protocolVersion().isKeepAliveDefault();
     }
 
     public Request request() {
@@ -60,12 +99,8 @@ public final class HttpExchange {
 
     /** Releases the memory of the request body, which is no longer needed. Called on the event loop. */
     public void releaseBody() {
-        request = request.withBody(Request.NO_BODY);
-        bodyReleased.run();
-    }
-
-    void onBodyReleased(Runnable action) {
-        bodyReleased = action;
+        request.releaseBody();
+        connection.bodyReleased();
     }
 
     public Route route() {
@@ -84,15 +119,30 @@ public final class HttpExchange {
     }
 
     public EventExecutor loop() {
-        return writer.loop();
+        return channel.eventLoop();
     }
 
     public ConnectionMemory memory() {
-        return writer.memory();
+        return connection.memory();
     }
 
     public String scheme() {
-        return writer.scheme();
+        return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
+    }
+
+    /** Throws {@link Problem} if the client lacks this permission on the document. */
+    public void require(Permission permission, DocumentName name) {
+        HttpConnection.check(principal, permission, name);
+    }
+
+    /**
+     * Throws {@link Problem} if the client's token was revoked. The check also applies to responses in progress: a
+     * client with a revoked token does not receive the rest of a response.
+     */
+    public void requireStillKnown() {
+        if (principal.revoked()) {
+            throw Problem.unauthorized("the token was revoked");
+        }
     }
 
     /** Sets the operation name for the metrics. Must be called before the response is written. */
@@ -125,10 +175,87 @@ public final class HttpExchange {
                 body.release();
             } else {
                 note(response);
-                writer.whole(response, body);
+                writeWhole(response, body);
                 end();
             }
         });
+    }
+
+    /** Responds to a request that may not have arrived completely, after which the connection closes. */
+    void reject(Problem problem) {
+        keepAlive = false;
+        Response response = problem.response();
+        writeWhole(response, Unpooled.wrappedBuffer(response.body()));
+    }
+
+    /** Sends {@code 100 Continue}, so that the client sends the body of its request. */
+    void sendContinue() {
+        channel.writeAndFlush(
+                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+    }
+
+    /** Writes a complete response, and releases its body. */
+    private void writeWhole(Response response, ByteBuf body) {
+        int length = body.readableBytes();
+        ByteBuf content = body;
+        if (bodiless()) {
+            body.release();
+            content = Unpooled.EMPTY_BUFFER;
+        }
+        HttpResponseStatus status = HttpResponseStatus.valueOf(response.status());
+        DefaultFullHttpResponse encoded = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1, status, content, response.headers(), EmptyHttpHeaders.INSTANCE);
+        boolean mayHaveBody =
+                !status.equals(HttpResponseStatus.NO_CONTENT) && !status.equals(HttpResponseStatus.NOT_MODIFIED);
+        if (mayHaveBody && !(bodiless() && length == 0)) {
+            encoded.headers().set(HttpHeaderNames.CONTENT_LENGTH, length);
+        }
+        complete(encoded);
+        channel.writeAndFlush(encoded);
+    }
+
+    /**
+     * Writes the head of a streamed response. The body is chunked if {@code response} has no {@code Content-Length}.
+     */
+    private void writeHead(Response response) {
+        HttpResponse encoded = new DefaultHttpResponse(
+                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(response.status()), response.headers());
+        if (oldVersion()) {
+            keepAlive = false;
+            resetWhenClosed(true);
+        } else if (!encoded.headers().contains(HttpHeaderNames.CONTENT_LENGTH)) {
+            encoded.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        }
+        complete(encoded);
+        channel.write(encoded);
+    }
+
+    private void complete(HttpResponse response) {
+        keepAlive &= !connection.protocol().readiness().draining();
+        HttpHeaders headers = response.headers();
+        connection.protocol().origins().addTo(headers, request.headers());
+        if (!headers.contains(HttpHeaderNames.DATE)) {
+            headers.set(HttpHeaderNames.DATE, Response.date(System.currentTimeMillis()));
+        }
+        if (headers.contains(HttpHeaderNames.CONTENT_TYPE)
+                && !headers.contains(HttpHeaderNames.CONTENT_SECURITY_POLICY)) {
+            headers.set(HttpHeaderNames.CONTENT_SECURITY_POLICY, POLICY);
+        }
+        if (!keepAlive) {
+            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        } else if (oldVersion()) {
+            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
+        }
+    }
+
+    /**
+     * Sets whether the connection is closed with a reset, which the client treats as an error. In HTTP/1.0, the orderly
+     * end of the connection marks the end of a body of unknown length, so an incomplete body must end with a reset.
+     */
+    private void resetWhenClosed(boolean reset) {
+        if (channel.isOpen()) {
+            channel.config().setOption(ChannelOption.SO_LINGER, reset ? 0 : -1);
+        }
     }
 
     /**
@@ -143,8 +270,9 @@ public final class HttpExchange {
             if (!over && status == 0) {
                 respond(reported.response());
             } else if (!over) {
-                LOG.warn("closing {}: its response cannot be completed: {}", writer.peer(), reported.detail());
-                writer.abort();
+                LOG.warn("closing {}: its response cannot be completed: {}", channel.remoteAddress(), reported.detail());
+                // The client detects that the response is incomplete.
+                channel.close();
             }
         });
     }
@@ -198,7 +326,7 @@ public final class HttpExchange {
     public void start(Response head) {
         if (!over) {
             note(head);
-            writer.head(head);
+            writeHead(head);
         }
     }
 
@@ -212,13 +340,16 @@ public final class HttpExchange {
         if (over) {
             piece.release();
         } else {
-            writer.piece(piece);
+            channel.writeAndFlush(new DefaultHttpContent(piece));
         }
     }
 
     public void finish() {
         if (!over) {
-            writer.last();
+            if (oldVersion()) {
+                resetWhenClosed(false);
+            }
+            channel.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT);
             end();
         }
     }
@@ -227,7 +358,7 @@ public final class HttpExchange {
      * Whether the connection has space for another chunk, because the client has received enough of the earlier chunks.
      */
     public boolean writable() {
-        return writer.writable();
+        return channel.isWritable();
     }
 
     /** Runs the action when the connection is writable, possibly immediately. A later call replaces the action. */
@@ -285,7 +416,12 @@ public final class HttpExchange {
     private void end() {
         finished = true;
         gone();
-        ended.run();
+        connection.ended(this);
+    }
+
+    /** Whether the connection stays open after this response. */
+    boolean keepAlive() {
+        return keepAlive;
     }
 
     boolean finished() {

@@ -8,7 +8,6 @@ import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WireProtocol;
-import io.caravan.server.protocol.http.HttpAuthorizer.LastToken;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
@@ -23,7 +22,6 @@ import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.GlobalEventExecutor;
-import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -50,7 +48,7 @@ public final class HttpProtocol implements WireProtocol {
     private static final String NAME = "http";
 
     private final HttpConfig config;
-    private final HttpAuthorizer gate;
+    private final Authenticator authenticator;
     private final Readiness readiness;
     private final ServerMetrics metrics;
     private final Origins origins;
@@ -72,11 +70,11 @@ public final class HttpProtocol implements WireProtocol {
             @Nullable Cluster cluster,
             Function<HttpProtocol, List<Route>> routes) {
         this.config = config;
-        this.gate = new HttpAuthorizer(authenticator);
+        this.authenticator = authenticator;
         this.readiness = new Readiness(cluster);
         this.metrics = metrics;
         // The Host header of a request that another node forwards contains the address of that node.
-        this.origins = new Origins(config, gate.closed(), name -> cluster != null && cluster.hasHttpName(name));
+        this.origins = new Origins(config, authenticator.required(), name -> cluster != null && cluster.hasHttpName(name));
         metrics.connections(NAME, connections::size);
         this.routes = routes.apply(this);
     }
@@ -140,8 +138,8 @@ public final class HttpProtocol implements WireProtocol {
         return config;
     }
 
-    public HttpAuthorizer gate() {
-        return gate;
+    Authenticator authenticator() {
+        return authenticator;
     }
 
     public ServerMetrics metrics() {
@@ -161,25 +159,29 @@ public final class HttpProtocol implements WireProtocol {
      * route that responds with the error, so that the connection remains usable. Throws {@link Problem} if the request
      * is rejected and the connection must end.
      */
-    IncomingRequest admit(HttpRequest head, SocketAddress peer, LastToken last) {
+    HttpExchange admit(HttpRequest head, HttpConnection connection) {
         Request request = Request.of(head);
         try {
             origins.check(head.method(), head.headers());
             if (head.method().equals(HttpMethod.OPTIONS)) {
-                return new IncomingRequest(head, request, preflight, Principal.ANYONE, config);
+                return exchange(connection, request, preflight, Principal.ANYONE);
             }
             Route route = route(head.method(), request.path());
-            Principal principal = gate.check(route, request.path(), head.headers(), peer, last);
+            Principal principal = connection.authorize(route, request);
             request.checkContentEncoding();
             request.checkConditions(route.aboutDocument());
-            return new IncomingRequest(head, request, route, principal, config);
+            return exchange(connection, request, route, principal);
         } catch (Problem rejected) {
             if (HttpUtil.isTransferEncodingChunked(head) || HttpUtil.getContentLength(head, 0L) > 0) {
                 throw rejected;
             }
-            return new IncomingRequest(
-                    head, request, Route.rejecting(head.method(), rejected), Principal.ANYONE, config);
+            return exchange(connection, request, Route.rejecting(head.method(), rejected), Principal.ANYONE);
         }
+    }
+
+    private HttpExchange exchange(HttpConnection connection, Request request, Route route, Principal principal) {
+        request.expectBody(route.maxBodyBytes(config.maxBodyBytes()), route.takesBody());
+        return new HttpExchange(connection, request, route, principal);
     }
 
     private Route route(HttpMethod method, String path) {

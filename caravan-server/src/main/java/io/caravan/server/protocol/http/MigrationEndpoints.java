@@ -96,7 +96,7 @@ public record MigrationEndpoints(Endpoints endpoints) {
         RedirectTarget to = null;
         if (kind == MoveStep.Kind.FENCE) {
             // This step names the server to which all clients of the document are redirected.
-            HttpAuthorizer.checkDocument(exchange.principal(), Permission.ADMIN, name);
+            exchange.require(Permission.ADMIN, name);
             to = RedirectTarget.parse(Objects.requireNonNullElse(query.get("to"), ""));
         }
         boolean held = kind == MoveStep.Kind.FENCE

@@ -13,6 +13,8 @@ import io.caravan.server.backup.BackupException;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.MovedException;
 import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -70,6 +72,14 @@ public final class Problem extends RuntimeException {
 
     public static Problem badRequest(String code, String detail) {
         return new Problem(400, code, detail);
+    }
+
+    static Problem unauthorized(String detail) {
+        return new Problem(401, "unauthorized", detail).with("WWW-Authenticate", "Bearer realm=\"caravan\"");
+    }
+
+    static Problem forbidden(Principal principal, Permission permission, String where) {
+        return new Problem(403, "forbidden", principal.name() + " lacks permission " + permission + where);
     }
 
     /** Throws a bad request with this code and detail unless {@code holds}. */

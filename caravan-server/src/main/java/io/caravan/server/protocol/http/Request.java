@@ -2,11 +2,13 @@ package io.caravan.server.protocol.http;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Producer;
+import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
@@ -21,12 +23,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An HTTP request.
- *
- * @param path the path of the URL as sent, including percent codes
- * @param body empty if there is no body, or it has not arrived
+ * An HTTP request whose head has arrived. While its body is arriving, the request takes about as much memory as the
+ * parts that have arrived.
  */
-public record Request(HttpMethod method, String path, Query query, HttpHeaders headers, byte[] body) {
+public final class Request {
     private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
     private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,15}");
     /** Largest number that a header may contain: the largest safe integer in JavaScript. */
@@ -36,9 +36,29 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
             Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(;[\\x20-\\x7E\t]*)?");
     private static final int MAX_CONTENT_TYPE = 256;
     private static final String ANY_TAG = "*";
-    public static final byte[] NO_BODY = {};
+    private static final byte[] NO_BODY = {};
     /** The last valid content type, because most requests have the same one. */
     private static volatile String lastMediaType = "";
+
+    private final HttpRequest head;
+    private final String path;
+    private final Query query;
+    private final HttpHeaders headers;
+    /** The body in its first {@link #bodyBytes} bytes, unless it is not used. */
+    private byte[] body = NO_BODY;
+
+    private int bodyBytes;
+    private long headBytes;
+    private int maxBodyBytes;
+    private boolean usesBody;
+
+    /** Creates a request with this head, which is not checked, and no body yet. */
+    Request(HttpRequest head, String path, Query query) {
+        this.head = head;
+        this.path = path;
+        this.query = query;
+        this.headers = head.headers();
+    }
 
     /**
      * Creates a request with this head and no body yet. Throws {@link Problem} if the head is not valid HTTP/1.1 or
@@ -67,7 +87,98 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         int end = uri.indexOf('?');
         String path = end < 0 ? uri : uri.substring(0, end);
         Query query = end < 0 ? Query.NONE : new Query(uri.substring(end + 1));
-        return new Request(head.method(), path, query, head.headers(), NO_BODY);
+        return new Request(head, path, query);
+    }
+
+    HttpRequest head() {
+        return head;
+    }
+
+    public HttpMethod method() {
+        return head.method();
+    }
+
+    /** Returns the path of the URL as sent, including percent codes. */
+    public String path() {
+        return path;
+    }
+
+    public Query query() {
+        return query;
+    }
+
+    public HttpHeaders headers() {
+        return headers;
+    }
+
+    /** Returns the body; empty if there is none, or if it is not used or was released. */
+    public byte[] body() {
+        return body;
+    }
+
+    /**
+     * Prepares for the arrival of the body. Throws {@link Problem} if the announced body is too long, or the {@code
+     * Expect} header is not supported.
+     *
+     * @param used whether the body is kept
+     */
+    void expectBody(int maxBytes, boolean used) {
+        maxBodyBytes = maxBytes;
+        usesBody = used;
+        headBytes = RequestDecoder.headBytes(head);
+        String expected = header(HttpHeaderNames.EXPECT.toString());
+        if (expected != null && !HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(expected)) {
+            throw new Problem(417, "unknown_expectation", "the server supports no expectation but 100-continue");
+        }
+        checkLength(HttpUtil.getContentLength(head, 0L));
+    }
+
+    private void checkLength(long length) {
+        if (length > maxBodyBytes) {
+            throw new Problem(
+                    413, "body_too_large", "a body may have at most " + maxBodyBytes + " bytes, see --max-value");
+        }
+    }
+
+    /** Whether the client waits for a response before it sends the body. HTTP/1.0 has no interim responses. */
+    boolean expectsContinue() {
+        return head.protocolVersion().isKeepAliveDefault() && headers.contains(HttpHeaderNames.EXPECT);
+    }
+
+    /** Returns the memory that the head and body take now. The body counts twice, because its array may grow. */
+    long heldBytes() {
+        return headBytes + bodyBytes + (usesBody ? bodyBytes : 0);
+    }
+
+    /**
+     * Adds the next part of the body. Returns the memory that the part takes in addition to its received bytes. Throws
+     * {@link Problem} if the body becomes too long.
+     */
+    int add(ByteBuf part) {
+        int added = part.readableBytes();
+        checkLength((long) bodyBytes + added);
+        int from = bodyBytes;
+        bodyBytes += added;
+        if (!usesBody) {
+            return 0;
+        }
+        if (bodyBytes > body.length) {
+            // A body that arrives in one part is copied once.
+            body = Arrays.copyOf(body, (int) Math.max(bodyBytes, Math.min(2L * from, maxBodyBytes)));
+        }
+        part.getBytes(part.readerIndex(), body, from, added);
+        return added;
+    }
+
+    /** Records that the body has arrived completely. */
+    void complete() {
+        if (usesBody && body.length != bodyBytes) {
+            body = Arrays.copyOf(body, bodyBytes);
+        }
+    }
+
+    void releaseBody() {
+        body = NO_BODY;
     }
 
     private static int count(HttpHeaders headers, CharSequence name) {
@@ -142,10 +253,6 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return query.toString().isEmpty() ? path : path + "?" + query;
     }
 
-    public Request withBody(byte[] arrived) {
-        return new Request(method, path, query, headers, arrived);
-    }
-
     /** Returns the value of a header, or null if it is absent. Throws {@link Problem} if it is repeated. */
     public @Nullable String header(String name) {
         Iterator<String> values = headers.valueStringIterator(name);
@@ -169,7 +276,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
 
     /** Whether the request may only create a stream, and must not change an existing one. */
     public boolean mustBeNew() {
-        return method.equals(HttpMethod.PUT) && headers.contains(HttpHeaderNames.IF_NONE_MATCH, ANY_TAG, false);
+        return method().equals(HttpMethod.PUT) && headers.contains(HttpHeaderNames.IF_NONE_MATCH, ANY_TAG, false);
     }
 
     /**
@@ -179,7 +286,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
      * @param mayBeNew whether {@link #mustBeNew} is evaluated
      */
     public void checkConditions(boolean mayBeNew) {
-        boolean reads = method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
+        boolean reads = method().equals(HttpMethod.GET) || method().equals(HttpMethod.HEAD);
         boolean evaluated = mayBeNew
                         && mustBeNew()
                         && headers.getAll(HttpHeaderNames.IF_NONE_MATCH).size() == 1

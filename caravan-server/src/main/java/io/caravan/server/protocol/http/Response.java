@@ -3,8 +3,10 @@ package io.caravan.server.protocol.http;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
+import java.util.Date;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -15,6 +17,20 @@ public final class Response {
     public static final String JSON = "application/json";
 
     private static final ObjectMapper MAPPER = new ObjectMapper().disable(SerializationFeature.FAIL_ON_EMPTY_BEANS);
+
+    private static final long MILLIS_PER_SECOND = 1_000;
+
+    /**
+     * The {@code Date} header for one second, cached because formatting the date takes longer than writing the rest of
+     * a small response.
+     */
+    private record FormattedDate(long second, String text) {
+        static FormattedDate of(long second) {
+            return new FormattedDate(second, DateFormatter.format(new Date(second * MILLIS_PER_SECOND)));
+        }
+    }
+
+    private static volatile FormattedDate lastDate = FormattedDate.of(0);
 
     private final int status;
     private final HttpHeaders headers = new DefaultHttpHeaders();
@@ -45,6 +61,17 @@ public final class Response {
         } catch (JsonProcessingException impossible) {
             throw new IllegalStateException("cannot be written as JSON: " + value, impossible);
         }
+    }
+
+    /** Returns the {@code Date} header for a time in milliseconds since 1970. */
+    static String date(long millis) {
+        long second = Math.floorDiv(millis, MILLIS_PER_SECOND);
+        FormattedDate date = lastDate;
+        if (date.second() != second) {
+            date = FormattedDate.of(second);
+            lastDate = date;
+        }
+        return date.text();
     }
 
     public Response header(String name, String value) {

@@ -44,7 +44,7 @@ public final class Routes {
         Readiness readiness = http.readiness();
         Supplier<Stream<ClientInfo>> clients = http::clients;
         Endpoints endpoints =
-                new Endpoints(readiness, readers, http.config(), !http.gate().closed());
+                new Endpoints(readiness, readers, http.config(), !http.authenticator().required());
         StreamReads reads = new StreamReads(endpoints);
         StreamWrites writes = new StreamWrites(endpoints);
         ServerEndpoints pages = new ServerEndpoints(endpoints, http.metrics(), clients);

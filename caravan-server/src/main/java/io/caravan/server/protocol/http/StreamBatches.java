@@ -45,7 +45,7 @@ public record StreamBatches(Endpoints endpoints) {
                     endpoints.config().maxBatchBytes());
             Set<DocumentName> names = new LinkedHashSet<>();
             operations.forEach(operation -> names.add(operation.name()));
-            names.forEach(name -> HttpAuthorizer.checkDocument(exchange.principal(), Permission.WRITE, name));
+            names.forEach(name -> exchange.require(Permission.WRITE, name));
             write(
                     documents,
                     names,

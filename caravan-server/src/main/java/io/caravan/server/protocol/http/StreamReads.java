@@ -53,7 +53,7 @@ public record StreamReads(Endpoints endpoints) {
         endpoints.read(exchange, () -> {
             List<LiveStreams.Start> starts =
                     LiveStreams.parse(exchange.request().body(), endpoints.json());
-            starts.forEach(start -> HttpAuthorizer.checkDocument(exchange.principal(), Permission.READ, start.name()));
+            starts.forEach(start -> exchange.require(Permission.READ, start.name()));
             endpoints
                     .readiness()
                     .documents()

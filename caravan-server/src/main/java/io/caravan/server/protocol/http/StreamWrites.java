@@ -43,7 +43,7 @@ public record StreamWrites(Endpoints endpoints) {
         DocumentName name = exchange.documentName();
         ForkPoint fork = forkPoint(request);
         if (fork != null) {
-            HttpAuthorizer.checkDocument(exchange.principal(), Permission.READ, fork.source());
+            exchange.require(Permission.READ, fork.source());
         }
         OptionalLong ttl = request.number(StreamHeaders.TTL);
         OptionalLong expiresAt = request.time(StreamHeaders.EXPIRES_AT);

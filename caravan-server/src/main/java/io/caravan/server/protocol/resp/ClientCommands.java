@@ -5,7 +5,6 @@ import static io.caravan.server.protocol.resp.CommandSpec.connection;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.security.Permission;
-import io.caravan.server.security.Principal;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -44,11 +43,11 @@ public record ClientCommands(Collection<Session> clients) {
     }
 
     private static Reply getName(Session session, Command command) {
-        return session.name().isEmpty() ? Reply.Null.BULK : Reply.Bulk.of(session.name());
+        return session.name.isEmpty() ? Reply.Null.BULK : Reply.Bulk.of(session.name);
     }
 
     private static Reply setName(Session session, Command command) {
-        session.name(checkedName(command.text(2)));
+        session.name = checkedName(command.text(2));
         return Reply.OK;
     }
 
@@ -76,8 +75,8 @@ public record ClientCommands(Collection<Session> clients) {
                     "ERR " + command.lower(2) + " cannot contain spaces, newlines or special characters.");
         }
         switch (option) {
-            case "LIB-NAME" -> session.library(value);
-            case "LIB-VER" -> session.libraryVersion(value);
+            case "LIB-NAME" -> session.library = value;
+            case "LIB-VER" -> session.libraryVersion = value;
             default -> throw new CommandException("ERR Unrecognized option '" + command.shortText(2) + "'");
         }
         return Reply.OK;
@@ -92,14 +91,14 @@ public record ClientCommands(Collection<Session> clients) {
     }
 
     private Reply list(Session session, Command command) {
-        CommandGate.require(session.principal(), Permission.ADMIN, "client|list");
+        session.require(Permission.ADMIN, "client|list");
         return new Reply.Verbatim(
                 chosen(command).limit(MAX_LISTED).map(ClientCommands::describe).collect(Collectors.joining()));
     }
 
     /** Closes the connections that match all filters. Closes the client's own connection after the reply. */
     private Reply kill(Session session, Command command) {
-        CommandGate.require(session.principal(), Permission.ADMIN, "client|kill");
+        session.require(Permission.ADMIN, "client|kill");
         if (command.size() == 3) {
             String address = command.text(2);
             boolean any = close(session, each -> HostPort.format(each.remote()).equals(address)) > 0;
@@ -135,7 +134,7 @@ public record ClientCommands(Collection<Session> clients) {
             case "ID" -> withId(command.number(option + 1));
             case "ADDR" -> each -> HostPort.format(each.remote()).equals(value);
             case "LADDR" -> each -> HostPort.format(each.local()).equals(value);
-            case "USER" -> each -> user(each).equals(value);
+            case "USER" -> each -> each.user("").equals(value);
             case "TYPE" -> each -> value.equalsIgnoreCase("NORMAL");
             default -> throw CommandException.syntax();
         };
@@ -143,12 +142,6 @@ public record ClientCommands(Collection<Session> clients) {
 
     private static Predicate<Session> withId(long id) {
         return each -> each.id() == id;
-    }
-
-    /** Returns the name of the connection's user; empty if unknown. */
-    private static String user(Session session) {
-        Principal principal = session.principal();
-        return principal == null ? "" : principal.name();
     }
 
     private long close(Session own, Predicate<Session> chosen) {
@@ -187,12 +180,12 @@ public record ClientCommands(Collection<Session> clients) {
                 session.id(),
                 HostPort.format(session.remote()),
                 HostPort.format(session.local()),
-                session.name(),
+                session.name,
                 TimeUnit.NANOSECONDS.toSeconds(session.ageNanos()),
-                session.protocol().version(),
-                user(session),
-                session.library(),
-                session.libraryVersion(),
+                session.protocol.version(),
+                session.user(""),
+                session.library,
+                session.libraryVersion,
                 session.commands());
     }
 
@@ -201,9 +194,9 @@ public record ClientCommands(Collection<Session> clients) {
         return new ClientInfo(
                 "resp",
                 HostPort.format(session.remote()),
-                session.name(),
-                user(session),
-                (session.library() + " " + session.libraryVersion()).strip(),
+                session.name,
+                session.user(""),
+                (session.library + " " + session.libraryVersion).strip(),
                 TimeUnit.NANOSECONDS.toSeconds(session.ageNanos()));
     }
 }

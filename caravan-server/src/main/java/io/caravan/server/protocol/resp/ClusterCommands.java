@@ -174,7 +174,7 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
 
     /** Counts the documents in a slot. Requires administrator permission, because the count scans all documents. */
     private Reply countInSlot(Session session, Command command) {
-        CommandGate.require(session.principal(), Permission.ADMIN, "cluster|countkeysinslot");
+        session.require(Permission.ADMIN, "cluster|countkeysinslot");
         if (!cluster.leads()) {
             throw new CommandException("ERR this node is a follower: send the command to the leader");
         }

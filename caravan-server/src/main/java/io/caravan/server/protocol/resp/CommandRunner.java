@@ -293,7 +293,7 @@ final class CommandRunner {
     /** Opens the reply to the next request; {@code spec} is null if its command does not exist. */
     private PendingReply openReply(@Nullable CommandSpec spec) {
         Command command = waiting.remove() instanceof Command known ? known : null;
-        return replies.open(protocol.reply(replies, session, spec, command));
+        return replies.open(new PendingReply(replies, protocol, session, spec, command));
     }
 
     private void awaitSpace() {

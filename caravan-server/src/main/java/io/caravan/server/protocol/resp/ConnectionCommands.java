@@ -63,7 +63,7 @@ public record ConnectionCommands(ServerStatus status) {
 
     private static Reply reset(Session session, Command command) {
         session.reset();
-        return new Reply.InVersion(session.protocol(), new Reply.Simple("RESET"));
+        return new Reply.InVersion(session.protocol, new Reply.Simple("RESET"));
     }
 
     private static Reply quit(Session session, Command command) {
@@ -96,7 +96,7 @@ public record ConnectionCommands(ServerStatus status) {
 
     /** Applies all options of {@code HELLO}, or none of them. */
     private Reply hello(Session session, Command command) {
-        RespVersion version = command.size() == 1 ? session.protocol() : version(command);
+        RespVersion version = command.size() == 1 ? session.protocol : version(command);
         Principal principal = session.principal();
         String name = null;
         for (int i = 2; i < command.size(); i++) {
@@ -117,9 +117,9 @@ public record ConnectionCommands(ServerStatus status) {
                             + " RESP protocol version at the same time");
         }
         session.principal(principal);
-        session.protocol(version);
+        session.protocol = version;
         if (name != null) {
-            session.name(name);
+            session.name = name;
         }
         return new Reply.InVersion(version, greeting(session));
     }
@@ -136,7 +136,7 @@ public record ConnectionCommands(ServerStatus status) {
         return Reply.Fields.of(
                 "server", "caravan",
                 "version", Version.current(),
-                "proto", session.protocol().version(),
+                "proto", session.protocol.version(),
                 "id", session.id(),
                 "mode", status.mode(),
                 "role", status.role(),

@@ -114,7 +114,7 @@ public record MigrationCommands(DocumentService documents) {
         requireWords(command, kind == MoveStep.Kind.ABANDON ? FIRST_NUMBER_WORD : words, words);
         if (kind == MoveStep.Kind.FENCE) {
             // The target determines where all clients of the document are redirected.
-            CommandGate.require(session.principal(), Permission.ADMIN, "caravan.move fence");
+            session.require(Permission.ADMIN, "caravan.move fence");
         }
         OptionalLong holder = command.size() > FIRST_NUMBER_WORD
                 ? OptionalLong.of(command.count(FIRST_NUMBER_WORD))

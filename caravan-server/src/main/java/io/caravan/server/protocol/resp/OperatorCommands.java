@@ -107,7 +107,7 @@ public record OperatorCommands(
         RestoreOptions options = RestoreOptions.of(command);
         if (options.generation().isPresent()) {
             // Restoring a chosen generation may undo writes of other users.
-            CommandGate.require(session.principal(), Permission.ADMIN, "caravan.restore at");
+            session.require(Permission.ADMIN, "caravan.restore at");
         }
         RestoreService service = required(restores);
         DocumentName name = ListCommands.name(command);
@@ -116,7 +116,7 @@ public record OperatorCommands(
             if (as.equals(name)) {
                 throw new CommandException("ERR AS must name another document than the one that is restored");
             }
-            CommandGate.require(session.principal(), Permission.WRITE, as);
+            session.require(Permission.WRITE, as);
         }
         return new LongOperation<Restored>(
                 outcome -> {

@@ -1,9 +1,11 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.server.document.Outcome;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,9 +15,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Only the event loop uses the fields, except that the completing thread writes {@code reply} and {@code heldBytes}
  * before it passes this object to the event loop.
  *
- * <p>The object notifies its subclass of the outcome once, on the event loop.
+ * <p>The reply to a request measures the time since the start of its request, for {@code /metrics} and {@code SLOWLOG}.
  */
 public class PendingReply implements Outcome<Reply> {
+    /** Prefixes of the errors that count as failures of the server. */
+    private static final Set<String> FAILURES = Set.of("OOM", "IOERR", "CORRUPT", "ARCHIVE", "RESTORING");
+
+    private static final String INTERNAL = "ERR internal error";
+
     private final ReplyQueue queue;
     /** The protocol version of the connection when the request arrived. */
     final RespVersion protocol;
@@ -27,6 +34,13 @@ public class PendingReply implements Outcome<Reply> {
     private @Nullable Queue<Piece> pieces;
     private long heldBytes;
     private boolean done;
+    /** Counts the request; null if this is not the reply to a request of a client. */
+    private final @Nullable RespProtocol server;
+
+    private final @Nullable Session session;
+    private final @Nullable CommandSpec spec;
+    private final @Nullable Command command;
+    private final long startedNanos = System.nanoTime();
 
     /**
      * A chunk of a reply. The capacity of the chunk is already counted in the connection's memory.
@@ -41,15 +55,42 @@ public class PendingReply implements Outcome<Reply> {
         }
     }
 
-    /** Creates the incomplete reply to a request, in the given version of the protocol. */
-    public PendingReply(ReplyQueue queue, RespVersion protocol) {
-        this(queue, protocol, false);
-    }
-
+    /** Creates an incomplete reply that is not counted, or a push message. */
     PendingReply(ReplyQueue queue, RespVersion protocol, boolean push) {
         this.queue = queue;
         this.protocol = protocol;
         this.push = push;
+        this.server = null;
+        this.session = null;
+        this.spec = null;
+        this.command = null;
+    }
+
+    /**
+     * Creates the pending reply to a request that starts now.
+     *
+     * @param spec null if the command does not exist
+     * @param command null if the request is malformed
+     */
+    PendingReply(
+            ReplyQueue queue,
+            RespProtocol server,
+            Session session,
+            @Nullable CommandSpec spec,
+            @Nullable Command command) {
+        this.queue = queue;
+        this.protocol = session.protocol;
+        this.push = false;
+        this.server = server;
+        this.session = session;
+        this.spec = spec;
+        this.command = command;
+        session.countCommand();
+    }
+
+    @Override
+    public Runnable untilAbandoned(Runnable rest) {
+        return session == null ? rest : session.untilClosed(rest);
     }
 
     /**
@@ -57,10 +98,26 @@ public class PendingReply implements Outcome<Reply> {
      *
      * @param complete null if the reply was sent in chunks
      */
-    protected void replied(@Nullable Reply complete) {}
+    protected void replied(@Nullable Reply complete) {
+        count(complete instanceof Reply.Error error ? outcome(error.text()) : RequestOutcome.OK);
+    }
 
     /** Called if the connection ends before the reply is complete. */
-    protected void abandoned() {}
+    protected void abandoned() {
+        count(RequestOutcome.ABANDONED);
+    }
+
+    private void count(RequestOutcome outcome) {
+        if (server != null && session != null) {
+            server.ended(session, spec, command, outcome, System.nanoTime() - startedNanos);
+        }
+    }
+
+    private static RequestOutcome outcome(String error) {
+        int space = error.indexOf(' ');
+        boolean failed = FAILURES.contains(space < 0 ? error : error.substring(0, space)) || error.startsWith(INTERNAL);
+        return failed ? RequestOutcome.FAILED : RequestOutcome.REJECTED;
+    }
 
     /** Sets the memory that the reply will take. Called on the thread that will complete the reply. */
     public final void hold(long bytes) {

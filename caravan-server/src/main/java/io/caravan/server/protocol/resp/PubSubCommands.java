@@ -94,7 +94,7 @@ public final class PubSubCommands {
 
     private static Reply publish(Channels channels, Session session, Command command) {
         DocumentName channel = ListCommands.name(command);
-        CommandGate.require(session.principal(), Permission.WRITE, channel);
+        session.require(Permission.WRITE, channel);
         return new Reply.Number(channels.publish(channel, command.word(2)));
     }
 }

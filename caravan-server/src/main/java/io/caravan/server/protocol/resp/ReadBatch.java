@@ -136,7 +136,7 @@ public final class ReadBatch implements Runnable {
                 step.place().complete(Errors.reply(rejection));
             } else if (step.action() instanceof Action.Read read) {
                 // Earlier reads may have waited for a long time.
-                CommandGate.requireStillKnown(session.principal());
+                session.requireStillKnown();
                 step.place().complete(read.run(session, step.command()));
             } else if (!proceed((Action.Stream) step.action(), step)) {
                 return false;

@@ -35,7 +35,7 @@ public interface ResumableRead {
          * @throws CommandException if the secret was revoked
          */
         public void checkStillKnown() {
-            CommandGate.requireStillKnown(session.principal());
+            session.requireStillKnown();
         }
     }
 }

@@ -10,7 +10,6 @@ import io.caravan.server.document.ScanPage;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.protocol.resp.ResumableRead.Context;
 import io.caravan.server.security.Permission;
-import io.caravan.server.security.Principal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -130,7 +129,7 @@ public record ScanCommands(DocumentService documents) {
             left -= count;
             ScanPage page = documents.scan(cursor, count);
             for (ScanPage.Found found : page.documents()) {
-                if (selected.test(found) && mayRead(found.name())) {
+                if (selected.test(found) && context.session().may(Permission.READ, found.name())) {
                     Reply.Bulk name = new Reply.Bulk(found.name().toBytes());
                     names.add(name);
                     heldBytes += name.heldBytes();
@@ -150,9 +149,5 @@ public record ScanCommands(DocumentService documents) {
             return true;
         }
 
-        private boolean mayRead(DocumentName name) {
-            Principal principal = context.session().principal();
-            return principal != null && principal.may(Permission.READ, name);
-        }
     }
 }

@@ -9,7 +9,6 @@ import io.caravan.server.config.LogLevel;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.security.Permission;
-import io.caravan.server.security.Principal;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -165,9 +164,9 @@ public final class ServerCommands {
      * permission. Ignores unknown section names, as in Redis.
      */
     private Reply info(Session session, Command command) {
-        Principal principal = session.principal();
-        if (principal == null || !principal.may(Permission.ADMIN)) {
-            CommandGate.require(principal, Permission.READ, "info");
+        boolean admin = session.may(Permission.ADMIN);
+        if (!admin) {
+            session.require(Permission.READ, "info");
         }
         List<String> wanted = new ArrayList<>();
         for (int i = 1; i < command.size(); i++) {
@@ -175,7 +174,7 @@ public final class ServerCommands {
         }
         boolean all = wanted.isEmpty() || wanted.stream().anyMatch(List.of("all", "default", "everything")::contains);
         StringBuilder text = new StringBuilder();
-        status.sections(session.principal()).forEach((section, fields) -> {
+        status.sections(admin).forEach((section, fields) -> {
             if (all || wanted.contains(section.toLowerCase(Locale.ROOT))) {
                 append(text, section, fields);
             }

@@ -1,11 +1,14 @@
 package io.caravan.server.protocol.resp;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WaitingTasks;
 import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import io.netty.channel.Channel;
 import java.net.SocketAddress;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * that other connections read, for example for {@code CLIENT LIST}, are volatile.
  */
 public final class Session {
+    static final String UNKNOWN_USER = "NOAUTH Authentication required.";
+
     private final long id;
     private final long startedNanos = System.nanoTime();
     private final Channel channel;
@@ -22,11 +27,11 @@ public final class Session {
     private final SocketAddress local;
     private final Authenticator authenticator;
     private final AtomicLong commands = new AtomicLong();
-    private volatile String name = "";
-    private volatile String library = "";
-    private volatile String libraryVersion = "";
+    volatile String name = "";
+    volatile String library = "";
+    volatile String libraryVersion = "";
     private volatile @Nullable Principal principal;
-    private volatile RespVersion protocol = RespVersion.RESP2;
+    volatile RespVersion protocol = RespVersion.RESP2;
     private @Nullable Transaction transaction;
     private boolean quitting;
     private volatile boolean ending;
@@ -81,30 +86,6 @@ public final class Session {
         commands.incrementAndGet();
     }
 
-    public String name() {
-        return name;
-    }
-
-    public void name(String newName) {
-        name = newName;
-    }
-
-    public String library() {
-        return library;
-    }
-
-    public void library(String newLibrary) {
-        library = newLibrary;
-    }
-
-    public String libraryVersion() {
-        return libraryVersion;
-    }
-
-    public void libraryVersion(String newVersion) {
-        libraryVersion = newVersion;
-    }
-
     /** Returns the client's principal, or null if the client has not authenticated. */
     public @Nullable Principal principal() {
         return principal;
@@ -114,18 +95,76 @@ public final class Session {
         principal = proved;
     }
 
+    /**
+     * Checks that the client's secret has not been revoked since the command began; called before more data is sent.
+     *
+     * @throws CommandException if the secret was revoked
+     */
+    void requireStillKnown() {
+        Principal known = principal;
+        if (known != null && known.revoked()) {
+            throw new CommandException(UNKNOWN_USER);
+        }
+    }
+
+    /**
+     * Checks that the client has a permission that is not specific to a document.
+     *
+     * @throws CommandException if the client lacks the permission
+     */
+    void require(Permission permission, String command) {
+        if (!may(permission)) {
+            throw new CommandException(
+                    "NOPERM User " + user("?") + " has no permissions to run the '" + command + "' command");
+        }
+    }
+
+    /**
+     * Checks that the client has a permission on a document.
+     *
+     * @throws CommandException if the client lacks the permission
+     */
+    void require(Permission permission, DocumentName document) {
+        if (!may(permission, document)) {
+            throw new CommandException("NOPERM No permissions to access a key: user " + user("?") + " may not "
+                    + permission.name().toLowerCase(Locale.ROOT) + " it");
+        }
+    }
+
+    /**
+     * Checks that the client has a permission on all documents whose names start with the fixed beginning of a pattern.
+     *
+     * @throws CommandException if the client lacks the permission for any of them
+     */
+    void requireAll(Permission permission, Glob pattern) {
+        Principal known = principal;
+        if (known == null || !known.mayAll(permission, pattern.beginning())) {
+            throw new CommandException("NOPERM No permissions to access a channel: user " + user("?") + " may not "
+                    + permission.name().toLowerCase(Locale.ROOT) + " all that the pattern can match; begin it with a"
+                    + " prefix that the user has");
+        }
+    }
+
+    boolean may(Permission permission) {
+        Principal known = principal;
+        return known != null && known.may(permission);
+    }
+
+    boolean may(Permission permission, DocumentName document) {
+        Principal known = principal;
+        return known != null && known.may(permission, document);
+    }
+
+    /** Returns the name of the connection's user, or {@code otherwise} if it is unknown. */
+    String user(String otherwise) {
+        Principal known = principal;
+        return known == null ? otherwise : known.name();
+    }
+
     /** Whether the client must authenticate, because it has not authenticated yet or its secret was revoked. */
     public boolean stranger() {
         Principal known = principal;
         return known == null || known.revoked();
-    }
-
-    public RespVersion protocol() {
-        return protocol;
-    }
-
-    public void protocol(RespVersion version) {
-        protocol = version;
     }
 
     /** Returns the transaction in which commands are queued, or null if there is none. */

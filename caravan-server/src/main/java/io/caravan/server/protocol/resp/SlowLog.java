@@ -75,7 +75,7 @@ public final class SlowLog {
                 TimeUnit.NANOSECONDS.toMicros(nanos),
                 words,
                 HostPort.format(session.remote()),
-                session.name()));
+                session.name));
     }
 
     private static List<Reply> words(Command command) {

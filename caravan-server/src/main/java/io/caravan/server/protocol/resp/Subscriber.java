@@ -3,7 +3,6 @@ package io.caravan.server.protocol.resp;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.security.Permission;
-import io.caravan.server.security.Principal;
 import io.netty.channel.Channel;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -147,11 +146,10 @@ public final class Subscriber {
         if (!topics(topic).contains(topic) || session.quitting()) {
             return;
         }
-        Principal principal = session.principal();
-        if (principal == null || !principal.may(Permission.READ, name)) {
+        if (!session.may(Permission.READ, name)) {
             channel.close();
         } else {
-            replies.push(session.protocol(), message);
+            replies.push(session.protocol, message);
         }
     }
 

@@ -144,7 +144,7 @@ final class TailRead implements ResumableRead {
 
         @Override
         public void end(ByteBuf out) {
-            new Reply.Bool(endsClosed).encode(out, session.protocol());
+            new Reply.Bool(endsClosed).encode(out, session.protocol);
             Reply.putNumber(out, ':', documentId);
         }
     }

@@ -39,7 +39,7 @@ public sealed interface Topic {
 
         @Override
         public void requireReadable(Session session) {
-            CommandGate.require(session.principal(), Permission.READ, name);
+            session.require(Permission.READ, name);
         }
     }
 
@@ -62,7 +62,7 @@ public sealed interface Topic {
 
         @Override
         public void requireReadable(Session session) {
-            CommandGate.requireAll(session.principal(), Permission.READ, pattern);
+            session.requireAll(Permission.READ, pattern);
         }
     }
 }

@@ -12,12 +12,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
-import io.netty.handler.codec.http.DefaultHttpRequest;
-import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpVersion;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
@@ -79,16 +74,7 @@ class WritesTest {
     }
 
     private HttpExchange exchange() {
-        HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
-        Route route = new Route(HttpMethod.GET, "/", "test", null, exchange -> {});
-        Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
-        return new HttpExchange(
-                new ResponseWriter(
-                        channel, connectionMemory, head, new Origins(CONFIG, true, host -> false), () -> false),
-                route,
-                Principal.ANYONE,
-                request,
-                () -> {});
+        return HttpExchangeTest.exchange(CONFIG, channel, connectionMemory);
     }
 
     private void read() {

@@ -71,7 +71,7 @@ class KeysReadingTest {
         }
         ConnectionMemory memory = Unbounded.memory(channel);
         ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
-        PendingReply pendingReply = replies.open(new PendingReply(replies, RespVersion.RESP2));
+        PendingReply pendingReply = replies.open(new PendingReply(replies, RespVersion.RESP2, false));
         ResumableRead.Context context = new ResumableRead.Context(session, pendingReply, woken::incrementAndGet);
         byte[][] bytes = Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new);
         ResumableRead keys = maker.make(documents, new Command(bytes), context);
@@ -98,7 +98,7 @@ class KeysReadingTest {
         }
         ReplyQueue replies =
                 new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
-        PendingReply pendingReply = replies.open(new PendingReply(replies, RespVersion.RESP2));
+        PendingReply pendingReply = replies.open(new PendingReply(replies, RespVersion.RESP2, false));
         ResumableRead.Context context = new ResumableRead.Context(session, pendingReply, woken::incrementAndGet);
         ResumableRead exists = new KeyCommands.Counting(documents, names, context);
         assertThat(exists.proceed()).isFalse();

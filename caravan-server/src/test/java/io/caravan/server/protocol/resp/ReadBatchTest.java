@@ -31,7 +31,7 @@ class ReadBatchTest {
             batch.add(
                     action,
                     new Command("READ".getBytes(UTF_8)),
-                    replies.open(new PendingReply(replies, RespVersion.RESP2)),
+                    replies.open(new PendingReply(replies, RespVersion.RESP2, false)),
                     false,
                     false);
         }

@@ -146,7 +146,7 @@ final class ReplyInterleavings {
             }
             toRequest--;
             int number = requested++;
-            PendingReply place = replies.open(new PendingReply(replies, RespVersion.RESP2) {
+            PendingReply place = replies.open(new PendingReply(replies, RespVersion.RESP2, false) {
                 @Override
                 protected void replied(Reply reply) {
                     ends.add("answered " + number);

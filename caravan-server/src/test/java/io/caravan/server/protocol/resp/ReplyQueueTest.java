@@ -34,7 +34,7 @@ class ReplyQueueTest {
         });
         ReplyQueue queue =
                 new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
-        queue.open(new PendingReply(queue, RespVersion.RESP2)).complete(Reply.OK);
+        queue.open(new PendingReply(queue, RespVersion.RESP2, false)).complete(Reply.OK);
         assertThatThrownBy(queue::flush).isInstanceOf(IndexOutOfBoundsException.class);
         queue.close();
         assertThat(small.refCnt()).isZero();
