@@ -99,7 +99,8 @@ public final class Server implements AutoCloseable {
                         config.authenticator(),
                         metrics,
                         cluster,
-                        Routes.all(readers, config.network().transport()));
+                        readers,
+                        Routes.all(config.network().transport()));
         try {
             httpAddress =
                     http == null || httpConfig == null ? null : network.listen(httpConfig.address(), "--http", http);

@@ -25,22 +25,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * The endpoints that describe the archive, and that restore documents under the same rules as {@code CARAVAN.RESTORE}.
  */
-public record ArchiveEndpoints(Endpoints endpoints) {
+final class ArchiveEndpoints {
     /** The maximum number of generations in one response. */
     private static final int MAX_GENERATIONS = 1_000;
+
+    private ArchiveEndpoints() {}
 
     /**
      * Returns the progress of the archive, the result of the last drill, and the number of documents fetched on demand.
      * A part that does not exist is null.
      */
-    public void status(HttpExchange exchange) {
-        ServerRestores restores = endpoints.readiness().served().restores();
+    static void status(HttpExchange exchange) {
+        ServerRestores restores = exchange.served().restores();
         Drills drills = restores == null ? null : restores.drills();
         Hydration hydration = restores == null ? null : restores.hydration();
         exchange.respond(Response.json(
                 200,
                 Response.fields(
-                        "archive", endpoints.readiness().archive(),
+                        "archive", exchange.protocol().readiness().archive(),
                         "drills", drills == null ? null : drills(drills),
                         "hydration", hydration == null ? null : hydration(hydration))));
     }
@@ -57,16 +59,16 @@ public record ArchiveEndpoints(Endpoints endpoints) {
     }
 
     /** Returns the generations of a document in the archive, newest first. */
-    public void generations(HttpExchange exchange) {
+    static void generations(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
-        service().manifestApart(name, reporting(exchange, found -> Response.json(200, kept(name, found))));
+        service(exchange).manifestApart(name, reporting(exchange, found -> Response.json(200, kept(name, found))));
     }
 
     private static Map<String, Object> kept(DocumentName name, Optional<Manifest> found) {
         Manifest manifest = found.orElseThrow(() -> new Problem(
                 404, "not_archived", "the archive has nothing of document '" + name + "': it was never archived"));
         Manifest.Tombstone tombstone = manifest.tombstone();
-        String deletedAt = tombstone == null ? null : Endpoints.moment(tombstone.deletedAtMillis());
+        String deletedAt = tombstone == null ? null : Response.moment(tombstone.deletedAtMillis());
         List<Generation> newestFirst = new ArrayList<>(manifest.generations());
         Collections.reverse(newestFirst);
         List<?> generations = newestFirst.stream()
@@ -79,7 +81,7 @@ public record ArchiveEndpoints(Endpoints endpoints) {
     private static Map<String, Object> described(Generation generation) {
         return Response.fields(
                 "number", generation.number(),
-                "takenAt", Endpoints.moment(generation.takenAtMillis()),
+                "takenAt", Response.moment(generation.takenAtMillis()),
                 "firstOffset", Offset.of(generation.firstSequence()),
                 "nextOffset", Offset.of(generation.nextSequence()),
                 "values", generation.count(),
@@ -92,7 +94,7 @@ public record ArchiveEndpoints(Endpoints endpoints) {
      * generation that the document lacks. Choosing a generation requires {@code ADMIN}, because the restore may then
      * undo writes of other users.
      */
-    public void restore(HttpExchange exchange) {
+    static void restore(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
         exchange.require(Permission.READ, name);
@@ -102,7 +104,7 @@ public record ArchiveEndpoints(Endpoints endpoints) {
             exchange.require(Permission.ADMIN, name);
         }
         DocumentName as = as(exchange, name, query.get("as"));
-        service().restoreApart(name, generation, as, reporting(exchange, ArchiveEndpoints::restored));
+        service(exchange).restoreApart(name, generation, as, reporting(exchange, ArchiveEndpoints::restored));
     }
 
     private static @Nullable DocumentName as(HttpExchange exchange, DocumentName name, @Nullable String given) {
@@ -129,8 +131,8 @@ public record ArchiveEndpoints(Endpoints endpoints) {
                         "nextOffset", Offset.of(restored.nextSequence())));
     }
 
-    private RestoreService service() {
-        ServerRestores restores = endpoints.readiness().served().restores();
+    private static RestoreService service(HttpExchange exchange) {
+        ServerRestores restores = exchange.served().restores();
         if (restores == null) {
             throw new Problem(404, "no_archive", "this server has no archive: start it with --archive");
         }

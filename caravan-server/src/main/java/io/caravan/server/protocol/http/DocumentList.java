@@ -8,7 +8,6 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ScanPage;
 import io.caravan.server.security.Permission;
-import io.caravan.server.security.Principal;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,22 +23,21 @@ import org.jspecify.annotations.Nullable;
  * page. Documents that the client may not read are omitted. In a cluster of several Raft groups, a page contains
  * documents of only one group.
  */
-public record DocumentList(Endpoints endpoints) implements Route.Endpoint {
+final class DocumentList {
     public static final String OPERATION = "listDocuments";
 
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_LIMIT = 1000;
 
-    @Override
-    public void handle(HttpExchange exchange) {
+    private DocumentList() {}
+
+    static void list(HttpExchange exchange) {
         Query query = exchange.request().query();
         Cursor cursor = Cursor.of(query);
         int limit = query.limit(DEFAULT_LIMIT, MAX_LIMIT);
         Wanted wanted = new Wanted(bytes(query.get("prefix")), bytes(query.get("delimiter")), query.flag("sizes"));
-        DocumentService documents = endpoints.readiness().documents();
-        endpoints.respond(
-                exchange,
-                () -> Response.json(200, page(exchange.principal(), documents, cursor.position(), limit, wanted)));
+        DocumentService documents = exchange.documents();
+        exchange.respond(() -> Response.json(200, page(exchange, documents, cursor.position(), limit, wanted)));
     }
 
     /**
@@ -72,13 +70,13 @@ public record DocumentList(Endpoints endpoints) implements Route.Endpoint {
         return text == null ? new byte[0] : text.getBytes(StandardCharsets.UTF_8);
     }
 
-    private Map<String, Object> page(
-            Principal principal, DocumentService documents, long cursor, int limit, Wanted wanted) {
+    private static Map<String, Object> page(
+            HttpExchange exchange, DocumentService documents, long cursor, int limit, Wanted wanted) {
         ScanPage page = documents.scan(cursor, limit);
         List<Map<String, Object>> listed = new ArrayList<>();
         Map<String, Long> groups = new TreeMap<>();
         for (ScanPage.Found found : page.documents()) {
-            if (found.name().startsWith(wanted.prefix()) && principal.may(Permission.READ, found.name())) {
+            if (found.name().startsWith(wanted.prefix()) && exchange.principal().may(Permission.READ, found.name())) {
                 String group = wanted.group(found.name());
                 if (group != null) {
                     groups.merge(group, 1L, Long::sum);
@@ -93,7 +91,7 @@ public record DocumentList(Endpoints endpoints) implements Route.Endpoint {
         }
         response.put("run", documents.run());
         response.put("incomplete", documents.incomplete());
-        response.put("cursor", Cursor.text(endpoints.readiness().cluster(), page.next()));
+        response.put("cursor", Cursor.text(exchange.protocol().readiness().cluster(), page.next()));
         return response;
     }
 

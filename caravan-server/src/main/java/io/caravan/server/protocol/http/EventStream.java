@@ -38,13 +38,13 @@ final class EventStream extends LiveRead {
     private boolean held;
 
     EventStream(ReadRequest request) {
-        super(request.exchange(), request.documents(), 1);
+        super(request.exchange, request.documents, 1);
         this.request = request;
     }
 
     @Override
     void check(List<DocumentName> names) {
-        request.run(() -> readAndSend(names.isEmpty()));
+        exchange.read(() -> readAndSend(names.isEmpty()));
     }
 
     private void readAndSend(boolean last) {
@@ -55,10 +55,10 @@ final class EventStream extends LiveRead {
             return;
         }
         if (first) {
-            next = request.offset().in(info);
+            next = request.offset.in(info);
             documentId = info.id();
             Response head = head(info);
-            Duration heartbeat = request.endpoints().config().heartbeat();
+            Duration heartbeat = exchange.protocol().config().heartbeat();
             exchange.loop().execute(() -> startEvents(head, heartbeat));
         }
         send(info, first, last);
@@ -69,7 +69,7 @@ final class EventStream extends LiveRead {
      * receives the reason when it reconnects.
      */
     private @Nullable DocumentInfo findAgain(long id) {
-        DocumentInfo info = request.documents().find(request.name());
+        DocumentInfo info = request.documents.find(request.name);
         return info == null || info.id() != id ? null : info;
     }
 
@@ -108,7 +108,7 @@ final class EventStream extends LiveRead {
                 slice.readWholeCharacters();
             }
             if (!slice.read(request)) {
-                throw SliceReader.changedDuringRead(request.name());
+                throw SliceReader.changedDuringRead(request.name);
             }
             if (text && !slice.endsWhole()) {
                 held = slice.nextSequence() == info.nextSequence()
@@ -134,7 +134,7 @@ final class EventStream extends LiveRead {
         if (end) {
             exchange.finish();
         } else {
-            exchange.whenWritable(() -> wait.checked(atTail ? List.of() : List.of(request.name())));
+            exchange.whenWritable(() -> wait.checked(atTail ? List.of() : List.of(request.name)));
         }
     }
 

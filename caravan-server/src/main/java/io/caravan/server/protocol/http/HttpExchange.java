@@ -1,7 +1,10 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.NotWritableException;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.MovedException;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WaitingTasks;
 import io.caravan.server.security.Permission;
@@ -27,6 +30,9 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -105,6 +111,20 @@ public final class HttpExchange {
 
     public Route route() {
         return route;
+    }
+
+    /** Returns the services of the server. Throws {@link Problem} if the server does not serve documents now. */
+    ServerContext served() {
+        return protocol().readiness().served();
+    }
+
+    HttpProtocol protocol() {
+        return connection.protocol();
+    }
+
+    /** Returns the document service. Throws {@link Problem} if the server does not serve documents now. */
+    DocumentService documents() {
+        return served().documents();
     }
 
     public Principal principal() {
@@ -275,6 +295,92 @@ public final class HttpExchange {
                 channel.close();
             }
         });
+    }
+
+    /**
+     * Runs part of a read on a reading thread, when memory for its response is available. An exception or a revoked
+     * token ends the exchange.
+     */
+    void read(Runnable part) {
+        if (!memory().room()) {
+            memory().whenRoom(untilEnd(() -> read(part)));
+            return;
+        }
+        protocol().readers().execute(untilEnd(() -> run(() -> {
+            if (!memory().room()) {
+                // Other reads have used the memory in the meantime.
+                read(part);
+                return;
+            }
+            requireStillKnown();
+            part.run();
+        })));
+    }
+
+    /** Creates and sends the response to a read, as {@link #read} does. */
+    void respond(Supplier<Response> response) {
+        read(() -> respond(response.get()));
+    }
+
+    /**
+     * Runs a write to a document on the event loop, when the store has space. The client's next request waits until
+     * then. The writes of one turn of the loop share an fsync.
+     */
+    void write(DocumentName name, Consumer<DocumentService> change) {
+        DocumentService documents = documents();
+        Runnable grouped = () -> {
+            documents.willWrite(loop(), List.of(name));
+            change.accept(documents);
+        };
+        apply(documents, grouped, () -> write(name, change));
+    }
+
+    /**
+     * Runs a write that takes a long time or must read values, on a reading thread, when the store has space. The write
+     * must not wait for space on that thread, because it would hold the document's lock and thus delay writes on the
+     * event loop.
+     */
+    void writeApart(Consumer<DocumentService> change) {
+        DocumentService documents = documents();
+        Runnable again = () -> writeApart(change);
+        protocol().readers().execute(untilEnd(() -> run(() -> apply(documents, () -> change.accept(documents), again))));
+    }
+
+    private void apply(DocumentService documents, Runnable change, Runnable again) {
+        boolean tried = false;
+        if (documents.writable()) {
+            // The token may have been revoked since the request began.
+            requireStillKnown();
+            try {
+                change.run();
+                return;
+            } catch (NotWritableException tooLarge) {
+                // The write needs more space than the store has now, or other writes have taken the space.
+                tried = true;
+            }
+        }
+        documents.onWritable(loop(), tried, untilEnd(() -> run(again)));
+    }
+
+    /** Returns an outcome that sends the response to a write when the write is durable. */
+    <T> Outcome<T> outcome(Function<T, Response> response) {
+        return new Outcome<>() {
+            @Override
+            public void success(T result) {
+                // The store's thread must not send the response, because it has other callers to notify.
+                loop().execute(() -> run(() -> respond(response.apply(result))));
+            }
+
+            @Override
+            public void failure(RuntimeException problem) {
+                fail(problem);
+            }
+
+            @Override
+            public Runnable untilAbandoned(Runnable rest) {
+                return untilEnd(rest);
+            }
+        };
     }
 
     /**

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -55,12 +56,15 @@ public final class HttpProtocol implements WireProtocol {
     private final List<Route> routes;
     private final Route preflight = new Route(
             HttpMethod.OPTIONS, "*", "preflight", null, exchange -> exchange.respond(Origins.preflight()), 204);
+    private final Executor readers;
+    private final JsonBody json;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     /**
      * Creates the protocol, which serves no documents until {@link #serve} is called.
      *
      * @param cluster null if the server is not part of a cluster
+     * @param readers runs reads, and other tasks that may block
      * @param routes creates the routes of this protocol
      */
     public HttpProtocol(
@@ -68,11 +72,14 @@ public final class HttpProtocol implements WireProtocol {
             Authenticator authenticator,
             ServerMetrics metrics,
             @Nullable Cluster cluster,
+            Executor readers,
             Function<HttpProtocol, List<Route>> routes) {
         this.config = config;
         this.authenticator = authenticator;
         this.readiness = new Readiness(cluster);
         this.metrics = metrics;
+        this.readers = readers;
+        this.json = new JsonBody(config.maxBatchBytes());
         // The Host header of a request that another node forwards contains the address of that node.
         this.origins = new Origins(config, authenticator.required(), name -> cluster != null && cluster.hasHttpName(name));
         metrics.connections(NAME, connections::size);
@@ -144,6 +151,15 @@ public final class HttpProtocol implements WireProtocol {
 
     public ServerMetrics metrics() {
         return metrics;
+    }
+
+    Executor readers() {
+        return readers;
+    }
+
+    /** Returns the parser of the bodies of requests. */
+    JsonBody json() {
+        return json;
     }
 
     Origins origins() {

@@ -39,22 +39,20 @@ final class LiveStreams extends LiveRead {
 
     private static final String INVALID = "invalid_streams";
 
-    private final Endpoints endpoints;
     private final DocumentService documents;
     /** The streams that are still being tailed. */
     private final Map<DocumentName, Tailed> tailed = new LinkedHashMap<>();
 
-    LiveStreams(HttpExchange exchange, Endpoints endpoints, List<Start> starts) {
-        super(exchange, endpoints.readiness().documents(), CHECK_STREAMS);
-        this.endpoints = endpoints;
-        this.documents = endpoints.readiness().documents();
+    LiveStreams(HttpExchange exchange, List<Start> starts) {
+        super(exchange, exchange.documents(), CHECK_STREAMS);
+        this.documents = exchange.documents();
         starts.forEach(start -> tailed.put(start.name(), new Tailed(start)));
     }
 
     /** Sends the values of the streams until the time limit is reached or the server stops. */
     void start() {
-        startEvents(StreamResponses.events(), endpoints.config().heartbeat());
-        start(tailed.keySet(), endpoints.config().eventStream());
+        startEvents(StreamResponses.events(), exchange.protocol().config().heartbeat());
+        start(tailed.keySet(), exchange.protocol().config().eventStream());
     }
 
     @Override
@@ -63,7 +61,7 @@ final class LiveStreams extends LiveRead {
             exchange.finish();
         } else {
             List<Tailed> some = names.stream().map(tailed::get).toList();
-            endpoints.read(exchange, () -> readSome(some));
+            exchange.read(() -> readSome(some));
         }
     }
 

@@ -13,20 +13,20 @@ final class LongPoll extends LiveRead {
     private long from;
 
     LongPoll(ReadRequest request) {
-        super(request.exchange(), request.documents(), 1);
+        super(request.exchange, request.documents, 1);
         this.request = request;
     }
 
     @Override
     void check(List<DocumentName> names) {
-        request.run(() -> readOrWait(names.isEmpty()));
+        exchange.read(() -> readOrWait(names.isEmpty()));
     }
 
     private void readOrWait(boolean last) {
         DocumentInfo info = document();
         boolean closed = info.attributes().closed();
         if (info.nextSequence() > from) {
-            new CatchUpRead(request, info, from, head(info)).read();
+            request.send(info, from, head(info));
         } else if (closed || last) {
             exchange.respond(nothing(closed));
         } else {
@@ -37,26 +37,26 @@ final class LongPoll extends LiveRead {
     private DocumentInfo document() {
         if (documentId != UNKNOWN) {
             DocumentInfo now = request.findAgain(documentId);
-            if (request.offset().isNow()) {
+            if (request.offset.isNow()) {
                 Offset.checkRetained(from, now);
             } else {
-                from = request.offset().in(now);
+                from = request.offset.in(now);
             }
             return now;
         }
         DocumentInfo info = request.use();
-        from = request.offset().in(info);
+        from = request.offset.in(info);
         documentId = info.id();
         return info;
     }
 
     private Response head(DocumentInfo info) {
         Response head = StreamResponses.read(info).header(StreamHeaders.CURSOR, request.nextCursor());
-        if (request.offset().isNow()) {
+        if (request.offset.isNow()) {
             // The same URL returns other values for the next request.
             return head.uncached();
         }
-        String visibility = request.endpoints().shared() ? "public" : "private";
+        String visibility = exchange.protocol().authenticator().required() ? "private" : "public";
         return head.header("ETag", StreamResponses.etag(info, from))
                 .header("Cache-Control", visibility + ", max-age=60, stale-while-revalidate=300");
     }

@@ -23,17 +23,19 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The endpoints that copy and migrate documents, with their sequences and attributes, between servers. */
-public record MigrationEndpoints(Endpoints endpoints) {
+final class MigrationEndpoints {
     private static final String NUMBER = "[0-9]{1,18}";
     private static final String HOLDER = "holder";
     private static final int MAX_ATTRIBUTES = 16;
     private static final String INVALID = "invalid_import";
 
+    private MigrationEndpoints() {}
+
     /** Describes a document in the form that another server needs to import it. */
-    public void export(HttpExchange exchange) {
+    static void export(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
-        DocumentService documents = endpoints.readiness().documents();
-        endpoints.respond(exchange, () -> {
+        DocumentService documents = exchange.documents();
+        exchange.respond(() -> {
             DocumentInfo info = ReadRequest.find(documents, name);
             return Response.json(200, ExportedDocument.of(documents, name, info).asJson());
         });
@@ -56,22 +58,23 @@ public record MigrationEndpoints(Endpoints endpoints) {
         return kind.name().toLowerCase(Locale.ROOT);
     }
 
-    public void importDocument(HttpExchange exchange) {
+    static void importDocument(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
         // Parsing and validating JSON may take a long time.
-        endpoints.writeApart(exchange, documents -> {
-            ImportStep step = importStep(query, exchange.request().body());
+        exchange.writeApart(documents -> {
+            ImportStep step = importStep(exchange);
             documents.write(
                     name,
                     document -> Map.of(step.kind().result(), step.applyTo(document)),
-                    Endpoints.responding(exchange, result -> Response.json(200, result)));
+                    exchange.outcome(result -> Response.json(200, result)));
         });
     }
 
-    private ImportStep importStep(Query query, byte[] bytes) {
+    private static ImportStep importStep(HttpExchange exchange) {
+        Query query = exchange.request().query();
         ImportStep.Kind kind = step(query, ImportStep.Kind.values());
-        ImportBody body = ImportBody.parse(bytes, endpoints.json(), endpoints.config());
+        ImportBody body = ImportBody.parse(exchange);
         List<Long> numbers = kind.numbers().stream()
                 .map(parameter -> number(query, parameter))
                 .toList();
@@ -89,7 +92,7 @@ public record MigrationEndpoints(Endpoints endpoints) {
         };
     }
 
-    public void move(HttpExchange exchange) {
+    static void move(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
         MoveStep.Kind kind = step(query, MoveStep.Kind.values());
@@ -103,13 +106,11 @@ public record MigrationEndpoints(Endpoints endpoints) {
                 || kind == MoveStep.Kind.REDIRECT
                 || kind == MoveStep.Kind.ABANDON && query.get(HOLDER) != null;
         MoveStep step = new MoveStep(kind, held ? OptionalLong.of(number(query, HOLDER)) : OptionalLong.empty(), to);
-        endpoints.write(
-                exchange,
-                name,
+        exchange.write(name,
                 documents -> documents.write(
                         name,
                         document -> result(kind, step.applyTo(document)),
-                        Endpoints.responding(exchange, result -> Response.json(200, result))));
+                        exchange.outcome(result -> Response.json(200, result))));
     }
 
     private static Object result(MoveStep.Kind kind, Object result) {
@@ -144,7 +145,10 @@ public record MigrationEndpoints(Endpoints endpoints) {
          *
          * @throws Problem if the body is malformed, or exceeds a limit
          */
-        static ImportBody parse(byte[] body, JsonBody json, HttpConfig config) {
+        static ImportBody parse(HttpExchange exchange) {
+            byte[] body = exchange.request().body();
+            JsonBody json = exchange.protocol().json();
+            HttpConfig config = exchange.protocol().config();
             ImportBody given =
                     body.length == 0 ? new ImportBody(null, null) : json.parse(body, ImportBody.class, INVALID);
             Problem.require(

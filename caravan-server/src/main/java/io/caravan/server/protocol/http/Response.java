@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
+import java.time.Instant;
 import java.util.Date;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -61,6 +62,10 @@ public final class Response {
         } catch (JsonProcessingException impossible) {
             throw new IllegalStateException("cannot be written as JSON: " + value, impossible);
         }
+    }
+
+    static String moment(long millis) {
+        return Instant.ofEpochMilli(millis).toString();
     }
 
     /** Returns the {@code Date} header for a time in milliseconds since 1970. */

@@ -60,7 +60,7 @@ final class SliceReader implements DocumentReader {
     /** Reads the values of the slice. Returns false if they were trimmed or the document was deleted. */
     boolean read(ReadRequest request) {
         long before = next;
-        read(request.documents(), request.name(), info, next, this);
+        read(request.documents, request.name, info, next, this);
         return next > before;
     }
 

@@ -27,7 +27,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The endpoint for atomic writes to several streams. */
-public record StreamBatches(Endpoints endpoints) {
+final class StreamBatches {
     public static final String OPERATION = "writeBatch";
 
     /** Maximum number of operations in a batch; limited because each operation locks a name. */
@@ -35,34 +35,36 @@ public record StreamBatches(Endpoints endpoints) {
 
     private static final String INVALID = "invalid_batch";
 
+    private StreamBatches() {}
+
     /** Applies the operations in the body, in order, as one write. */
-    public void change(HttpExchange exchange) {
+    static void change(HttpExchange exchange) {
         // Parsing and validating JSON may take a long time.
-        endpoints.writeApart(exchange, documents -> {
+        exchange.writeApart(documents -> {
             List<Operation> operations = parse(
                     exchange.request().body(),
-                    endpoints.json(),
-                    endpoints.config().maxBatchBytes());
+                    exchange.protocol().json(),
+                    exchange.protocol().config().maxBatchBytes());
             Set<DocumentName> names = new LinkedHashSet<>();
             operations.forEach(operation -> names.add(operation.name()));
             names.forEach(name -> exchange.require(Permission.WRITE, name));
             write(
+                    exchange,
                     documents,
                     names,
                     edits -> apply(operations, edits),
-                    Endpoints.responding(
-                            exchange,
-                            results -> StreamResponses.withDurability(
+                    exchange.outcome(results -> StreamResponses.withDurability(
                                     documents, names, Response.json(200, Map.of("operations", results)))));
         });
     }
 
-    private void write(
+    private static void write(
+            HttpExchange exchange,
             DocumentService documents,
             Set<DocumentName> names,
             Function<DocumentEdits, List<Result>> change,
             Outcome<List<Result>> outcome) {
-        Prefetch preparation = new Prefetch(endpoints.config().maxBatchBytes());
+        Prefetch preparation = new Prefetch(exchange.protocol().config().maxBatchBytes());
         try {
             documents.write(names, change, preparation, outcome);
         } catch (UnpreparedException longJson) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 
 /** The endpoints that read one stream, tail one or several streams, or describe a stream. */
-public record StreamReads(Endpoints endpoints) {
+final class StreamReads {
     public static final String READ = "readStream";
 
     public static final String FOLLOW = "followStreams";
@@ -18,18 +18,20 @@ public record StreamReads(Endpoints endpoints) {
     /** Approximate memory that a tailed stream takes in addition to its name. */
     private static final int TAILED_BYTES = 512;
 
+    private StreamReads() {}
+
     /** Whether a request waits for new values. Throws {@link Problem} if its query is malformed. */
     static boolean isLive(Route route, Request request) {
         return route.operation().equals(FOLLOW)
                 || route.operation().equals(READ) && request.query().get(LIVE) != null;
     }
 
-    public void read(HttpExchange exchange) {
-        ReadRequest request = ReadRequest.of(exchange, endpoints);
+    static void read(HttpExchange exchange) {
+        ReadRequest request = new ReadRequest(exchange);
         Query query = exchange.request().query();
         String live = query.get(LIVE);
         if (live == null) {
-            request.run(() -> catchUp(request));
+            exchange.read(() -> catchUp(request));
             return;
         }
         boolean longPoll = live.equals("long-poll");
@@ -42,24 +44,23 @@ public record StreamReads(Endpoints endpoints) {
         }
         exchange.operation(longPoll ? "longPoll" : "eventStream");
         LiveRead read = longPoll ? new LongPoll(request) : new EventStream(request);
+        HttpConfig config = exchange.protocol().config();
         read.start(
-                List.of(request.name()),
-                longPoll ? endpoints.config().longPoll() : endpoints.config().eventStream());
+                List.of(request.name),
+                longPoll ? config.longPoll() : config.eventStream());
     }
 
     /** Sends the values of the streams that the body names. */
-    public void follow(HttpExchange exchange) {
+    static void follow(HttpExchange exchange) {
         // A long body takes time to parse.
-        endpoints.read(exchange, () -> {
+        exchange.read(() -> {
             List<LiveStreams.Start> starts =
-                    LiveStreams.parse(exchange.request().body(), endpoints.json());
+                    LiveStreams.parse(exchange.request().body(), exchange.protocol().json());
             starts.forEach(start -> exchange.require(Permission.READ, start.name()));
-            endpoints
-                    .readiness()
-                    .documents()
+            exchange.documents()
                     .requireHere(starts.stream().map(LiveStreams.Start::name).toList());
             take(exchange, starts);
-            LiveStreams streams = new LiveStreams(exchange, endpoints, starts);
+            LiveStreams streams = new LiveStreams(exchange, starts);
             exchange.loop().execute(streams::start);
         });
     }
@@ -88,32 +89,30 @@ public record StreamReads(Endpoints endpoints) {
     /** Sends the values that the stream currently contains. */
     private static void catchUp(ReadRequest request) {
         DocumentInfo info = request.use();
-        long from = request.offset().in(info);
+        long from = request.offset.in(info);
         Response head = StreamResponses.read(info);
-        if (request.offset().isNow()) {
+        if (request.offset.isNow()) {
             head.uncached();
         } else {
             String etag = StreamResponses.etag(info, from);
             // New values change the response, so caches must revalidate it, which is cheap if nothing has changed.
             head.header("Cache-Control", "no-cache").header("ETag", etag);
-            if (request.exchange().request().hasTag(etag)) {
-                request.exchange()
+            if (request.exchange.request().hasTag(etag)) {
+                request.exchange
                         .respond(new Response(304)
                                 .header("Cache-Control", "no-cache")
                                 .header("ETag", etag));
                 return;
             }
         }
-        new CatchUpRead(request, info, from, head).read();
+        request.send(info, from, head);
     }
 
     /** Returns the attributes and the offsets of a stream. Does not extend a sliding expiry. */
-    public void describe(HttpExchange exchange) {
+    static void describe(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
-        DocumentService documents = endpoints.readiness().documents();
-        endpoints.respond(
-                exchange,
-                () -> StreamResponses.withDurability(
+        DocumentService documents = exchange.documents();
+        exchange.respond(() -> StreamResponses.withDurability(
                         documents, Set.of(name), StreamResponses.metadata(ReadRequest.find(documents, name))));
     }
 }

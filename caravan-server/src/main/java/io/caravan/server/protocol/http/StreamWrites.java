@@ -25,7 +25,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The endpoints that create, append to, close, trim, and delete streams. */
-public record StreamWrites(Endpoints endpoints) {
+final class StreamWrites {
     /** The maximum number of bytes that the store writes for a JSON message in addition to the message itself. */
     public static final int MESSAGE_OVERHEAD_BYTES = 47;
 
@@ -37,8 +37,10 @@ public record StreamWrites(Endpoints endpoints) {
     /** The size above which a JSON body is split into messages on a reading thread. */
     private static final int SMALL_BYTES = 16 * 1024;
 
+    private StreamWrites() {}
+
     /** Creates a stream, optionally as a fork, unless a matching stream already exists. */
-    public void create(HttpExchange exchange) {
+    static void create(HttpExchange exchange) {
         Request request = exchange.request();
         DocumentName name = exchange.documentName();
         ForkPoint fork = forkPoint(request);
@@ -53,8 +55,8 @@ public record StreamWrites(Endpoints endpoints) {
         String contentType = request.contentType();
         boolean closed = request.flag(StreamHeaders.CLOSED);
         // Splitting JSON may take a long time, and a fork may have to read values.
-        endpoints.writeApart(exchange, documents -> {
-            List<byte[]> values = values(name, contentType, request.body());
+        exchange.writeApart(documents -> {
+            List<byte[]> values = values(exchange, contentType);
             documents.create(
                     name,
                     new CreateRequest(contentType, ttl, expiresAt, closed, values, fork),
@@ -118,7 +120,7 @@ public record StreamWrites(Endpoints endpoints) {
     }
 
     /** Appends the body, closes the stream, or, with the {@code trim} parameter, trims the oldest values. */
-    public void append(HttpExchange exchange) {
+    static void append(HttpExchange exchange) {
         Request request = exchange.request();
         String trimTo = request.query().get(TRIM);
         if (trimTo != null) {
@@ -141,7 +143,7 @@ public record StreamWrites(Endpoints endpoints) {
         String seq = request.header(StreamHeaders.SEQ);
         OptionalLong sequence = sequence(request, StreamHeaders.IF_OFFSET);
         Consumer<DocumentService> append = documents -> {
-            List<byte[]> values = values(name, contentType, request.body());
+            List<byte[]> values = values(exchange, contentType);
             if (values.isEmpty() && !empty) {
                 throw Problem.badRequest("empty_array", "the array contains no messages to append");
             }
@@ -151,9 +153,9 @@ public record StreamWrites(Endpoints endpoints) {
                     name, addition::applyTo, withDurability(exchange, documents, added -> appended(added, empty)));
         };
         if (request.body().length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
-            endpoints.writeApart(exchange, append);
+            exchange.writeApart(append);
         } else {
-            endpoints.write(exchange, name, append);
+            exchange.write(name, append);
         }
     }
 
@@ -168,22 +170,23 @@ public record StreamWrites(Endpoints endpoints) {
         return response;
     }
 
-    private List<byte[]> values(DocumentName name, @Nullable String contentType, byte[] body) {
+    private static List<byte[]> values(HttpExchange exchange, @Nullable String contentType) {
+        byte[] body = exchange.request().body();
         if (body.length == 0) {
             return List.of();
         }
-        return contentType != null && ContentTypes.isJson(contentType) ? messages(name, body) : List.of(body);
+        return contentType != null && ContentTypes.isJson(contentType) ? messages(exchange, body) : List.of(body);
     }
 
     /**
      * Splits a JSON body into messages, which must fit into one write because the append is atomic. A single message
      * always fits, because its length has its own limit.
      */
-    private List<byte[]> messages(DocumentName name, byte[] body) {
-        long maxBatchBytes = endpoints.config().maxBatchBytes();
+    private static List<byte[]> messages(HttpExchange exchange, byte[] body) {
+        long maxBatchBytes = exchange.protocol().config().maxBatchBytes();
         List<byte[]> messages = new ArrayList<>();
         long[] bytes = {0};
-        JsonMessages.forEach(name, body, message -> {
+        JsonMessages.forEach(exchange.documentName(), body, message -> {
             bytes[0] += MESSAGE_OVERHEAD_BYTES + message.length;
             if (bytes[0] > maxBatchBytes && !messages.isEmpty()) {
                 throw new Problem(
@@ -202,7 +205,7 @@ public record StreamWrites(Endpoints endpoints) {
      * Trims the values before an offset; this operation is an extension of the protocol. The method is {@code POST},
      * because a {@code DELETE} request that lost its parameter in transit would delete the stream.
      */
-    private void trim(HttpExchange exchange, String to) {
+    private static void trim(HttpExchange exchange, String to) {
         exchange.operation("trimStream");
         if (exchange.request().body().length > 0) {
             throw Problem.badRequest("body_not_empty", "a trim has no body; append in a separate request");
@@ -215,11 +218,9 @@ public record StreamWrites(Endpoints endpoints) {
                         .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())));
     }
 
-    private <T> void edit(HttpExchange exchange, Function<EditedDocument, T> edit, Function<T, Response> response) {
+    private static <T> void edit(HttpExchange exchange, Function<EditedDocument, T> edit, Function<T, Response> response) {
         DocumentName name = exchange.documentName();
-        endpoints.write(
-                exchange,
-                name,
+        exchange.write(name,
                 documents -> documents.write(name, edit, withDurability(exchange, documents, response)));
     }
 
@@ -229,7 +230,7 @@ public record StreamWrites(Endpoints endpoints) {
         return ReadRequest.required(document.info(), document.name());
     }
 
-    public void delete(HttpExchange exchange) {
+    static void delete(HttpExchange exchange) {
         edit(exchange, EditedDocument::delete, existed -> {
             if (!existed) {
                 throw ReadRequest.notFound(exchange.documentName());
@@ -240,9 +241,7 @@ public record StreamWrites(Endpoints endpoints) {
 
     private static <T> Outcome<T> withDurability(
             HttpExchange exchange, DocumentService documents, Function<T, Response> response) {
-        return Endpoints.responding(
-                exchange,
-                result -> StreamResponses.withDurability(
+        return exchange.outcome(result -> StreamResponses.withDurability(
                         documents, Set.of(exchange.documentName()), response.apply(result)));
     }
 }

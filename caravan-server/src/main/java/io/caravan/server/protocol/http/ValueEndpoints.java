@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The endpoint that returns values separately, whereas a read of a stream concatenates values that are not JSON. */
-public record ValueEndpoints(Endpoints endpoints) {
+final class ValueEndpoints {
     private static final int DEFAULT_LIMIT = 50;
     private static final int MAX_LIMIT = 1_000;
     /** The length to which values are truncated, unless the client requests complete values. */
@@ -20,20 +20,21 @@ public record ValueEndpoints(Endpoints endpoints) {
     /** The total size of returned values, in bytes, at which a page ends. */
     private static final int PAGE_BYTES = 256 * 1024;
 
+    private ValueEndpoints() {}
+
     /** Returns a page of values, or, with the {@code raw} parameter, the bytes of one value. */
-    public void values(HttpExchange exchange) {
+    static void values(HttpExchange exchange) {
         Query query = exchange.request().query();
         DocumentName name = exchange.documentName();
         Offset offset = Offset.parse(query.get("offset"), "offset");
         int limit = query.limit(DEFAULT_LIMIT, MAX_LIMIT);
         boolean newest = query.flag("newest");
         int shownBytes = query.flag("whole") ? Integer.MAX_VALUE : SHOWN_BYTES;
-        DocumentService documents = endpoints.readiness().documents();
+        DocumentService documents = exchange.documents();
         if (query.flag("raw")) {
-            endpoints.respond(exchange, () -> raw(documents, name, offset));
+            exchange.respond(() -> raw(documents, name, offset));
         } else {
-            endpoints.respond(
-                    exchange, () -> Response.json(200, page(documents, name, offset, limit, newest, shownBytes)));
+            exchange.respond(() -> Response.json(200, page(documents, name, offset, limit, newest, shownBytes)));
         }
     }
 

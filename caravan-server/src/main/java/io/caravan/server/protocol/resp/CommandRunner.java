@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * the client is not reading its replies, or the turn is over. {@link #full()} then reports that the connection must
  * stop reading. Used only on the event loop.
  */
-final class CommandRunner {
+final class CommandRunner implements RespRequestDecoder.Intake {
     /** Number of waiting requests at which the connection stops decoding further requests. */
     private static final int MAX_WAITING = 128;
 
@@ -77,6 +77,25 @@ final class CommandRunner {
             waiting.add(request);
             run();
         }
+    }
+
+    /**
+     * Whether the next request may be decoded. After the last request, all bytes are decoded, because later requests
+     * are dropped.
+     */
+    @Override
+    public boolean open() {
+        return session.quitting() || !mustWait() && memory.mayDecode();
+    }
+
+    @Override
+    public boolean stranger() {
+        return session.stranger();
+    }
+
+    @Override
+    public boolean grant(long bytes) {
+        return session.quitting() || memory.tryHold(bytes);
     }
 
     /** Whether reading from the socket must pause. */

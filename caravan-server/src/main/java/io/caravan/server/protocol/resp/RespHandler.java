@@ -59,31 +59,10 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
         this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this::progress, () -> inProgress);
         protocol.enableSubscriptions(session, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
-        this.decoder = new RespRequestDecoder(protocol.limits(), new Intake());
+        this.decoder = new RespRequestDecoder(protocol.limits(), runner);
         this.memory = memory;
         memory.onRoom(this::progress);
         memory.waitingFor(runner::waitingNanos);
-    }
-
-    /**
-     * Controls which bytes are decoded. After the last request, all bytes are decoded, because later requests are
-     * dropped.
-     */
-    private final class Intake implements RespRequestDecoder.Intake {
-        @Override
-        public boolean open() {
-            return session.quitting() || !runner.mustWait() && memory.mayDecode();
-        }
-
-        @Override
-        public boolean stranger() {
-            return session.stranger();
-        }
-
-        @Override
-        public boolean grant(long bytes) {
-            return session.quitting() || memory.tryHold(bytes);
-        }
     }
 
     /** Returns the decoder, which precedes this handler in the pipeline. */

@@ -17,6 +17,7 @@ import io.netty.handler.ssl.SslHandler;
 import java.net.InetSocketAddress;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.Executor;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import org.junit.jupiter.api.Test;
@@ -25,13 +26,16 @@ import org.junit.jupiter.api.Test;
 class HttpExchangeTest {
     private static String scheme(EmbeddedChannel channel) {
         HttpConfig config = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);
-        return exchange(config, channel, Unbounded.memory(channel)).scheme();
+        return exchange(protocol(config, Runnable::run), channel, Unbounded.memory(channel))
+                .scheme();
+    }
+
+    static HttpProtocol protocol(HttpConfig config, Executor readers) {
+        return new HttpProtocol(config, Authenticator.open(), new ServerMetrics(), null, readers, http -> List.of());
     }
 
     /** Returns an exchange for a request on a channel that belongs to no server. */
-    static HttpExchange exchange(HttpConfig config, Channel channel, ConnectionMemory memory) {
-        HttpProtocol protocol =
-                new HttpProtocol(config, Authenticator.open(), new ServerMetrics(), null, http -> List.of());
+    static HttpExchange exchange(HttpProtocol protocol, Channel channel, ConnectionMemory memory) {
         HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
         return new HttpExchange(
                 new HttpConnection(channel, protocol, memory),

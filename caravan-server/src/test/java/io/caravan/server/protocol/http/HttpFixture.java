@@ -93,7 +93,7 @@ final class HttpFixture implements AutoCloseable {
                 heartbeat,
                 Set.of(allowedOrigins),
                 Set.of());
-        server = new HttpProtocol(config, authenticator, metrics, cluster, Routes.all(readers, Transport.NIO));
+        server = new HttpProtocol(config, authenticator, metrics, cluster, readers, Routes.all(Transport.NIO));
         NetworkLimits limits = TestLimits.of(2_000, 1 << 20, TOTAL_BYTES, stall, stall, Duration.ZERO);
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
         address = network.listen(config.address(), "--http", server);

@@ -37,9 +37,9 @@ class WritesTest {
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final ConnectionMemory connectionMemory = Unbounded.memory(channel, LIMIT);
+    private final HttpProtocol protocol = HttpExchangeTest.protocol(CONFIG, readers::add);
     private boolean writable = true;
     private DocumentService documents;
-    private Endpoints endpoints;
 
     @BeforeEach
     void open() {
@@ -61,9 +61,7 @@ class WritesTest {
                     }
                 });
         documents = new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
-        Readiness readiness = new Readiness(null);
-        readiness.serve(new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of()));
-        endpoints = new Endpoints(readiness, readers::add, CONFIG, true);
+        protocol.serve(new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of()));
     }
 
     @AfterEach
@@ -74,7 +72,7 @@ class WritesTest {
     }
 
     private HttpExchange exchange() {
-        return HttpExchangeTest.exchange(CONFIG, channel, connectionMemory);
+        return HttpExchangeTest.exchange(protocol, channel, connectionMemory);
     }
 
     private void read() {
@@ -84,7 +82,7 @@ class WritesTest {
     @Test
     void failedWriteRespondsAndRethrowsError() {
         HttpExchange exchange = exchange();
-        endpoints.writeApart(exchange, unused -> {
+        exchange.writeApart(unused -> {
             throw new StackOverflowError();
         });
         assertThatThrownBy(this::read).isInstanceOf(StackOverflowError.class);
@@ -96,7 +94,7 @@ class WritesTest {
     void writeDoesNotBlockThreadOnFullStore() {
         List<String> ran = new ArrayList<>();
         writable = false;
-        endpoints.writeApart(exchange(), unused -> ran.add("changed"));
+        exchange().writeApart(unused -> ran.add("changed"));
         read();
         assertThat(ran).isEmpty();
         writable = true;
@@ -109,7 +107,7 @@ class WritesTest {
     @Test
     void repeatsWriteThatDoesNotFitUntilSpaceIsAvailable() {
         List<String> ran = new ArrayList<>();
-        endpoints.write(exchange(), DocumentName.of("a"), unused -> {
+        exchange().write(DocumentName.of("a"), unused -> {
             ran.add("tried");
             if (ran.size() == 1) {
                 throw new NotWritableException("the store");
@@ -127,7 +125,7 @@ class WritesTest {
     void readWaitsForReplyMemory() {
         List<String> ran = new ArrayList<>();
         connectionMemory.holdReply(LIMIT);
-        endpoints.read(exchange(), () -> ran.add("read"));
+        exchange().read(() -> ran.add("read"));
         assertThat(readers).isEmpty();
         connectionMemory.holdReply(-LIMIT);
         channel.runPendingTasks();
@@ -143,10 +141,10 @@ class WritesTest {
 
     @Test
     void writesOfOneEventLoopTurnShareWriteGroup() {
-        endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("first"));
-        endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("second"));
+        exchange().write(DocumentName.of("a"), unused -> calls.add("first"));
+        exchange().write(DocumentName.of("a"), unused -> calls.add("second"));
         channel.runPendingTasks();
-        endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("third"));
+        exchange().write(DocumentName.of("a"), unused -> calls.add("third"));
         channel.runPendingTasks();
         assertThat(calls).containsExactly("group", "first", "second", "close", "group", "third", "close");
     }
