@@ -209,11 +209,8 @@ public final class Server implements AutoCloseable {
                 System.nanoTime());
         RespProtocol resp = new RespProtocol(
                 config.limits(),
-                opened,
-                archiver,
-                restoring,
-                backups,
                 status,
+                restoring,
                 readers,
                 config.authenticator(),
                 metrics);

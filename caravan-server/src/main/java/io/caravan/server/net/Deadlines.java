@@ -36,7 +36,7 @@ final class Deadlines {
     }
 
     /** Watches a connection until it has closed; {@code idle} is its maximum idle time, or zero for no limit. */
-    void watch(Channel channel, ConnectionMemory memory, Connection connection, Duration idle) {
+    void watch(Channel channel, ConnectionMemory memory, Connection<?> connection, Duration idle) {
         Set<Watch> all = watches.computeIfAbsent(channel.eventLoop(), this::begin);
         Duration idleLimit = idle.isZero() ? Duration.ofNanos(Long.MAX_VALUE) : idle;
         Clock request = new Clock(limits.requestTimeout());
@@ -54,7 +54,7 @@ final class Deadlines {
     }
 
     private record Watch(
-            Channel channel, ConnectionMemory memory, Connection connection, Clock request, Clock stall, Clock idle) {
+            Channel channel, ConnectionMemory memory, Connection<?> connection, Clock request, Clock stall, Clock idle) {
         void check() {
             try {
                 closeIfLate();

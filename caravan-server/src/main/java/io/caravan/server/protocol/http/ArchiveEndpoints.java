@@ -42,7 +42,7 @@ final class ArchiveEndpoints {
         exchange.respond(Response.json(
                 200,
                 Response.fields(
-                        "archive", exchange.protocol().readiness().archive(),
+                        "archive", exchange.protocol().archive(),
                         "drills", drills == null ? null : drills(drills),
                         "hydration", hydration == null ? null : hydration(hydration))));
     }

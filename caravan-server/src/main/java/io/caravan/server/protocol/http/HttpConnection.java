@@ -3,16 +3,11 @@ package io.caravan.server.protocol.http;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
-import io.caravan.server.net.FatalErrors;
-import io.caravan.server.net.LingeringClose;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpContent;
@@ -22,23 +17,16 @@ import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Handles the HTTP connection of one client, one request at a time. Bytes of later requests wait in the decoder, and
  * the socket is not read while bytes wait. While no bytes wait, the socket is read even during a request, because only
  * a read detects that the client has disconnected.
  */
-public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject> implements Connection {
-    private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
-
-    private static final Duration LINGER = Duration.ofSeconds(2);
+public final class HttpConnection extends Connection<HttpObject> {
     private static final String SCHEME = "Bearer ";
 
     /**
@@ -48,9 +36,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
-    private final Channel channel;
     private final HttpProtocol protocol;
-    private final ConnectionMemory memory;
     private final RequestDecoder decoder = new RequestDecoder(this::busy);
     /** The last valid token, so that later requests of a client need no cryptographic hash of it. */
     private byte[] lastToken = {};
@@ -66,12 +52,10 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private long request = 1;
 
     private boolean inputEnded;
-    private boolean closing;
 
     public HttpConnection(Channel channel, HttpProtocol protocol, ConnectionMemory memory) {
-        this.channel = channel;
+        super(channel, memory);
         this.protocol = protocol;
-        this.memory = memory;
         memory.onRoom(() -> {
             next();
             readMore();
@@ -249,7 +233,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     /** Ends the current request after its response has been written. */
     void ended(HttpExchange done) {
         protocol.ended(done);
-        if (!done.keepAlive() || protocol.readiness().draining()) {
+        if (!done.keepAlive() || protocol.draining()) {
             exchange = null;
             end(false);
             return;
@@ -330,10 +314,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
      */
     private void end(boolean unread) {
         if (!closing) {
-            closing = true;
-            channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
-                    .addListener(
-                            unread ? written -> LingeringClose.start(channel, LINGER) : ChannelFutureListener.CLOSE);
+            closeWhenSent(unread ? LINGER : null);
         }
     }
 
@@ -345,16 +326,5 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             exchange.gone();
             protocol.ended(exchange);
         }
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (cause instanceof IOException) {
-            LOG.debug("{} is gone: {}", channel.remoteAddress(), cause.getMessage());
-        } else {
-            LOG.error("closing {}", channel.remoteAddress(), cause);
-            FatalErrors.report(cause);
-        }
-        context.close();
     }
 }

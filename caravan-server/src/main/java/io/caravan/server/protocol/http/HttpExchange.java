@@ -60,7 +60,7 @@ public final class HttpExchange {
     private final Route route;
     private final Principal principal;
     private @Nullable DocumentName documentName;
-    private long startedNanos = System.nanoTime();
+    private long startedNanos;
     private boolean keepAlive;
     private final List<Runnable> endActions = new ArrayList<>(1);
     private String operation;
@@ -115,7 +115,7 @@ public final class HttpExchange {
 
     /** Returns the services of the server. Throws {@link Problem} if the server does not serve documents now. */
     ServerContext served() {
-        return protocol().readiness().served();
+        return protocol().served();
     }
 
     HttpProtocol protocol() {
@@ -251,7 +251,7 @@ public final class HttpExchange {
     }
 
     private void complete(HttpResponse response) {
-        keepAlive &= !connection.protocol().readiness().draining();
+        keepAlive &= !connection.protocol().draining();
         HttpHeaders headers = response.headers();
         connection.protocol().origins().addTo(headers, request.headers());
         if (!headers.contains(HttpHeaderNames.DATE)) {

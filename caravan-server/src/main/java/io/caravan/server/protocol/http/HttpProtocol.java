@@ -1,11 +1,14 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.CaravanException;
+import io.caravan.OutOfSpaceException;
+import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ClientInfo;
-import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WireProtocol;
 import io.caravan.server.security.Authenticator;
@@ -50,7 +53,9 @@ public final class HttpProtocol implements WireProtocol {
 
     private final HttpConfig config;
     private final Authenticator authenticator;
-    private final Readiness readiness;
+    private final @Nullable Cluster cluster;
+    private volatile @Nullable ServerContext served;
+    private volatile boolean draining;
     private final ServerMetrics metrics;
     private final Origins origins;
     private final List<Route> routes;
@@ -76,7 +81,7 @@ public final class HttpProtocol implements WireProtocol {
             Function<HttpProtocol, List<Route>> routes) {
         this.config = config;
         this.authenticator = authenticator;
-        this.readiness = new Readiness(cluster);
+        this.cluster = cluster;
         this.metrics = metrics;
         this.readers = readers;
         this.json = new JsonBody(config.maxBatchBytes());
@@ -87,7 +92,7 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     @Override
-    public Connection connect(Channel channel, ConnectionMemory memory) {
+    public HttpConnection connect(Channel channel, ConnectionMemory memory) {
         channel.attr(OPENED_NANOS).set(System.nanoTime());
         connections.add(channel);
         HttpConnection connection = new HttpConnection(channel, this, memory);
@@ -102,7 +107,7 @@ public final class HttpProtocol implements WireProtocol {
 
     @Override
     public ByteBuf tooManyConnections() {
-        byte[] body = Readiness.unavailable("too_many_connections", "the server has reached its limit of connections")
+        byte[] body = Problem.unavailable("too_many_connections", "the server has reached its limit of connections")
                 .response()
                 .body();
         return Unpooled.wrappedBuffer(
@@ -110,8 +115,8 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     /** Starts to serve documents. */
-    public void serve(ServerContext served) {
-        readiness.serve(served);
+    public void serve(ServerContext opened) {
+        served = opened;
     }
 
     public Stream<ClientInfo> clients() {
@@ -130,11 +135,69 @@ public final class HttpProtocol implements WireProtocol {
 
     /** Starts to reject every request, because the server is stopping. */
     public void drain() {
-        readiness.drain();
+        draining = true;
     }
 
-    public int connections() {
-        return connections.size();
+    boolean draining() {
+        return draining;
+    }
+
+    @Nullable
+    Cluster cluster() {
+        return cluster;
+    }
+
+    /** Whether this server serves requests for documents now. */
+    boolean serves() {
+        return served != null && !draining;
+    }
+
+    /** Returns the status of the archive, or null if the server has no archive. */
+    @Nullable ArchiveStatus archive() {
+        ServerContext opened = served;
+        Archiver archiver = opened == null ? null : opened.archiver();
+        return archiver == null ? null : archiver.status();
+    }
+
+    /**
+     * Returns the services that the endpoints use. Throws {@link Problem} if the store is not open yet, or the server
+     * is stopping.
+     */
+    ServerContext served() {
+        ServerContext opened = served;
+        if (opened == null || draining) {
+            throw notServing();
+        }
+        return opened;
+    }
+
+    private Problem notServing() {
+        return draining
+                ? Problem.unavailable("draining", "the server is stopping")
+                : Problem.unavailable("recovering", "the store is being opened");
+    }
+
+    /**
+     * Returns the reason why the server is not ready, or null if it is ready. With {@code inFull}, the reason includes
+     * the message of the store, which may contain file names.
+     */
+    @Nullable Problem problem(boolean inFull) {
+        ServerContext opened = served;
+        if (opened == null && !draining && cluster != null) {
+            // The leader serves the documents instead of this server.
+            return cluster.leader().isPresent() ? null : Problem.noLeader();
+        }
+        if (opened == null || draining) {
+            return notServing();
+        }
+        CaravanException problem = opened.documents().problem();
+        if (problem == null) {
+            return null;
+        }
+        boolean full = problem instanceof OutOfSpaceException;
+        String brief = full ? "the store has no space" : "the store has failed; see the server's log";
+        return Problem.unavailable(
+                full ? "out_of_space" : "store_failed", inFull ? String.valueOf(problem.getMessage()) : brief);
     }
 
     public List<Route> routes() {
@@ -164,10 +227,6 @@ public final class HttpProtocol implements WireProtocol {
 
     Origins origins() {
         return origins;
-    }
-
-    public Readiness readiness() {
-        return readiness;
     }
 
     /**

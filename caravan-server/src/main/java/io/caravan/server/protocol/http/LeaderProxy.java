@@ -110,11 +110,11 @@ public final class LeaderProxy {
     }
 
     /** Returns a route that forwards requests to the leader if this node of a cluster cannot serve them. */
-    public Route around(Route route, Readiness readiness) {
-        Cluster cluster = readiness.cluster();
+    public Route around(Route route, HttpProtocol http) {
+        Cluster cluster = http.cluster();
         return cluster == null
                 ? route
-                : route.with(exchange -> new Forwarding(exchange, route, readiness, cluster).begin());
+                : route.with(exchange -> new Forwarding(exchange, route, http, cluster).begin());
     }
 
     /**
@@ -142,7 +142,7 @@ public final class LeaderProxy {
     private final class Forwarding {
         private final HttpExchange exchange;
         private final Route route;
-        private final Readiness readiness;
+        private final HttpProtocol http;
         private final Cluster cluster;
         private final GroupView group;
         /** Whether the request waits for new values. */
@@ -150,23 +150,23 @@ public final class LeaderProxy {
 
         private @Nullable Instant begun;
 
-        Forwarding(HttpExchange exchange, Route route, Readiness readiness, Cluster cluster) {
+        Forwarding(HttpExchange exchange, Route route, HttpProtocol http, Cluster cluster) {
             this.exchange = exchange;
             this.route = route;
-            this.readiness = readiness;
+            this.http = http;
             this.cluster = cluster;
             this.group = requestedGroup(cluster, route, exchange.request());
             this.live = StreamReads.isLive(route, exchange.request());
         }
 
         void begin() {
-            boolean here = group == cluster.group() && readiness.serves();
+            boolean here = group == cluster.group() && http.serves();
             if (exchange.request().header(RELAYED) != null && !here) {
                 // The sender or this node has outdated information about the leader. The sender must determine the
                 // leader again.
-                throw Readiness.noLeader().with(RELAYED, "refused");
+                throw Problem.noLeader().with(RELAYED, "refused");
             }
-            if (here || readiness.draining()) {
+            if (here || http.draining()) {
                 route.endpoint().handle(exchange);
                 return;
             }
@@ -178,7 +178,7 @@ public final class LeaderProxy {
                 forward(leader.get());
             } else if (group.unchangedFor().compareTo(TIMEOUT) > 0
                     || cluster.now().isAfter(begun.plus(TIMEOUT))) {
-                throw Readiness.noLeader();
+                throw Problem.noLeader();
             } else {
                 // An election usually ends soon, and the request has not been sent to any node.
                 retryLater();

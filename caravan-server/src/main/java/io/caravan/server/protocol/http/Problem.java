@@ -74,6 +74,18 @@ public final class Problem extends RuntimeException {
         return new Problem(400, code, detail);
     }
 
+    /** Returns the error for a request that needs a leader while there is none. */
+    static Problem noLeader() {
+        return unavailable(
+                "no_leader",
+                "the cluster has no leader: an election is in progress, or the majority of the nodes cannot be"
+                        + " reached. Nothing was changed; try again");
+    }
+
+    static Problem unavailable(String code, String detail) {
+        return new Problem(503, code, detail);
+    }
+
     static Problem unauthorized(String detail) {
         return new Problem(401, "unauthorized", detail).with("WWW-Authenticate", "Bearer realm=\"caravan\"");
     }

@@ -1,5 +1,8 @@
 package io.caravan.server.protocol.http;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class Query {
     static final Query NONE = new Query("");
 
+    private static final String WHAT = "the URL's query";
     private static final int MAX_PARAMETERS = 64;
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,19}");
 
@@ -36,7 +40,15 @@ public final class Query {
     }
 
     private static String text(String part) {
-        return PercentCode.text(part.replace("+", "%20"), "the URL's query");
+        byte[] decoded = StreamName.percentDecode(part.replace("+", "%20"), WHAT);
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(decoded))
+                    .toString();
+        } catch (CharacterCodingException notText) {
+            throw Problem.badRequest("malformed_url", WHAT + " is not UTF-8");
+        }
     }
 
     /** Returns the value of a parameter, or null if it is absent. Throws {@link Problem} if it is repeated. */

@@ -29,7 +29,7 @@ public final class Routes {
 
     /** Returns a function that creates the routes of a protocol; {@code transport} creates connections to the leader. */
     public static Function<HttpProtocol, List<Route>> all(Transport transport) {
-        return http -> all(http.readiness(), new LeaderProxy(transport));
+        return http -> all(http, new LeaderProxy(transport));
     }
 
     /** Wraps a read endpoint: each request must first pass the read barrier, and fails if the barrier rejects it. */
@@ -45,7 +45,7 @@ public final class Routes {
                         exchange::fail);
     }
 
-    private static List<Route> all(Readiness readiness, LeaderProxy relay) {
+    private static List<Route> all(HttpProtocol http, LeaderProxy relay) {
         ServerEndpoints server = new ServerEndpoints();
         Route.Endpoint read = current(StreamReads::read);
         Route.Endpoint describe = current(StreamReads::describe);
@@ -94,7 +94,7 @@ public final class Routes {
                 new Route(GET, "/readyz", "ready", null, server::ready, 200),
                 new Route(GET, "/openapi.json", "openApi", null, server::openApi, 200));
         List<Route> all = Stream.concat(
-                        ofDocuments.stream().map(route -> relay.around(route, readiness)), ofNode.stream())
+                        ofDocuments.stream().map(route -> relay.around(route, http)), ofNode.stream())
                 .toList();
         server.describe(all);
         return all;

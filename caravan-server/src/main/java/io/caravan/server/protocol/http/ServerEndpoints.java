@@ -89,18 +89,18 @@ final class ServerEndpoints {
 
     /** Reports whether the server is ready. If not, clients with permission {@code ADMIN} get the detailed reason. */
     public void ready(HttpExchange exchange) {
-        Readiness readiness = exchange.protocol().readiness();
-        Problem problem = readiness.problem(exchange.principal().may(Permission.ADMIN));
+        HttpProtocol http = exchange.protocol();
+        Problem problem = http.problem(exchange.principal().may(Permission.ADMIN));
         if (problem != null) {
             exchange.respond(problem.response());
             return;
         }
         Map<String, Object> fields = Response.fields("status", "ready");
-        Cluster cluster = readiness.cluster();
+        Cluster cluster = http.cluster();
         if (cluster != null) {
             fields.put("cluster", ClusterStatus.Summary.of(cluster));
         }
-        ArchiveStatus archive = readiness.archive();
+        ArchiveStatus archive = http.archive();
         if (archive != null) {
             fields.put("archive", brief(archive));
         }
@@ -130,17 +130,16 @@ final class ServerEndpoints {
     }
 
     private Map<String, Object> stats(HttpProtocol http, DocumentService documents) {
-        Readiness readiness = http.readiness();
         return Response.fields(
                 "documents", documents.documents(),
                 "tailedDocuments", documents.tailedDocuments(),
                 "httpConnections", http.clients().count(),
-                "respConnections", readiness.served().otherClients().get().count(),
+                "respConnections", http.served().otherClients().get().count(),
                 "version", Version.current(),
                 "uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
                 "requests", http.metrics().requests(),
                 "store", documents.store().stats(),
-                "archive", readiness.archive());
+                "archive", http.archive());
     }
 
     public void metrics(HttpExchange exchange) {
@@ -200,7 +199,7 @@ final class ServerEndpoints {
     }
 
     public void cluster(HttpExchange exchange) {
-        Cluster cluster = exchange.protocol().readiness().cluster();
+        Cluster cluster = exchange.protocol().cluster();
         if (cluster == null) {
             throw new Problem(
                     404, "no_cluster", "this server is not part of a cluster: it was started without --cluster-file");

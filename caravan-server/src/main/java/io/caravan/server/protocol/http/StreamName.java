@@ -3,6 +3,8 @@ package io.caravan.server.protocol.http;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.caravan.catalog.DocumentName;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
@@ -26,6 +28,8 @@ public final class StreamName {
 
     private static final String WHAT = "the path of a name";
     private static final String RESERVED = "__ds";
+    private static final HexFormat HEX = HexFormat.of().withUpperCase();
+    private static final String UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     private static final String UNESCAPED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     /** Matches a dot segment, which clients remove from a path. */
     private static final Pattern DOT_SEGMENT = Pattern.compile("(?:^|/)(?:\\.|%2[eE]){1,2}(?:/|\\z)");
@@ -61,7 +65,7 @@ public final class StreamName {
      * the path of a name.
      */
     public static byte[] bytes(String rest) {
-        byte[] decoded = PercentCode.bytes(rest, WHAT);
+        byte[] decoded = percentDecode(rest, WHAT);
         // Browsers end a path at a number sign, and change a backslash to a slash.
         if (rest.indexOf('#') >= 0 || rest.indexOf('\\') >= 0) {
             throw Problem.badRequest(
@@ -92,7 +96,7 @@ public final class StreamName {
 
     /** Decodes an escaped name. Throws {@link Problem} if {@link #encode} does not return this path for the name. */
     private static byte[] unescape(String text) {
-        byte[] name = PercentCode.bytes(text.replace('~', '%'), WHAT);
+        byte[] name = percentDecode(text.replace('~', '%'), WHAT);
         if (!encode(name).equals(ESCAPED + text)) {
             throw Problem.badRequest(
                     "malformed_url",
@@ -109,15 +113,63 @@ public final class StreamName {
     /** Encodes a name as the end of a URL path that clients send unchanged. */
     public static String encode(byte[] name) {
         return REWRITTEN.matcher(new String(name, ISO_8859_1)).find()
-                ? ESCAPED + PercentCode.encode(name, UNESCAPED, '~')
-                : PercentCode.encode(name);
+                ? ESCAPED + percentEncode(name, UNESCAPED, '~')
+                : percentEncode(name);
     }
 
     /**
      * Encodes a name for servers that do not support escaped paths. Clients may rewrite some of the resulting paths.
      */
     public static String encodePlainly(byte[] name) {
-        String path = PercentCode.encode(name);
+        String path = percentEncode(name);
         return DOT_SEGMENT.matcher(path).find() ? path.replace("/", "%2F") : path;
+    }
+
+    /**
+     * Decodes part of a URL, called {@code what} in messages, to bytes. Throws {@link Problem} if it contains a
+     * character that is not allowed in a URL, or an incomplete code.
+     */
+    static byte[] percentDecode(String text, String what) {
+        byte[] bytes = new byte[text.length()];
+        int length = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (isCode(text, i)) {
+                bytes[length++] = (byte) HexFormat.fromHexDigits(text, i + 1, i + 3);
+                i += 2;
+            } else if (c > ' ' && c < 0x7F && c != '%') {
+                bytes[length++] = (byte) c;
+            } else {
+                throw Problem.badRequest(
+                        "malformed_url",
+                        what + " is malformed: write bytes other than letters, digits and punctuation as %XX");
+            }
+        }
+        return length == bytes.length ? bytes : Arrays.copyOf(bytes, length);
+    }
+
+    private static boolean isCode(String text, int at) {
+        return text.charAt(at) == '%'
+                && at + 2 < text.length()
+                && HexFormat.isHexDigit(text.charAt(at + 1))
+                && HexFormat.isHexDigit(text.charAt(at + 2));
+    }
+
+    /** Encodes bytes as part of the path of a URL. Does not encode slashes. */
+    static String percentEncode(byte[] bytes) {
+        return percentEncode(bytes, UNRESERVED, '%');
+    }
+
+    /** Encodes every byte that is not in {@code kept} as {@code mark} followed by two hexadecimal digits. */
+    private static String percentEncode(byte[] bytes, String kept, char mark) {
+        StringBuilder text = new StringBuilder(bytes.length);
+        for (byte b : bytes) {
+            if (kept.indexOf((char) (b & 0xFF)) >= 0) {
+                text.append((char) b);
+            } else {
+                text.append(mark).append(HEX.toHexDigits(b));
+            }
+        }
+        return text.toString();
     }
 }

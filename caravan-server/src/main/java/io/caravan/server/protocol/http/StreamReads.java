@@ -74,7 +74,7 @@ final class StreamReads {
         long taken = bytes;
         ConnectionMemory memory = exchange.memory();
         if (!memory.reserveWait(taken)) {
-            throw Readiness.unavailable(
+            throw Problem.unavailable(
                             "too_many_streams",
                             "the memory for tailed streams is used up, by this connection or by all connections;"
                                     + " tail fewer streams")

@@ -33,7 +33,7 @@ public sealed interface Action {
     /** Reads from the store on reading threads, in several turns if the read must wait. */
     @FunctionalInterface
     non-sealed interface Stream extends Action {
-        ResumableRead start(Session session, Command command, ResumableRead.Context context);
+        ResumableRead start(Command command, ResumableRead.Context context);
     }
 
     /** Reads the state of documents, but no values, in the store or in a transaction. */

@@ -76,14 +76,13 @@ final class BlockingPop implements ResumableRead {
             PopQueues queues,
             Executor readers,
             long maxBytes,
-            Session session,
             Command command,
             ResumableRead.Context context) {
         this.documents = documents;
         this.queues = queues;
         this.readers = readers;
         this.maxBytes = maxBytes;
-        this.session = session;
+        this.session = context.session();
         this.context = context;
         this.loop = context.channel().eventLoop();
         this.timeoutMillis = timeoutMillis(command);

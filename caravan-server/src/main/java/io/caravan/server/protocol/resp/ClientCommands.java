@@ -29,7 +29,7 @@ public record ClientCommands(Collection<Session> clients) {
 
     public List<CommandSpec> all() {
         Subcommands subcommands = new Subcommands("CLIENT")
-                .add("ID", "", 0, 0, (session, command) -> new Reply.Number(session.id()))
+                .add("ID", "", 0, 0, (session, command) -> new Reply.Number(session.id))
                 .add("GETNAME", "", 0, 0, ClientCommands::getName)
                 .add("SETNAME", "name", 1, 1, ClientCommands::setName)
                 .add("SETINFO", "LIB-NAME|LIB-VER value", 2, 2, ClientCommands::setInfo)
@@ -101,7 +101,7 @@ public record ClientCommands(Collection<Session> clients) {
         session.require(Permission.ADMIN, "client|kill");
         if (command.size() == 3) {
             String address = command.text(2);
-            boolean any = close(session, each -> HostPort.format(each.remote()).equals(address)) > 0;
+            boolean any = close(session, each -> HostPort.format(each.remote).equals(address)) > 0;
             if (!any) {
                 throw new CommandException("ERR No such client");
             }
@@ -132,8 +132,8 @@ public record ClientCommands(Collection<Session> clients) {
         String value = command.text(option + 1);
         return switch (command.keyword(option)) {
             case "ID" -> withId(command.number(option + 1));
-            case "ADDR" -> each -> HostPort.format(each.remote()).equals(value);
-            case "LADDR" -> each -> HostPort.format(each.local()).equals(value);
+            case "ADDR" -> each -> HostPort.format(each.remote).equals(value);
+            case "LADDR" -> each -> HostPort.format(each.local).equals(value);
             case "USER" -> each -> each.user("").equals(value);
             case "TYPE" -> each -> value.equalsIgnoreCase("NORMAL");
             default -> throw CommandException.syntax();
@@ -141,7 +141,7 @@ public record ClientCommands(Collection<Session> clients) {
     }
 
     private static Predicate<Session> withId(long id) {
-        return each -> each.id() == id;
+        return each -> each.id == id;
     }
 
     private long close(Session own, Predicate<Session> chosen) {
@@ -150,7 +150,7 @@ public record ClientCommands(Collection<Session> clients) {
             if (each == own) {
                 own.quit();
             } else {
-                each.channel().close();
+                each.channel.close();
             }
         }
         return found.size();
@@ -170,30 +170,30 @@ public record ClientCommands(Collection<Session> clients) {
         for (int i = 3; i < command.size(); i++) {
             ids.add(command.number(i));
         }
-        return clients.stream().filter(session -> ids.contains(session.id()));
+        return clients.stream().filter(session -> ids.contains(session.id));
     }
 
     private static String describe(Session session) {
         return String.format(
                 Locale.ROOT,
                 "id=%d addr=%s laddr=%s name=%s age=%d db=0 resp=%d user=%s lib-name=%s lib-ver=%s tot-cmds=%d\n",
-                session.id(),
-                HostPort.format(session.remote()),
-                HostPort.format(session.local()),
+                session.id,
+                HostPort.format(session.remote),
+                HostPort.format(session.local),
                 session.name,
                 TimeUnit.NANOSECONDS.toSeconds(session.ageNanos()),
                 session.protocol.version(),
                 session.user(""),
                 session.library,
                 session.libraryVersion,
-                session.commands());
+                session.commands.get());
     }
 
     /** Describes a connection for operators. */
     public static ClientInfo info(Session session) {
         return new ClientInfo(
                 "resp",
-                HostPort.format(session.remote()),
+                HostPort.format(session.remote),
                 session.name,
                 session.user(""),
                 (session.library + " " + session.libraryVersion).strip(),

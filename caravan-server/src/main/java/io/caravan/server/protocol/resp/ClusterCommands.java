@@ -66,7 +66,7 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
                 connection("ASKING", 1, "Returns OK; slots never move.").immediate((session, command) -> Reply.OK),
                 server("CARAVAN.CLUSTER", -2, NONE, "", "Changes the nodes of the cluster, or its leader.")
                         .access(Access.ADMIN)
-                        .waitingInTurns((session, command, context) -> change(changes, session, command, context)));
+                        .waitingInTurns((command, context) -> change(changes, command, context)));
     }
 
     /** Returns the reply to {@code CLUSTER INFO}. The slots of a Raft group without a leader count as failed. */
@@ -211,11 +211,11 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
 
     /** Runs a subcommand on a separate thread, because the subcommand may have to copy the store. */
     private static ResumableRead change(
-            Subcommands changes, Session session, Command command, ResumableRead.Context context) {
+            Subcommands changes, Command command, ResumableRead.Context context) {
         return new LongOperation<Reply>(
                 outcome -> {
                     Thread thread =
-                            new Thread(() -> change(changes, session, command, outcome), "caravan-cluster-change");
+                            new Thread(() -> change(changes, context.session(), command, outcome), "caravan-cluster-change");
                     thread.setDaemon(true);
                     thread.start();
                 },

@@ -281,7 +281,7 @@ final class CommandRunner implements RespRequestDecoder.Intake {
                 undecided = place;
             }
         } catch (UnpreparedException | NotWritableException later) {
-            Action.Stream apart = (s, c, context) -> () -> finishWrite(change, preparation, context);
+            Action.Stream apart = (same, context) -> () -> finishWrite(change, preparation, context);
             readWith(apart, command, place, false, false);
         }
     }

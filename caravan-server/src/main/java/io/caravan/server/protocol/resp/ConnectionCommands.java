@@ -75,7 +75,7 @@ public record ConnectionCommands(ServerStatus status) {
         if (command.size() > 3) {
             throw CommandException.syntax();
         }
-        Authenticator authenticator = session.authenticator();
+        Authenticator authenticator = session.authenticator;
         if (!authenticator.required() && command.size() == 2) {
             throw new CommandException(
                     "ERR AUTH <password> called without any password configured for the default user."
@@ -83,7 +83,7 @@ public record ConnectionCommands(ServerStatus status) {
         }
         String user = command.size() == 2 ? Authenticator.DEFAULT_USER : command.text(1);
         byte[] secret = command.word(command.size() - 1);
-        session.principal(checked(authenticator.authenticate(session.remote(), user, secret)));
+        session.principal(checked(authenticator.authenticate(session.remote, user, secret)));
         return Reply.OK;
     }
 
@@ -101,8 +101,8 @@ public record ConnectionCommands(ServerStatus status) {
         String name = null;
         for (int i = 2; i < command.size(); i++) {
             if (command.is(i, "AUTH") && i + 2 < command.size()) {
-                principal = checked(session.authenticator()
-                        .authenticate(session.remote(), command.text(i + 1), command.word(i + 2)));
+                principal = checked(session.authenticator
+                        .authenticate(session.remote, command.text(i + 1), command.word(i + 2)));
                 i += 2;
             } else if (command.is(i, "SETNAME") && i + 1 < command.size()) {
                 name = ClientCommands.checkedName(command.text(++i));
@@ -137,7 +137,7 @@ public record ConnectionCommands(ServerStatus status) {
                 "server", "caravan",
                 "version", Version.current(),
                 "proto", session.protocol.version(),
-                "id", session.id(),
+                "id", session.id,
                 "mode", status.mode(),
                 "role", status.role(),
                 "modules", Reply.Array.EMPTY);

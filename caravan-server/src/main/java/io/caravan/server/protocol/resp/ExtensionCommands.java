@@ -25,7 +25,7 @@ public record ExtensionCommands(DocumentService documents) {
                                 "Appends values if the first one gets the expected sequence.")
                         .write(this::append),
                 list("CARAVAN.READ", -4, FIRST, "blocking", "Returns the values from a sequence on, or waits for them.")
-                        .stream((session, command, context) -> new TailRead(documents, session, command, context)),
+                        .stream((command, context) -> new TailRead(documents, command, context)),
                 list("CARAVAN.TRIM", 4, FIRST, "fast", "Trims the values before a sequence.")
                         .write(this::trim),
                 list("CARAVAN.INFO", 2, FIRST, "fast", "Describes a document.").read(this::info));

@@ -37,7 +37,7 @@ public record KeyCommands(DocumentService documents) {
                         .write(this::delete),
                 generic("EXISTS", -2, ALL, "fast", "Counts the documents that have values.")
                         .inTransaction(this::existsInTransaction)
-                        .stream((session, command, context) -> new Counting(documents, names(command), context)),
+                        .stream((command, context) -> new Counting(documents, names(command), context)),
                 generic("TYPE", 2, FIRST, "fast", "Returns list, or none.").lookup(documents, KeyCommands::type),
                 server("MEMORY", -2, SECOND, "", "Returns the bytes that a document uses.")
                         .read(memory::run),

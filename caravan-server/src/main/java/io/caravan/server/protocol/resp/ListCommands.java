@@ -89,7 +89,7 @@ public record ListCommands(DocumentService documents) {
         return Reply.of(documents.value(name(command), new IndexRange(index, index)::within));
     }
 
-    private ResumableRead range(Session session, Command command, ResumableRead.Context context) {
+    private ResumableRead range(Command command, ResumableRead.Context context) {
         IndexRange range = IndexRange.of(command);
         return new ValueStream(documents, name(command), range::within, ValueStream.Format.VALUES, context);
     }

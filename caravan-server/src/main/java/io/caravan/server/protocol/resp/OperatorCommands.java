@@ -7,13 +7,11 @@ import static io.caravan.server.protocol.resp.CommandSpec.list;
 import static io.caravan.server.protocol.resp.CommandSpec.server;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.archive.restore.Restored;
 import io.caravan.server.backup.Backups;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
@@ -32,14 +30,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The commands for operators: they archive and restore documents, back up the store, and manage spaces.
  *
- * @param archiver null if the server has no archive
  * @param restores null if the server has no archive
  */
-public record OperatorCommands(
-        DocumentService documents,
-        @Nullable Archiver archiver,
-        @Nullable RestoreService restores,
-        Backups backups) {
+record OperatorCommands(
+        ServerStatus status, @Nullable RestoreService restores) {
     public List<CommandSpec> all() {
         Subcommands spaceCommands = new Subcommands("CARAVAN.SPACE")
                 .add(
@@ -78,8 +72,8 @@ public record OperatorCommands(
         return part;
     }
 
-    private ResumableRead archive(Session session, Command command, ResumableRead.Context context) {
-        CompletableFuture<Archived> archived = required(archiver).archiveNow(ListCommands.name(command));
+    private ResumableRead archive(Command command, ResumableRead.Context context) {
+        CompletableFuture<Archived> archived = required(status.archiver()).archiveNow(ListCommands.name(command));
         return new LongOperation<Archived>(
                 outcome -> archived.whenComplete((done, problem) -> {
                     if (problem == null) {
@@ -103,11 +97,11 @@ public record OperatorCommands(
                 "uploaded", archived.uploaded());
     }
 
-    private ResumableRead restore(Session session, Command command, ResumableRead.Context context) {
+    private ResumableRead restore(Command command, ResumableRead.Context context) {
         RestoreOptions options = RestoreOptions.of(command);
         if (options.generation().isPresent()) {
             // Restoring a chosen generation may undo writes of other users.
-            session.require(Permission.ADMIN, "caravan.restore at");
+            context.session().require(Permission.ADMIN, "caravan.restore at");
         }
         RestoreService service = required(restores);
         DocumentName name = ListCommands.name(command);
@@ -116,7 +110,7 @@ public record OperatorCommands(
             if (as.equals(name)) {
                 throw new CommandException("ERR AS must name another document than the one that is restored");
             }
-            session.require(Permission.WRITE, as);
+            context.session().require(Permission.WRITE, as);
         }
         return new LongOperation<Restored>(
                 outcome -> {
@@ -135,10 +129,10 @@ public record OperatorCommands(
                 "generation", restored.generation().number());
     }
 
-    private ResumableRead backup(Session session, Command command, ResumableRead.Context context) {
+    private ResumableRead backup(Command command, ResumableRead.Context context) {
         String name = command.text(1);
         return new LongOperation<Backups.Made>(
-                outcome -> backups.start(name, outcome), OperatorCommands::describe, context);
+                outcome -> status.backups().start(name, outcome), OperatorCommands::describe, context);
     }
 
     private static Reply describe(Backups.Made made) {
@@ -151,7 +145,7 @@ public record OperatorCommands(
     }
 
     private Spaces spaces() {
-        return documents.spaces();
+        return status.documents().spaces();
     }
 
     private static Prefix prefix(Command command) {

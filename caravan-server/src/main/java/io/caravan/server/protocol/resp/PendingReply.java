@@ -85,7 +85,7 @@ public class PendingReply implements Outcome<Reply> {
         this.session = session;
         this.spec = spec;
         this.command = command;
-        session.countCommand();
+        session.commands.incrementAndGet();
     }
 
     @Override

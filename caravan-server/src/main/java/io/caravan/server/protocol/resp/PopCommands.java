@@ -72,8 +72,8 @@ public final class PopCommands {
         });
     }
 
-    private ResumableRead popOrWait(Session session, Command command, ResumableRead.Context context) {
-        return new BlockingPop(documents, queues, readers, maxBytes, session, command, context);
+    private ResumableRead popOrWait(Command command, ResumableRead.Context context) {
+        return new BlockingPop(documents, queues, readers, maxBytes, command, context);
     }
 
     /**

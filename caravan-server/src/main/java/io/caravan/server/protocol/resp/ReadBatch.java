@@ -49,7 +49,7 @@ public final class ReadBatch implements Runnable {
      *     once there is space for replies
      */
     public ReadBatch(Session session, Executor readers, ReplyQueue replies, Runnable paused) {
-        this.channel = session.channel();
+        this.channel = session.channel;
         this.session = session;
         this.readers = readers;
         this.replies = replies;
@@ -157,7 +157,7 @@ public final class ReadBatch implements Runnable {
     private boolean proceed(Action.Stream action, Step step) {
         if (reading == null) {
             reading = action.start(
-                    session, step.command(), new ResumableRead.Context(session, step.place(), this::start));
+                    step.command(), new ResumableRead.Context(session, step.place(), this::start));
         }
         if (step.blocks()) {
             waitingSince = System.nanoTime() | 1;

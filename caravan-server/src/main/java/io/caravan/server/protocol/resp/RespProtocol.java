@@ -1,16 +1,14 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
-import io.caravan.server.backup.Backups;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.GroupView;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
@@ -69,19 +67,21 @@ public final class RespProtocol implements WireProtocol {
     private final SlowLog slowLog;
     private final @Nullable Cluster cluster;
 
-    /** Creates the protocol. The {@code readers} run reads, which may wait. */
+    /**
+     * Creates the protocol.
+     *
+     * @param restores null if the server has no archive
+     * @param readers runs reads, which may wait
+     */
     public RespProtocol(
             RespLimits limits,
-            DocumentService documents,
-            @Nullable Archiver archiver,
-            @Nullable RestoreService restores,
-            Backups backups,
             ServerStatus status,
+            @Nullable RestoreService restores,
             Executor readers,
             Authenticator authenticator,
             ServerMetrics metrics) {
         this.limits = limits;
-        this.documents = documents;
+        this.documents = status.documents();
         this.readers = readers;
         this.authenticator = authenticator;
         this.metrics = metrics;
@@ -100,7 +100,7 @@ public final class RespProtocol implements WireProtocol {
                         new ExpiryCommands(documents, clock).all(),
                         new ExtensionCommands(documents).all(),
                         new MigrationCommands(documents).all(),
-                        new OperatorCommands(documents, archiver, restores, backups).all(),
+                        new OperatorCommands(status, restores).all(),
                         PubSubCommands.all(channels),
                         Transaction.commands(limits),
                         new ServerCommands(documents, status, readers, clock, table).all(),
@@ -116,7 +116,7 @@ public final class RespProtocol implements WireProtocol {
     }
 
     @Override
-    public Connection connect(Channel channel, ConnectionMemory memory) {
+    public Connection<?> connect(Channel channel, ConnectionMemory memory) {
         RespHandler handler = new RespHandler(channel, this, memory);
         channel.pipeline().addLast(handler.decoder(), handler);
         return handler;
@@ -257,7 +257,7 @@ public final class RespProtocol implements WireProtocol {
     /** Returns a session for a new connection. Other clients can see the session until {@link #forget}. */
     Session newSession(Channel channel) {
         Session session = new Session(lastSession.incrementAndGet(), channel, authenticator);
-        sessions.put(session.id(), session);
+        sessions.put(session.id, session);
         return session;
     }
 
@@ -267,7 +267,7 @@ public final class RespProtocol implements WireProtocol {
     }
 
     void forget(Session session) {
-        sessions.remove(session.id());
+        sessions.remove(session.id);
     }
 
     void enableSubscriptions(Session session, ReplyQueue replies) {

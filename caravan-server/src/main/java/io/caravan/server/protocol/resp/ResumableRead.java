@@ -26,7 +26,7 @@ public interface ResumableRead {
     record Context(Session session, PendingReply place, Runnable wake) {
 
         public Channel channel() {
-            return session.channel();
+            return session.channel;
         }
 
         /**

@@ -23,10 +23,10 @@ public record ScanCommands(DocumentService documents) {
         return List.of(
                 generic("SCAN", -2, NONE, "readonly", "Returns a page of document names and the next cursor.")
                         .access(Access.READ)
-                        .waitingInTurns((session, command, context) -> NameScan.page(documents, command, context)),
+                        .waitingInTurns((command, context) -> NameScan.page(documents, command, context)),
                 generic("KEYS", 2, NONE, "readonly", "Returns the names that match a pattern, up to a limit.")
                         .access(Access.READ)
-                        .waitingInTurns((session, command, context) -> NameScan.all(documents, command, context)),
+                        .waitingInTurns((command, context) -> NameScan.all(documents, command, context)),
                 server("DBSIZE", 1, NONE, "readonly fast", "Returns the number of documents.")
                         .waiting((session, command) -> new Reply.Number(documents.documents())));
     }

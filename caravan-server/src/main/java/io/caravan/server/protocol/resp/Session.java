@@ -20,13 +20,15 @@ import org.jspecify.annotations.Nullable;
 public final class Session {
     static final String UNKNOWN_USER = "NOAUTH Authentication required.";
 
-    private final long id;
+    final long id;
     private final long startedNanos = System.nanoTime();
-    private final Channel channel;
-    private final SocketAddress remote;
-    private final SocketAddress local;
-    private final Authenticator authenticator;
-    private final AtomicLong commands = new AtomicLong();
+    final Channel channel;
+    final SocketAddress remote;
+    final SocketAddress local;
+    final Authenticator authenticator;
+    /** The number of requests that have started. */
+    final AtomicLong commands = new AtomicLong();
+
     volatile String name = "";
     volatile String library = "";
     volatile String libraryVersion = "";
@@ -53,37 +55,8 @@ public final class Session {
         return authenticator.required() ? null : Principal.ANYONE;
     }
 
-    public long id() {
-        return id;
-    }
-
-    public Channel channel() {
-        return channel;
-    }
-
-    public Authenticator authenticator() {
-        return authenticator;
-    }
-
-    public SocketAddress remote() {
-        return remote;
-    }
-
-    public SocketAddress local() {
-        return local;
-    }
-
     public long ageNanos() {
         return System.nanoTime() - startedNanos;
-    }
-
-    /** Returns the number of requests that have started. */
-    public long commands() {
-        return commands.get();
-    }
-
-    public void countCommand() {
-        commands.incrementAndGet();
     }
 
     /** Returns the client's principal, or null if the client has not authenticated. */

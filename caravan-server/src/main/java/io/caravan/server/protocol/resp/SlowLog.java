@@ -74,7 +74,7 @@ public final class SlowLog {
                 startedSeconds,
                 TimeUnit.NANOSECONDS.toMicros(nanos),
                 words,
-                HostPort.format(session.remote()),
+                HostPort.format(session.remote),
                 session.name));
     }
 

@@ -42,7 +42,7 @@ public final class Subscriber {
     /** Creates a subscriber without subscriptions. */
     public Subscriber(Channels channels, Session session, ReplyQueue replies) {
         this.channels = channels;
-        this.channel = session.channel();
+        this.channel = session.channel;
         this.session = session;
         this.replies = replies;
     }

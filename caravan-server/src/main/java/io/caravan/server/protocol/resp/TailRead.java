@@ -34,11 +34,11 @@ final class TailRead implements ResumableRead {
 
     private boolean lastCheck;
 
-    TailRead(DocumentService documents, Session session, Command command, ResumableRead.Context context) {
+    TailRead(DocumentService documents, Command command, ResumableRead.Context context) {
         this.documents = documents;
         this.name = ListCommands.name(command);
         this.options = Options.of(command);
-        this.session = session;
+        this.session = context.session();
         this.context = context;
         this.loop = context.channel().eventLoop();
         this.from = options.from();

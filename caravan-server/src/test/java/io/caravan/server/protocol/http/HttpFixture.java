@@ -231,7 +231,7 @@ final class HttpFixture implements AutoCloseable {
     }
 
     int connections() {
-        return server.connections();
+        return (int) server.clients().count();
     }
 
     RawClient raw() throws IOException {

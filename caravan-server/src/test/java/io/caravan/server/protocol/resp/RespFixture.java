@@ -94,7 +94,7 @@ final class RespFixture implements AutoCloseable {
         DiskSpace disk = new DiskSpace(Path.of("."));
         ServerStatus status = new ServerStatus(
                 documents, network, Durability.MEMORY, most, null, disk, Backups.none(), cluster, 0, System.nanoTime());
-        return new RespProtocol(limits, documents, null, null, Backups.none(), status, readers, authenticator, metrics);
+        return new RespProtocol(limits, status, null, readers, authenticator, metrics);
     }
 
     static Command command(String... words) {

@@ -20,11 +20,8 @@ class UnsupportedCommandsTest {
     /** The command table, created without server components because the test runs no commands. */
     private static final Map<String, CommandSpec> TABLE = new RespProtocol(
                     new RespLimits(1, 1),
-                    null,
-                    null,
-                    null,
-                    Backups.none(),
                     new ServerStatus(null, null, Durability.MEMORY, 0, null, null, Backups.none(), null, 0, 0),
+                    null,
                     null,
                     Authenticator.open(),
                     new ServerMetrics())
