@@ -37,9 +37,8 @@ final class RespHandler extends Connection<RespRequest> {
     RespHandler(Channel channel, RespProtocol protocol, ConnectionMemory memory) {
         super(channel, memory);
         this.protocol = protocol;
-        this.session = protocol.newSession(channel);
         this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this::progress, () -> inProgress);
-        protocol.enableSubscriptions(session, replies);
+        this.session = protocol.newSession(channel, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
         this.decoder = new RespRequestDecoder(protocol.limits(), runner);
         memory.onRoom(this::progress);

@@ -255,8 +255,8 @@ public final class RespProtocol implements WireProtocol {
     }
 
     /** Returns a session for a new connection. Other clients can see the session until {@link #forget}. */
-    Session newSession(Channel channel) {
-        Session session = new Session(lastSession.incrementAndGet(), channel, authenticator);
+    Session newSession(Channel channel, ReplyQueue replies) {
+        Session session = new Session(lastSession.incrementAndGet(), channel, authenticator, channels, replies);
         sessions.put(session.id, session);
         return session;
     }
@@ -268,10 +268,6 @@ public final class RespProtocol implements WireProtocol {
 
     void forget(Session session) {
         sessions.remove(session.id);
-    }
-
-    void enableSubscriptions(Session session, ReplyQueue replies) {
-        session.subscriber(new Subscriber(channels, session, replies));
     }
 
     /**

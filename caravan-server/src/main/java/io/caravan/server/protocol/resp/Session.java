@@ -9,7 +9,6 @@ import io.caravan.server.security.Principal;
 import io.netty.channel.Channel;
 import java.net.SocketAddress;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -40,15 +39,17 @@ public final class Session {
     private volatile boolean clientDone;
     private @Nullable Runnable onEnding;
     private final WaitingTasks waiting = new WaitingTasks();
-    private @Nullable Subscriber subscriber;
+    private final Subscriber subscriber;
 
-    public Session(long id, Channel channel, Authenticator authenticator) {
+    /** Creates the state of a new connection. Messages of its subscriptions are passed to {@code replies}. */
+    Session(long id, Channel channel, Authenticator authenticator, Channels channels, ReplyQueue replies) {
         this.id = id;
         this.channel = channel;
         this.remote = channel.remoteAddress();
         this.local = channel.localAddress();
         this.authenticator = authenticator;
         this.principal = unproved();
+        this.subscriber = new Subscriber(channels, this, replies);
     }
 
     private @Nullable Principal unproved() {
@@ -153,17 +154,12 @@ public final class Session {
         transaction = begun;
     }
 
-    /** Sets the object that manages the connection's subscriptions. Called once, when the connection opens. */
-    public void subscriber(Subscriber listening) {
-        subscriber = listening;
-    }
-
     public Subscriber subscriptions() {
-        return Objects.requireNonNull(subscriber, "a connection has a subscriber");
+        return subscriber;
     }
 
     public ConnectionMemory memory() {
-        return subscriptions().memory();
+        return subscriber.memory();
     }
 
     /**
@@ -171,7 +167,7 @@ public final class Session {
      * replies.
      */
     public boolean onlyListens() {
-        return protocol == RespVersion.RESP2 && subscriber != null && subscriber.count() > 0;
+        return protocol == RespVersion.RESP2 && subscriber.count() > 0;
     }
 
     public void reset() {
@@ -181,9 +177,7 @@ public final class Session {
         principal = unproved();
         protocol = RespVersion.RESP2;
         transaction(null);
-        if (subscriber != null) {
-            subscriber.removeAll();
-        }
+        subscriber.removeAll();
     }
 
     /** Whether the connection closes after the replies to all requests so far. */

@@ -11,7 +11,6 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +26,7 @@ class KeysReadingTest {
     private final DocumentService documents =
             new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
     private final EmbeddedChannel channel = new EmbeddedChannel();
-    private final Session session = new Session(1, channel, Authenticator.open());
+    private final Session session = RespFixture.session(channel);
     private final AtomicInteger woken = new AtomicInteger();
 
     private void push(String name) {

@@ -20,7 +20,7 @@ class ReadBatchTest {
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final ConnectionMemory memory = Unbounded.memory(channel, LIMIT);
     private final ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
-    private final Session session = new Session(1, channel, Authenticator.open());
+    private final Session session = new Session(1, channel, Authenticator.open(), new Channels(), replies);
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final AtomicInteger pauses = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();

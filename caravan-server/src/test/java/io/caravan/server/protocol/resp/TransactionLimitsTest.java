@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +26,7 @@ class TransactionLimitsTest {
 
     private static Session session() {
         EmbeddedChannel channel = new EmbeddedChannel();
-        return new Session(1, channel, Authenticator.open());
+        return RespFixture.session(channel);
     }
 
     private Transaction begin(Session session) {
