@@ -187,7 +187,7 @@ public final class Network implements AutoCloseable {
             Connection<?> connection = protocol.connect(channel, own);
             own.onIdle(connection::requestTimedOut);
             Duration idle = config.limits().idleTimeout();
-            deadlines.watch(channel, own, connection, idle == null ? protocol.idleTimeout() : idle);
+            deadlines.watch(connection, idle == null ? protocol.idleTimeout() : idle);
             channel.attr(CONNECTION).set(connection);
             connections.add(channel);
             if (draining) {

@@ -82,7 +82,7 @@ class DeadlinesTest {
         Duration stall = Duration.ofSeconds(STALL_SECONDS);
         NetworkLimits limits = TestLimits.of(1, 1, 1, request, stall, Duration.ofSeconds(IDLE_SECONDS));
         channel.pipeline().addLast(memory);
-        new Deadlines(limits).watch(channel, memory, client, limits.idleTimeout());
+        new Deadlines(limits).watch(client, limits.idleTimeout());
     }
 
     private void pass(int seconds) {

@@ -91,7 +91,7 @@ final class DocumentList {
         }
         response.put("run", documents.run());
         response.put("incomplete", documents.incomplete());
-        response.put("cursor", Cursor.text(exchange.protocol().cluster(), page.next()));
+        response.put("cursor", Cursor.text(exchange.protocol().cluster, page.next()));
         return response;
     }
 

@@ -58,7 +58,7 @@ final class EventStream extends LiveRead {
             next = request.offset.in(info);
             documentId = info.id();
             Response head = head(info);
-            Duration heartbeat = exchange.protocol().config().heartbeat();
+            Duration heartbeat = exchange.protocol().config.heartbeat();
             exchange.loop().execute(() -> startEvents(head, heartbeat));
         }
         send(info, first, last);

@@ -36,7 +36,7 @@ public final class HttpConnection extends Connection<HttpObject> {
 
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
-    private final HttpProtocol protocol;
+    final HttpProtocol protocol;
     private final RequestDecoder decoder = new RequestDecoder(this::busy);
     /** The last valid token, so that later requests of a client need no cryptographic hash of it. */
     private byte[] lastToken = {};
@@ -64,10 +64,6 @@ public final class HttpConnection extends Connection<HttpObject> {
 
     Channel channel() {
         return channel;
-    }
-
-    HttpProtocol protocol() {
-        return protocol;
     }
 
     ConnectionMemory memory() {
@@ -149,7 +145,7 @@ public final class HttpConnection extends Connection<HttpObject> {
      * valid token or lacks the permission.
      */
     Principal authorize(Route route, Request request) {
-        if (!protocol.authenticator().required()) {
+        if (!protocol.authenticator.required()) {
             return Principal.ANYONE;
         }
         Principal principal = principal(request.headers().get(HttpHeaderNames.AUTHORIZATION));
@@ -185,7 +181,7 @@ public final class HttpConnection extends Connection<HttpObject> {
             return lastTokenOwner;
         }
         Principal owner =
-                protocol.authenticator().authenticate(channel.remoteAddress(), Authenticator.DEFAULT_USER, token);
+                protocol.authenticator.authenticate(channel.remoteAddress(), Authenticator.DEFAULT_USER, token);
         if (owner != null) {
             lastToken = token;
             lastTokenOwner = owner;

@@ -119,7 +119,7 @@ public final class HttpExchange {
     }
 
     HttpProtocol protocol() {
-        return connection.protocol();
+        return connection.protocol;
     }
 
     /** Returns the document service. Throws {@link Problem} if the server does not serve documents now. */
@@ -251,9 +251,9 @@ public final class HttpExchange {
     }
 
     private void complete(HttpResponse response) {
-        keepAlive &= !connection.protocol().draining();
+        keepAlive &= !connection.protocol.draining();
         HttpHeaders headers = response.headers();
-        connection.protocol().origins().addTo(headers, request.headers());
+        connection.protocol.origins.addTo(headers, request.headers());
         if (!headers.contains(HttpHeaderNames.DATE)) {
             headers.set(HttpHeaderNames.DATE, Response.date(System.currentTimeMillis()));
         }
@@ -306,7 +306,7 @@ public final class HttpExchange {
             memory().whenRoom(untilEnd(() -> read(part)));
             return;
         }
-        protocol().readers().execute(untilEnd(() -> run(() -> {
+        protocol().readers.execute(untilEnd(() -> run(() -> {
             if (!memory().room()) {
                 // Other reads have used the memory in the meantime.
                 read(part);
@@ -343,7 +343,7 @@ public final class HttpExchange {
     void writeApart(Consumer<DocumentService> change) {
         DocumentService documents = documents();
         Runnable again = () -> writeApart(change);
-        protocol().readers().execute(untilEnd(() -> run(() -> apply(documents, () -> change.accept(documents), again))));
+        protocol().readers.execute(untilEnd(() -> run(() -> apply(documents, () -> change.accept(documents), again))));
     }
 
     private void apply(DocumentService documents, Runnable change, Runnable again) {

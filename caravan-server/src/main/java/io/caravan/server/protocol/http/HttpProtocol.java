@@ -51,18 +51,18 @@ public final class HttpProtocol implements WireProtocol {
 
     private static final String NAME = "http";
 
-    private final HttpConfig config;
-    private final Authenticator authenticator;
-    private final @Nullable Cluster cluster;
+    final HttpConfig config;
+    final Authenticator authenticator;
+    final @Nullable Cluster cluster;
     private volatile @Nullable ServerContext served;
     private volatile boolean draining;
-    private final ServerMetrics metrics;
-    private final Origins origins;
-    private final List<Route> routes;
+    final ServerMetrics metrics;
+    final Origins origins;
+    final List<Route> routes;
     private final Route preflight = new Route(
             HttpMethod.OPTIONS, "*", "preflight", null, exchange -> exchange.respond(Origins.preflight()), 204);
-    private final Executor readers;
-    private final JsonBody json;
+    final Executor readers;
+    final JsonBody json;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     /**
@@ -142,11 +142,6 @@ public final class HttpProtocol implements WireProtocol {
         return draining;
     }
 
-    @Nullable
-    Cluster cluster() {
-        return cluster;
-    }
-
     /** Whether this server serves requests for documents now. */
     boolean serves() {
         return served != null && !draining;
@@ -198,35 +193,6 @@ public final class HttpProtocol implements WireProtocol {
         String brief = full ? "the store has no space" : "the store has failed; see the server's log";
         return Problem.unavailable(
                 full ? "out_of_space" : "store_failed", inFull ? String.valueOf(problem.getMessage()) : brief);
-    }
-
-    public List<Route> routes() {
-        return routes;
-    }
-
-    public HttpConfig config() {
-        return config;
-    }
-
-    Authenticator authenticator() {
-        return authenticator;
-    }
-
-    public ServerMetrics metrics() {
-        return metrics;
-    }
-
-    Executor readers() {
-        return readers;
-    }
-
-    /** Returns the parser of the bodies of requests. */
-    JsonBody json() {
-        return json;
-    }
-
-    Origins origins() {
-        return origins;
     }
 
     /**

@@ -51,8 +51,8 @@ final class LiveStreams extends LiveRead {
 
     /** Sends the values of the streams until the time limit is reached or the server stops. */
     void start() {
-        startEvents(StreamResponses.events(), exchange.protocol().config().heartbeat());
-        start(tailed.keySet(), exchange.protocol().config().eventStream());
+        startEvents(StreamResponses.events(), exchange.protocol().config.heartbeat());
+        start(tailed.keySet(), exchange.protocol().config.eventStream());
     }
 
     @Override

@@ -147,8 +147,8 @@ final class MigrationEndpoints {
          */
         static ImportBody parse(HttpExchange exchange) {
             byte[] body = exchange.request().body();
-            JsonBody json = exchange.protocol().json();
-            HttpConfig config = exchange.protocol().config();
+            JsonBody json = exchange.protocol().json;
+            HttpConfig config = exchange.protocol().config;
             ImportBody given =
                     body.length == 0 ? new ImportBody(null, null) : json.parse(body, ImportBody.class, INVALID);
             Problem.require(

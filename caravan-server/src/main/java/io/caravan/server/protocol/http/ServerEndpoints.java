@@ -96,7 +96,7 @@ final class ServerEndpoints {
             return;
         }
         Map<String, Object> fields = Response.fields("status", "ready");
-        Cluster cluster = http.cluster();
+        Cluster cluster = http.cluster;
         if (cluster != null) {
             fields.put("cluster", ClusterStatus.Summary.of(cluster));
         }
@@ -137,7 +137,7 @@ final class ServerEndpoints {
                 "respConnections", http.served().otherClients().get().count(),
                 "version", Version.current(),
                 "uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
-                "requests", http.metrics().requests(),
+                "requests", http.metrics.requests(),
                 "store", documents.store().stats(),
                 "archive", http.archive());
     }
@@ -145,7 +145,7 @@ final class ServerEndpoints {
     public void metrics(HttpExchange exchange) {
         exchange.respond(() -> new Response(200)
                         .uncached()
-                        .body(ServerMetrics.CONTENT_TYPE, exchange.protocol().metrics().scrape().getBytes(StandardCharsets.UTF_8)));
+                        .body(ServerMetrics.CONTENT_TYPE, exchange.protocol().metrics.scrape().getBytes(StandardCharsets.UTF_8)));
     }
 
     public void openApi(HttpExchange exchange) {
@@ -199,7 +199,7 @@ final class ServerEndpoints {
     }
 
     public void cluster(HttpExchange exchange) {
-        Cluster cluster = exchange.protocol().cluster();
+        Cluster cluster = exchange.protocol().cluster;
         if (cluster == null) {
             throw new Problem(
                     404, "no_cluster", "this server is not part of a cluster: it was started without --cluster-file");
@@ -315,7 +315,7 @@ final class ServerEndpoints {
     /** Parses an object with a number or a word for each setting. */
     private static SpaceSettings spaceSettings(HttpExchange exchange) {
         SpaceSettings settings = SpaceSettings.NONE;
-        Map<?, ?> fields = exchange.protocol().json().parse(exchange.request().body(), Map.class, INVALID_SPACE);
+        Map<?, ?> fields = exchange.protocol().json.parse(exchange.request().body(), Map.class, INVALID_SPACE);
         for (Map.Entry<?, ?> field : fields.entrySet()) {
             SpaceSetting setting = SpaceSetting.of((String) field.getKey());
             boolean word = setting.unit() == SpaceSetting.Unit.WORD;

@@ -43,8 +43,8 @@ final class StreamBatches {
         exchange.writeApart(documents -> {
             List<Operation> operations = parse(
                     exchange.request().body(),
-                    exchange.protocol().json(),
-                    exchange.protocol().config().maxBatchBytes());
+                    exchange.protocol().json,
+                    exchange.protocol().config.maxBatchBytes());
             Set<DocumentName> names = new LinkedHashSet<>();
             operations.forEach(operation -> names.add(operation.name()));
             names.forEach(name -> exchange.require(Permission.WRITE, name));
@@ -64,7 +64,7 @@ final class StreamBatches {
             Set<DocumentName> names,
             Function<DocumentEdits, List<Result>> change,
             Outcome<List<Result>> outcome) {
-        Prefetch preparation = new Prefetch(exchange.protocol().config().maxBatchBytes());
+        Prefetch preparation = new Prefetch(exchange.protocol().config.maxBatchBytes());
         try {
             documents.write(names, change, preparation, outcome);
         } catch (UnpreparedException longJson) {

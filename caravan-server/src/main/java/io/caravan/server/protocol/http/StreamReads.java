@@ -44,7 +44,7 @@ final class StreamReads {
         }
         exchange.operation(longPoll ? "longPoll" : "eventStream");
         LiveRead read = longPoll ? new LongPoll(request) : new EventStream(request);
-        HttpConfig config = exchange.protocol().config();
+        HttpConfig config = exchange.protocol().config;
         read.start(
                 List.of(request.name),
                 longPoll ? config.longPoll() : config.eventStream());
@@ -55,7 +55,7 @@ final class StreamReads {
         // A long body takes time to parse.
         exchange.read(() -> {
             List<LiveStreams.Start> starts =
-                    LiveStreams.parse(exchange.request().body(), exchange.protocol().json());
+                    LiveStreams.parse(exchange.request().body(), exchange.protocol().json);
             starts.forEach(start -> exchange.require(Permission.READ, start.name()));
             exchange.documents()
                     .requireHere(starts.stream().map(LiveStreams.Start::name).toList());

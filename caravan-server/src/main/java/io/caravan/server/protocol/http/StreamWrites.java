@@ -183,7 +183,7 @@ final class StreamWrites {
      * always fits, because its length has its own limit.
      */
     private static List<byte[]> messages(HttpExchange exchange, byte[] body) {
-        long maxBatchBytes = exchange.protocol().config().maxBatchBytes();
+        long maxBatchBytes = exchange.protocol().config.maxBatchBytes();
         List<byte[]> messages = new ArrayList<>();
         long[] bytes = {0};
         JsonMessages.forEach(exchange.documentName(), body, message -> {

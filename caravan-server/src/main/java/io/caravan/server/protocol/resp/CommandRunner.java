@@ -66,9 +66,9 @@ final class CommandRunner implements RespRequestDecoder.Intake {
         this.session = session;
         this.replies = replies;
         this.memory = replies.memory();
-        this.documents = protocol.documents();
+        this.documents = protocol.documents;
         this.progress = progress;
-        this.limits = protocol.limits();
+        this.limits = protocol.limits;
     }
 
     /** Accepts the next request, and runs the request unless it must wait. */
@@ -339,7 +339,7 @@ final class CommandRunner implements RespRequestDecoder.Intake {
 
     /** Passes a read to a reading thread, together with the reads that directly follow it. */
     private void readWith(Action first, Command of, PendingReply place, boolean readsDocuments, boolean blocks) {
-        ReadBatch reads = new ReadBatch(session, protocol.readers(), replies, this::readsPaused);
+        ReadBatch reads = new ReadBatch(session, protocol.readers, replies, this::readsPaused);
         reads.add(first, of, place, readsDocuments, blocks);
         CommandSpec next = nextRead();
         while (next != null && reads.size() < MAX_READS_TOGETHER) {

@@ -40,7 +40,7 @@ final class RespHandler extends Connection<RespRequest> {
         this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this::progress, () -> inProgress);
         this.session = protocol.newSession(channel, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
-        this.decoder = new RespRequestDecoder(protocol.limits(), runner);
+        this.decoder = new RespRequestDecoder(protocol.limits, runner);
         memory.onRoom(this::progress);
         memory.waitingFor(runner::waitingNanos);
     }

@@ -50,9 +50,9 @@ public final class RespProtocol implements WireProtocol {
 
     private static final Set<String> OWN = Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
 
-    private final RespLimits limits;
-    private final DocumentService documents;
-    private final Executor readers;
+    final RespLimits limits;
+    final DocumentService documents;
+    final Executor readers;
     private final Authenticator authenticator;
     private final Map<String, CommandSpec> table = new LinkedHashMap<>();
     /** The commands by their names in upper and lower case, which need no conversion. */
@@ -131,18 +131,6 @@ public final class RespProtocol implements WireProtocol {
     @Override
     public ByteBuf tooManyConnections() {
         return Unpooled.copiedBuffer("-ERR max number of clients reached\r\n", StandardCharsets.US_ASCII);
-    }
-
-    DocumentService documents() {
-        return documents;
-    }
-
-    Executor readers() {
-        return readers;
-    }
-
-    RespLimits limits() {
-        return limits;
     }
 
     /** Returns all commands by their upper-case names. */

@@ -247,7 +247,7 @@ class ServerEndpointsTest {
     void requiresTokenOnProtectedRoutes() throws Exception {
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
         try (HttpFixture server = HttpFixture.guarded(authenticator)) {
-            for (Route route : server.server.routes()) {
+            for (Route route : server.server.routes) {
                 HttpResponse<String> unauthenticated =
                         server.send(route.method().name(), route.path().replaceAll("[{][a-z]+}", "a"), null);
                 if (route.permission() == null) {
