@@ -23,12 +23,12 @@ import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.Statistics;
 import io.caravan.server.net.Network;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.connection.HttpProtocol;
-import io.caravan.server.protocol.http.connection.ServerContext;
-import io.caravan.server.protocol.http.endpoint.Routes;
+import io.caravan.server.protocol.http.HttpConfig;
+import io.caravan.server.protocol.http.HttpProtocol;
+import io.caravan.server.protocol.http.Routes;
+import io.caravan.server.protocol.http.ServerContext;
 import io.caravan.server.protocol.resp.RespProtocol;
-import io.caravan.server.protocol.resp.commands.ServerStatus;
+import io.caravan.server.protocol.resp.ServerStatus;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -91,7 +91,8 @@ public final class Server implements AutoCloseable {
                         config.authenticator(),
                         metrics,
                         cluster,
-                        Routes.all(readers, config.network().transport()));
+                        readers,
+                        Routes.all(config.network().transport()));
         try {
             httpAddress =
                     http == null || httpConfig == null ? null : network.listen(httpConfig.address(), "--http", http);
@@ -190,7 +191,7 @@ public final class Server implements AutoCloseable {
                 httpAddress == null ? 0 : httpAddress.getPort(),
                 System.nanoTime());
         RespProtocol resp = new RespProtocol(
-                config.limits(), opened, archiver, restores, backups, status, readers, config.authenticator(), metrics);
+                config.limits(), status, restores, readers, config.authenticator(), metrics);
         respAddress = network.listen(config.resp(), "--resp", resp);
         return resp;
     }

@@ -36,14 +36,14 @@ final class Deadlines {
     }
 
     /** Watches a connection until it has closed; {@code idle} is its maximum idle time, or zero for no limit. */
-    void watch(Channel channel, ConnectionMemory memory, Connection connection, Duration idle) {
-        Set<Watch> all = watches.computeIfAbsent(channel.eventLoop(), this::begin);
+    void watch(Connection<?> connection, Duration idle) {
+        Set<Watch> all = watches.computeIfAbsent(connection.channel.eventLoop(), this::begin);
         Duration idleLimit = idle.isZero() ? Duration.ofNanos(Long.MAX_VALUE) : idle;
         Clock request = new Clock(limits.requestTimeout());
-        Watch watch =
-                new Watch(channel, memory, connection, request, new Clock(limits.stallTimeout()), new Clock(idleLimit));
+        Watch watch = new Watch(
+                connection.channel, connection, request, new Clock(limits.stallTimeout()), new Clock(idleLimit));
         all.add(watch);
-        channel.closeFuture().addListener(closed -> all.remove(watch));
+        connection.channel.closeFuture().addListener(closed -> all.remove(watch));
     }
 
     private Set<Watch> begin(EventLoop loop) {
@@ -54,7 +54,7 @@ final class Deadlines {
     }
 
     private record Watch(
-            Channel channel, ConnectionMemory memory, Connection connection, Clock request, Clock stall, Clock idle) {
+            Channel channel, Connection<?> connection, Clock request, Clock stall, Clock idle) {
         void check() {
             try {
                 closeIfLate();
@@ -80,7 +80,7 @@ final class Deadlines {
                         stall.limit);
                 channel.close();
             }
-            if (idle.over(memory.transfers(), connection.idle(), true)) {
+            if (idle.over(connection.memory.transfers(), connection.idle(), true)) {
                 LOG.debug("closing {}: it is idle", channel.remoteAddress());
                 channel.close();
             }
@@ -89,7 +89,7 @@ final class Deadlines {
         /** Returns a number that changes whenever the client receives data, even a single byte. */
         private long progress(ChannelOutboundBuffer output) {
             long message = System.identityHashCode(output.current());
-            return 31 * (31 * message + output.currentProgress()) + memory.sent();
+            return 31 * (31 * message + output.currentProgress()) + connection.memory.sent();
         }
     }
 

@@ -6,7 +6,7 @@ import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
-import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.Offset;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
 import java.io.IOException;

@@ -11,7 +11,7 @@ import io.caravan.server.cluster.ClusterGroup;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.config.HostPort;
-import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Crew;
 import io.caravan.testing.Eventually;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
@@ -17,16 +19,21 @@ class DeadlinesTest {
     private static final int STALL_SECONDS = 30;
     private static final int IDLE_SECONDS = 120;
 
-    private final Client client = new Client();
     private final SlowChannel channel = new SlowChannel();
+    private final ConnectionMemory memory = Unbounded.memory(channel);
+    private final Client client = new Client(channel, memory);
 
     /** A protocol's view of a connection, whose state the test sets. */
-    private static final class Client implements Connection {
+    private static final class Client extends Connection<Object> {
         long unfinished;
         boolean idle = true;
         boolean broken;
         int checkCount;
         int timeouts;
+
+        Client(Channel channel, ConnectionMemory memory) {
+            super(channel, memory);
+        }
 
         @Override
         public boolean idle() {
@@ -49,6 +56,9 @@ class DeadlinesTest {
 
         @Override
         public void end() {}
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, Object message) {}
     }
 
     /** A socket that accepts as many bytes as the test allows. */
@@ -71,9 +81,8 @@ class DeadlinesTest {
         Duration request = Duration.ofSeconds(REQUEST_SECONDS);
         Duration stall = Duration.ofSeconds(STALL_SECONDS);
         NetworkLimits limits = TestLimits.of(1, 1, 1, request, stall, Duration.ofSeconds(IDLE_SECONDS));
-        ConnectionMemory memory = Unbounded.memory(channel);
         channel.pipeline().addLast(memory);
-        new Deadlines(limits).watch(channel, memory, client, limits.idleTimeout());
+        new Deadlines(limits).watch(client, limits.idleTimeout());
     }
 
     private void pass(int seconds) {

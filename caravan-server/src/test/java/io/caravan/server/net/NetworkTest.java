@@ -8,6 +8,7 @@ import io.caravan.testing.Eventually;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -32,21 +33,21 @@ class NetworkTest {
     private InetSocketAddress address;
 
     /** A protocol that delays the setup of connections until the test allows it. */
-    private static final class DelayedProtocol implements WireProtocol, Connection {
+    private static final class DelayedProtocol implements WireProtocol {
         final CountDownLatch setup = new CountDownLatch(1);
         volatile Channel channel;
         volatile boolean ended;
         Duration idleTimeout = Duration.ZERO;
 
         @Override
-        public Connection connect(Channel accepted, ConnectionMemory memory) {
+        public Connection<?> connect(Channel accepted, ConnectionMemory memory) {
             channel = accepted;
             try {
                 setup.await();
             } catch (InterruptedException stopped) {
                 Thread.currentThread().interrupt();
             }
-            return this;
+            return new Delayed(accepted, memory);
         }
 
         @Override
@@ -59,23 +60,33 @@ class NetworkTest {
             return Unpooled.EMPTY_BUFFER;
         }
 
-        @Override
-        public boolean idle() {
-            return true;
-        }
+        /** A connection that closes when it is ended. */
+        private final class Delayed extends Connection<Object> {
+            Delayed(Channel accepted, ConnectionMemory memory) {
+                super(accepted, memory);
+            }
 
-        @Override
-        public long unfinishedRequest() {
-            return 0;
-        }
+            @Override
+            public boolean idle() {
+                return true;
+            }
 
-        @Override
-        public void requestTimedOut() {}
+            @Override
+            public long unfinishedRequest() {
+                return 0;
+            }
 
-        @Override
-        public void end() {
-            ended = true;
-            channel.close();
+            @Override
+            public void requestTimedOut() {}
+
+            @Override
+            public void end() {
+                ended = true;
+                channel.close();
+            }
+
+            @Override
+            protected void channelRead0(ChannelHandlerContext context, Object message) {}
         }
     }
 

@@ -4,7 +4,7 @@ import static io.caravan.server.config.Quantities.check;
 
 import io.caravan.server.config.FileWatch;
 import io.caravan.server.net.Tls;
-import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.FileAuthenticator;
 import java.io.IOException;

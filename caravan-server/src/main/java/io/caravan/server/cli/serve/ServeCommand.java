@@ -23,7 +23,7 @@ import io.caravan.server.net.FatalErrors;
 import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
-import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.security.Authenticator;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;

@@ -5,20 +5,6 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Prefetch;
 import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.net.ConnectionMemory;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespLimits;
-import io.caravan.server.protocol.resp.codec.RespRequest;
-import io.caravan.server.protocol.resp.dispatch.Action;
-import io.caravan.server.protocol.resp.dispatch.Change;
-import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.Errors;
-import io.caravan.server.protocol.resp.dispatch.PendingReply;
-import io.caravan.server.protocol.resp.dispatch.ReadBatch;
-import io.caravan.server.protocol.resp.dispatch.ReplyQueue;
-import io.caravan.server.protocol.resp.dispatch.ResumableRead;
-import io.caravan.server.protocol.resp.dispatch.Session;
-import io.caravan.server.protocol.resp.dispatch.Transaction;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -36,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * the client is not reading its replies, or the turn is over. {@link #full()} then reports that the connection must
  * stop reading. Used only on the event loop.
  */
-final class CommandRunner {
+final class CommandRunner implements RespRequestDecoder.Intake {
     /** Number of waiting requests at which the connection stops decoding further requests. */
     private static final int MAX_WAITING = 128;
 
@@ -80,9 +66,9 @@ final class CommandRunner {
         this.session = session;
         this.replies = replies;
         this.memory = replies.memory();
-        this.documents = protocol.documents();
+        this.documents = protocol.documents;
         this.progress = progress;
-        this.limits = protocol.limits();
+        this.limits = protocol.limits;
     }
 
     /** Accepts the next request, and runs the request unless it must wait. */
@@ -91,6 +77,25 @@ final class CommandRunner {
             waiting.add(request);
             run();
         }
+    }
+
+    /**
+     * Whether the next request may be decoded. After the last request, all bytes are decoded, because later requests
+     * are dropped.
+     */
+    @Override
+    public boolean open() {
+        return session.quitting() || !mustWait() && memory.mayDecode();
+    }
+
+    @Override
+    public boolean stranger() {
+        return session.stranger();
+    }
+
+    @Override
+    public boolean grant(long bytes) {
+        return session.quitting() || memory.tryHold(bytes);
     }
 
     /** Whether reading from the socket must pause. */
@@ -276,7 +281,7 @@ final class CommandRunner {
                 undecided = place;
             }
         } catch (UnpreparedException | NotWritableException later) {
-            Action.Stream apart = (s, c, context) -> () -> finishWrite(change, preparation, context);
+            Action.Stream apart = (same, context) -> () -> finishWrite(change, preparation, context);
             readWith(apart, command, place, false, false);
         }
     }
@@ -307,7 +312,7 @@ final class CommandRunner {
     /** Opens the reply to the next request; {@code spec} is null if its command does not exist. */
     private PendingReply openReply(@Nullable CommandSpec spec) {
         Command command = waiting.remove() instanceof Command known ? known : null;
-        return replies.open(protocol.reply(replies, session, spec, command));
+        return replies.open(new PendingReply(replies, protocol, session, spec, command));
     }
 
     private void awaitSpace() {
@@ -334,7 +339,7 @@ final class CommandRunner {
 
     /** Passes a read to a reading thread, together with the reads that directly follow it. */
     private void readWith(Action first, Command of, PendingReply place, boolean readsDocuments, boolean blocks) {
-        ReadBatch reads = new ReadBatch(session, protocol.readers(), replies, this::readsPaused);
+        ReadBatch reads = new ReadBatch(session, protocol.readers, replies, this::readsPaused);
         reads.add(first, of, place, readsDocuments, blocks);
         CommandSpec next = nextRead();
         while (next != null && reads.size() < MAX_READS_TOGETHER) {

@@ -2,38 +2,19 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
-import io.caravan.server.net.FatalErrors;
-import io.caravan.server.net.LingeringClose;
-import io.caravan.server.protocol.resp.codec.RespRequest;
-import io.caravan.server.protocol.resp.codec.RespRequestDecoder;
-import io.caravan.server.protocol.resp.dispatch.ReplyQueue;
-import io.caravan.server.protocol.resp.dispatch.Session;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Handles the RESP connection of one client. Passes requests to a {@link CommandRunner}, writes replies, and reads from
  * the socket only while there is space for requests and replies. Closes the connection when the client has quit or will
  * send no more data, and all replies are written.
- *
- * <p>A connection that ends with an error is closed by {@link LingeringClose}, because closing a socket with unread
- * input could discard the error reply.
  */
-final class RespHandler extends SimpleChannelInboundHandler<RespRequest> implements Connection {
-    private static final Logger LOG = LoggerFactory.getLogger(RespHandler.class);
-
-    private static final Duration LINGER = Duration.ofSeconds(2);
+final class RespHandler extends Connection<RespRequest> {
     /** Time for which a stopping server waits for a client to close the connection, after {@link #STOP_GRACE}. */
     private static final Duration STOP_LINGER = Duration.ofMillis(500);
 
@@ -42,52 +23,26 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
     /** The value of {@link #unfinishedRequest} for a client that must still authenticate. */
     private static final long AUTHENTICATION = -1;
 
-    private final Channel channel;
     private final RespProtocol protocol;
     private final Session session;
     private final ReplyQueue replies;
     private final CommandRunner runner;
     private final RespRequestDecoder decoder;
-    private final ConnectionMemory memory;
     private long requests;
     private boolean noMoreRequests;
     private boolean stopping;
-    private boolean closing;
     private boolean inProgress;
     private boolean moreProgress;
 
     RespHandler(Channel channel, RespProtocol protocol, ConnectionMemory memory) {
-        this.channel = channel;
+        super(channel, memory);
         this.protocol = protocol;
-        this.session = protocol.newSession(channel);
         this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this::progress, () -> inProgress);
-        protocol.enableSubscriptions(session, replies);
+        this.session = protocol.newSession(channel, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
-        this.decoder = new RespRequestDecoder(protocol.limits(), new Intake());
-        this.memory = memory;
+        this.decoder = new RespRequestDecoder(protocol.limits, runner);
         memory.onRoom(this::progress);
         memory.waitingFor(runner::waitingNanos);
-    }
-
-    /**
-     * Controls which bytes are decoded. After the last request, all bytes are decoded, because later requests are
-     * dropped.
-     */
-    private final class Intake implements RespRequestDecoder.Intake {
-        @Override
-        public boolean open() {
-            return session.quitting() || !runner.mustWait() && memory.mayDecode();
-        }
-
-        @Override
-        public boolean stranger() {
-            return session.stranger();
-        }
-
-        @Override
-        public boolean grant(long bytes) {
-            return session.quitting() || memory.tryHold(bytes);
-        }
     }
 
     /** Returns the decoder, which precedes this handler in the pipeline. */
@@ -189,9 +144,7 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
                 channel.eventLoop().schedule(this::progress, 1, TimeUnit.NANOSECONDS);
             }
         } catch (Throwable broken) {
-            LOG.error("closing {}", channel.remoteAddress(), broken);
-            channel.close();
-            FatalErrors.report(broken);
+            fail(broken);
         } finally {
             inProgress = false;
         }
@@ -225,15 +178,9 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
     private void closeWhenDone() {
         boolean done = noMoreRequests && repliedAll() || session.quitting() && runner.idle();
         if (done && !closing) {
-            closing = true;
             boolean lingers = runner.rejectedLast() || stopping;
-            channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
-                    .addListener(lingers ? (ChannelFutureListener) this::linger : ChannelFutureListener.CLOSE);
+            closeWhenSent(lingers ? stopping ? STOP_LINGER : LINGER : null);
         }
-    }
-
-    private void linger(ChannelFuture written) {
-        LingeringClose.start(channel, stopping ? STOP_LINGER : LINGER);
     }
 
     @Override
@@ -244,16 +191,5 @@ final class RespHandler extends SimpleChannelInboundHandler<RespRequest> impleme
         session.subscriptions().removeAll();
         runner.close();
         replies.close();
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (cause instanceof IOException) {
-            LOG.debug("{} is gone: {}", channel.remoteAddress(), cause.getMessage());
-        } else {
-            LOG.error("closing {}", channel.remoteAddress(), cause);
-            FatalErrors.report(cause);
-        }
-        context.close();
     }
 }

@@ -1,41 +1,21 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.server.archive.push.Archiver;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.restore.RestoreService;
-import io.caravan.server.backup.Backups;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterNode;
+import io.caravan.server.cluster.GroupView;
+import io.caravan.server.cluster.Slots;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WireProtocol;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespLimits;
-import io.caravan.server.protocol.resp.commands.ClientCommands;
-import io.caravan.server.protocol.resp.commands.ClusterCommands;
-import io.caravan.server.protocol.resp.commands.ConnectionCommands;
-import io.caravan.server.protocol.resp.commands.ExpiryCommands;
-import io.caravan.server.protocol.resp.commands.ExtensionCommands;
-import io.caravan.server.protocol.resp.commands.KeyCommands;
-import io.caravan.server.protocol.resp.commands.ListCommands;
-import io.caravan.server.protocol.resp.commands.MigrationCommands;
-import io.caravan.server.protocol.resp.commands.OperatorCommands;
-import io.caravan.server.protocol.resp.commands.PopCommands;
-import io.caravan.server.protocol.resp.commands.PubSubCommands;
-import io.caravan.server.protocol.resp.commands.ScanCommands;
-import io.caravan.server.protocol.resp.commands.ServerCommands;
-import io.caravan.server.protocol.resp.commands.ServerStatus;
-import io.caravan.server.protocol.resp.commands.SlowLog;
-import io.caravan.server.protocol.resp.dispatch.Channels;
-import io.caravan.server.protocol.resp.dispatch.CommandGate;
-import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.PendingReply;
-import io.caravan.server.protocol.resp.dispatch.ReplyQueue;
-import io.caravan.server.protocol.resp.dispatch.Session;
-import io.caravan.server.protocol.resp.dispatch.Subscriber;
-import io.caravan.server.protocol.resp.dispatch.Transaction;
 import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -48,6 +28,8 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
@@ -57,9 +39,20 @@ import org.jspecify.annotations.Nullable;
 
 /** Implements the RESP protocol, and holds the state that all RESP connections share. */
 public final class RespProtocol implements WireProtocol {
-    private final RespLimits limits;
-    private final DocumentService documents;
-    private final Executor readers;
+    /** The name under which metrics count unknown commands and malformed requests. */
+    private static final String UNKNOWN = "unknown";
+
+    private static final Set<String> WHILE_LISTENING =
+            Set.of("SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "PING", "QUIT", "RESET");
+
+    /** Command groups that concern only the connection or the node. Their commands run on every node. */
+    private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions", "pubsub");
+
+    private static final Set<String> OWN = Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
+
+    final RespLimits limits;
+    final DocumentService documents;
+    final Executor readers;
     private final Authenticator authenticator;
     private final Map<String, CommandSpec> table = new LinkedHashMap<>();
     /** The commands by their names in upper and lower case, which need no conversion. */
@@ -72,25 +65,27 @@ public final class RespProtocol implements WireProtocol {
     private final Channels channels = new Channels();
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
-    private final CommandGate gate;
+    private final @Nullable Cluster cluster;
 
-    /** Creates the protocol. The {@code readers} run reads, which may wait. */
+    /**
+     * Creates the protocol.
+     *
+     * @param restores null if the server has no archive
+     * @param readers runs reads, which may wait
+     */
     public RespProtocol(
             RespLimits limits,
-            DocumentService documents,
-            @Nullable Archiver archiver,
-            @Nullable RestoreService restores,
-            Backups backups,
             ServerStatus status,
+            @Nullable RestoreService restores,
             Executor readers,
             Authenticator authenticator,
             ServerMetrics metrics) {
         this.limits = limits;
-        this.documents = documents;
+        this.documents = status.documents();
         this.readers = readers;
         this.authenticator = authenticator;
         this.metrics = metrics;
-        this.gate = new CommandGate(status.cluster());
+        this.cluster = status.cluster();
         InstantSource clock = InstantSource.system();
         this.slowLog = new SlowLog(clock);
         metrics.connections("resp", sessions::size);
@@ -105,7 +100,7 @@ public final class RespProtocol implements WireProtocol {
                         new ExpiryCommands(documents, clock).all(),
                         new ExtensionCommands(documents).all(),
                         new MigrationCommands(documents).all(),
-                        new OperatorCommands(documents, archiver, restores, backups).all(),
+                        new OperatorCommands(status, restores).all(),
                         PubSubCommands.all(channels),
                         Transaction.commands(limits),
                         new ServerCommands(documents, status, readers, clock, table).all(),
@@ -121,7 +116,7 @@ public final class RespProtocol implements WireProtocol {
     }
 
     @Override
-    public Connection connect(Channel channel, ConnectionMemory memory) {
+    public Connection<?> connect(Channel channel, ConnectionMemory memory) {
         RespHandler handler = new RespHandler(channel, this, memory);
         channel.pipeline().addLast(handler.decoder(), handler);
         return handler;
@@ -136,18 +131,6 @@ public final class RespProtocol implements WireProtocol {
     @Override
     public ByteBuf tooManyConnections() {
         return Unpooled.copiedBuffer("-ERR max number of clients reached\r\n", StandardCharsets.US_ASCII);
-    }
-
-    DocumentService documents() {
-        return documents;
-    }
-
-    Executor readers() {
-        return readers;
-    }
-
-    RespLimits limits() {
-        return limits;
     }
 
     /** Returns all commands by their upper-case names. */
@@ -166,18 +149,103 @@ public final class RespProtocol implements WireProtocol {
      * is stopping.
      */
     boolean redirects() {
-        return gate.elsewhere();
+        return cluster != null && !cluster.leads();
     }
 
-    /** Returns the error with which to reject the command, or null if the command may run on this server now. */
+    /**
+     * Returns the error with which to reject the command, or null if the command may run.
+     *
+     * @param spec the command's spec, or null if the command does not exist
+     */
     Reply.@Nullable Error reject(Session session, @Nullable CommandSpec spec, Command command) {
-        return gate.reject(session, spec, command);
+        Reply.Error rejection = rejectHere(session, spec, command);
+        return rejection != null || spec == null ? rejection : redirect(spec, command);
+    }
+
+    private static Reply.@Nullable Error rejectHere(Session session, @Nullable CommandSpec spec, Command command) {
+        if (spec == null) {
+            return session.principal() == null ? new Reply.Error(Session.UNKNOWN_USER) : UnsupportedCommands.unknown(command);
+        }
+        if (!spec.takes(command.size())) {
+            return spec.wrongArity();
+        }
+        if (session.onlyListens() && !WHILE_LISTENING.contains(spec.name())) {
+            return new Reply.Error("ERR Can't execute '" + spec.lowerName()
+                    + "': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; after HELLO 3,"
+                    + " all commands are allowed");
+        }
+        Principal principal = session.principal();
+        return principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE
+                ? null
+                : rejectUser(session, spec, command);
+    }
+
+    private static Reply.@Nullable Error rejectUser(Session session, CommandSpec spec, Command command) {
+        if (session.stranger()) {
+            return new Reply.Error(Session.UNKNOWN_USER);
+        }
+        try {
+            for (Permission permission : spec.access().permissions()) {
+                check(session, permission, spec, command);
+            }
+            return null;
+        } catch (CommandException | IllegalArgumentException rejected) {
+            return Errors.reply(rejected);
+        }
+    }
+
+    private static void check(Session session, Permission permission, CommandSpec spec, Command command) {
+        if (spec.keys() == CommandSpec.Keys.NONE) {
+            session.require(permission, spec.lowerName());
+        }
+        for (byte[] name : spec.keys().of(command)) {
+            session.require(permission, DocumentName.of(name));
+        }
+    }
+
+    /** Returns an error, such as a redirect to the leader, if the command cannot run on this node; null otherwise. */
+    private Reply.@Nullable Error redirect(CommandSpec spec, Command command) {
+        if (cluster == null) {
+            return null;
+        }
+        List<byte[]> names = spec.keys().of(command);
+        int slot = names.isEmpty() ? -1 : Slots.of(names.get(0));
+        for (byte[] name : names) {
+            if (Slots.of(name) != slot) {
+                return new Reply.Error("CROSSSLOT Keys in request don't hash to the same slot; names with the same"
+                        + " {part} in braces do");
+            }
+        }
+        if (OWN_GROUPS.contains(spec.group()) || OWN.contains(spec.name()) || concernsNode(spec, command)) {
+            return null;
+        }
+        GroupView group = slot < 0 ? cluster.group() : cluster.group(slot);
+        return group == cluster.group() && cluster.leads() ? null : elsewhere(group, slot);
+    }
+
+    /** Whether the command is a subcommand of {@code CARAVAN.CLUSTER} that does not need the leader. */
+    private static boolean concernsNode(CommandSpec spec, Command command) {
+        return spec.name().equals("CARAVAN.CLUSTER") && (command.is(1, "DRAIN") || command.is(1, "HELP"));
+    }
+
+    private static Reply.Error elsewhere(GroupView group, int slot) {
+        Optional<ClusterNode> leader = group.leader();
+        if (leader.isEmpty()) {
+            return new Reply.Error(
+                    "CLUSTERDOWN The cluster has no leader: an election is in progress, or the majority of"
+                            + " the nodes cannot be reached. Nothing was changed");
+        }
+        ClusterNode node = leader.get();
+        return slot < 0
+                ? new Reply.Error("ERR this node is a follower: send the command to the leader, node " + node.id()
+                        + ", at " + node.resp())
+                : new Reply.Error("MOVED " + slot + " " + node.resp().unbracketed());
     }
 
     /** Returns a session for a new connection. Other clients can see the session until {@link #forget}. */
-    Session newSession(Channel channel) {
-        Session session = new Session(lastSession.incrementAndGet(), channel, authenticator);
-        sessions.put(session.id(), session);
+    Session newSession(Channel channel, ReplyQueue replies) {
+        Session session = new Session(lastSession.incrementAndGet(), channel, authenticator, channels, replies);
+        sessions.put(session.id, session);
         return session;
     }
 
@@ -187,15 +255,24 @@ public final class RespProtocol implements WireProtocol {
     }
 
     void forget(Session session) {
-        sessions.remove(session.id());
+        sessions.remove(session.id);
     }
 
-    void enableSubscriptions(Session session, ReplyQueue replies) {
-        session.subscriber(new Subscriber(channels, session, replies));
-    }
-
-    /** Returns the pending reply to a request that starts now. */
-    PendingReply reply(ReplyQueue replies, Session session, @Nullable CommandSpec spec, @Nullable Command command) {
-        return new MeasuredReply(replies, metrics, slowLog, session, spec, command);
+    /**
+     * Counts a request that has been replied to or abandoned.
+     *
+     * @param spec null if the command does not exist
+     * @param command null if the request is malformed
+     */
+    void ended(
+            Session session,
+            @Nullable CommandSpec spec,
+            @Nullable Command command,
+            RequestOutcome outcome,
+            long nanos) {
+        metrics.request("resp", spec == null ? UNKNOWN : spec.lowerName(), outcome, nanos);
+        if (spec != null && command != null && outcome != RequestOutcome.ABANDONED) {
+            slowLog.done(session, spec, command, nanos);
+        }
     }
 }

@@ -79,8 +79,7 @@ class SpaceCommandTest {
                 .get("set")
                 .getUsageMessage();
         String document = Files.readString(Path.of("../docs/server/spaces.md"));
-        String openApi =
-                Files.readString(Path.of("src/main/resources/io/caravan/server/protocol/http/endpoint/openapi.json"));
+        String openApi = Files.readString(Path.of("src/main/resources/io/caravan/server/protocol/http/openapi.json"));
         for (SpaceSetting setting : SpaceSetting.values()) {
             assertThat(help).contains("  " + setting.key() + " ");
             assertThat(document).contains("`" + setting.key() + "`");

@@ -6,9 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.protocol.http.codec.PercentCode;
-import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.StreamName;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -74,9 +71,9 @@ class AddressTest {
 
     /** Normalizes a path as some proxies do: they decode it, remove dots and empty segments, and encode it again. */
     private static String asProxiesSend(String path) {
-        String decoded = new String(PercentCode.bytes(path, "a path"), ISO_8859_1);
+        String decoded = new String(StreamName.percentDecode(path, "a path"), ISO_8859_1);
         String merged = asBrowsersSend(decoded.replaceAll("/{2,}", "/")).replaceAll("/{2,}", "/");
-        return PercentCode.encode(merged.getBytes(ISO_8859_1));
+        return StreamName.percentEncode(merged.getBytes(ISO_8859_1));
     }
 
     @Test
@@ -94,7 +91,7 @@ class AddressTest {
             if (!name.matches("\\.{1,2}")) {
                 String plain = "/" + StreamName.encodePlainly(document.toBytes());
                 assertThat(asBrowsersSend(plain)).as(name).isEqualTo(plain);
-                assertThat(PercentCode.bytes(plain.substring(1), "a path")).isEqualTo(document.toBytes());
+                assertThat(StreamName.percentDecode(plain.substring(1), "a path")).isEqualTo(document.toBytes());
             }
         }
     }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.BackupReport;
 import io.caravan.StoreIoException;
 import io.caravan.server.backup.Backups;
-import io.caravan.server.protocol.http.connection.ServerContext;
 import io.caravan.server.security.TestUsers;
 import io.caravan.testing.Eventually;
 import java.io.IOException;

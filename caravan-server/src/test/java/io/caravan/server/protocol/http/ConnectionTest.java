@@ -5,8 +5,6 @@ import static io.caravan.server.protocol.http.RawClient.post;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.server.protocol.http.codec.Offset;
-import io.caravan.server.protocol.http.codec.RequestDecoder;
 import java.net.SocketException;
 import java.time.Duration;
 import org.junit.jupiter.api.AutoClose;

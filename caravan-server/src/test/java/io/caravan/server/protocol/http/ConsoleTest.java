@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests the console files and the responses that serve them, and that the files load nothing from other servers. */
 class ConsoleTest {
     private static final Path FILES =
-            Path.of("src", "main", "resources", "io", "caravan", "server", "protocol", "http", "endpoint", "console");
+            Path.of("src", "main", "resources", "io", "caravan", "server", "protocol", "http", "console");
     private static final Path VENDOR = FILES.resolve("vendor");
     private static final String LIST = "vendor/vendored.txt";
 

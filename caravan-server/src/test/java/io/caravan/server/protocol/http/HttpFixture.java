@@ -15,11 +15,6 @@ import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
 import io.caravan.server.net.Transport;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Origins;
-import io.caravan.server.protocol.http.connection.HttpProtocol;
-import io.caravan.server.protocol.http.connection.ServerContext;
-import io.caravan.server.protocol.http.endpoint.Routes;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -98,7 +93,7 @@ final class HttpFixture implements AutoCloseable {
                 heartbeat,
                 Set.of(allowedOrigins),
                 Set.of());
-        server = new HttpProtocol(config, authenticator, metrics, cluster, Routes.all(readers, Transport.NIO));
+        server = new HttpProtocol(config, authenticator, metrics, cluster, readers, Routes.all(Transport.NIO));
         NetworkLimits limits = TestLimits.of(2_000, 1 << 20, TOTAL_BYTES, stall, stall, Duration.ZERO);
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
         address = network.listen(config.address(), "--http", server);
@@ -236,7 +231,7 @@ final class HttpFixture implements AutoCloseable {
     }
 
     int connections() {
-        return server.connections();
+        return (int) server.clients().count();
     }
 
     RawClient raw() throws IOException {

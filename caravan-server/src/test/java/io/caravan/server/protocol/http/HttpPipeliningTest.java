@@ -7,12 +7,6 @@ import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Response;
-import io.caravan.server.protocol.http.connection.HttpConnection;
-import io.caravan.server.protocol.http.connection.HttpExchange;
-import io.caravan.server.protocol.http.connection.HttpProtocol;
-import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -59,7 +53,7 @@ class HttpPipeliningTest {
                 new Route(HttpMethod.GET, "/later", "later", null, waiting::add, 200),
                 new Route(HttpMethod.POST, "/size", "size", null, size, 200),
                 new Route(HttpMethod.GET, "/broken", "broken", null, broken, 200));
-        HttpProtocol protocol = new HttpProtocol(config, Authenticator.open(), metrics, null, any -> routes);
+        HttpProtocol protocol = new HttpProtocol(config, Authenticator.open(), metrics, null, Runnable::run, any -> routes);
         channel = new EmbeddedChannel();
         connectionMemory = Unbounded.memory(channel);
         HttpConnection connection = new HttpConnection(channel, protocol, connectionMemory);

@@ -5,24 +5,12 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import io.caravan.catalog.DocumentName;
 import io.caravan.fuzz.FuzzTarget;
 import io.caravan.fuzz.MemoryUse;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Offset;
-import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.Request;
-import io.caravan.server.protocol.http.codec.RequestDecoder;
-import io.caravan.server.protocol.http.codec.StreamHeaders;
-import io.caravan.server.protocol.http.codec.StreamName;
-import io.caravan.server.protocol.http.connection.IncomingRequest;
-import io.caravan.server.protocol.http.connection.Route;
-import io.caravan.server.security.Principal;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -38,8 +26,7 @@ public final class HttpTarget implements FuzzTarget {
     /** The prefix of the line that describes an error. No method starts with this prefix. */
     private static final String END = "(end) ";
 
-    private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1000, 1 << 20);
-    private static final Route ROUTE = new Route(HttpMethod.POST, "*", "test", null, exchange -> {});
+    private static final int MAX_BODY_BYTES = 1000;
     /** The memory of a channel, its pipeline, and its buffers. */
     private static final long FIXED_BYTES = 1 << 20;
     /** The maximum memory per input byte. A head with many short headers needs the most. */
@@ -99,7 +86,7 @@ public final class HttpTarget implements FuzzTarget {
     /** A reader that processes decoded messages as a connection does. */
     private static final class Reader {
         private final List<String> lines = new ArrayList<>();
-        private IncomingRequest incoming;
+        private Request incoming;
         private String head = "";
         private boolean ended;
 
@@ -109,8 +96,9 @@ public final class HttpTarget implements FuzzTarget {
             }
             try {
                 if (message instanceof HttpRequest request) {
-                    head = describe(Request.of(request));
-                    incoming = new IncomingRequest(request, Request.of(request), ROUTE, Principal.ANYONE, CONFIG);
+                    incoming = Request.of(request);
+                    head = describe(incoming);
+                    incoming.expectBody(MAX_BODY_BYTES, true);
                 }
                 if (message instanceof HttpContent content) {
                     if (content.decoderResult().isFailure()) {
@@ -118,7 +106,8 @@ public final class HttpTarget implements FuzzTarget {
                     }
                     incoming.add(content.content());
                     if (content instanceof LastHttpContent) {
-                        lines.add(head + " " + new String(incoming.complete().body(), ISO_8859_1));
+                        incoming.complete();
+                        lines.add(head + " " + new String(incoming.body(), ISO_8859_1));
                     }
                 }
             } catch (Problem rejected) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.security.TestUsers;
 import io.caravan.testing.Eventually;
 import java.io.IOException;

@@ -8,7 +8,6 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.net.ConnectionMemory;
-import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
 import io.netty.channel.Channel;

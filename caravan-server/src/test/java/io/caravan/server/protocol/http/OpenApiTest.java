@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.caravan.server.protocol.http.connection.Route;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Iterator;
@@ -35,7 +34,7 @@ class OpenApiTest {
     @Test
     void describesEveryRouteAndNoOther() {
         Map<String, Set<String>> routes = new TreeMap<>();
-        for (Route route : server.server.routes()) {
+        for (Route route : server.server.routes) {
             Set<String> statuses = new TreeSet<>();
             route.allStatuses().forEach(status -> statuses.add(Integer.toString(status)));
             routes.put(key(route) + " " + route.operation(), statuses);
@@ -65,7 +64,7 @@ class OpenApiTest {
 
     @Test
     void marksRoutesWithoutAuthentication() {
-        for (Route route : server.server.routes()) {
+        for (Route route : server.server.routes) {
             JsonNode operation = document.get("paths")
                     .get(route.path())
                     .get(route.method().name().toLowerCase(Locale.ROOT));
@@ -102,13 +101,13 @@ class OpenApiTest {
     @Test
     void documentationMatchesRoutes() throws Exception {
         String http = Files.readString(Path.of("..", "docs", "reference", "http.md"));
-        for (Route route : server.server.routes()) {
+        for (Route route : server.server.routes) {
             assertThat(http).contains("`" + route.method().name() + " " + route.path());
         }
         for (String line :
                 http.lines().filter(line -> line.matches("\\| `[A-Z]+ /.*")).toList()) {
             String documented = line.substring(3, line.indexOf('`', 3));
-            assertThat(server.server.routes())
+            assertThat(server.server.routes)
                     .as(documented)
                     .anyMatch(route ->
                             documented.split("\\?", -1)[0].equals(route.method().name() + " " + route.path()));

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.backup.Backups;
 import io.caravan.server.config.Setting;
 import io.caravan.server.net.ClientInfo;
-import io.caravan.server.protocol.http.connection.ServerContext;
 import io.caravan.server.security.TestUsers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;

@@ -5,9 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.caravan.ListStore;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Origins;
-import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.security.Authenticator;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;

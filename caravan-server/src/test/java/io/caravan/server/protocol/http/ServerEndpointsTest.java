@@ -11,8 +11,6 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.protocol.http.codec.Offset;
-import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;
@@ -249,7 +247,7 @@ class ServerEndpointsTest {
     void requiresTokenOnProtectedRoutes() throws Exception {
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
         try (HttpFixture server = HttpFixture.guarded(authenticator)) {
-            for (Route route : server.server.routes()) {
+            for (Route route : server.server.routes) {
                 HttpResponse<String> unauthenticated =
                         server.send(route.method().name(), route.path().replaceAll("[{][a-z]+}", "a"), null);
                 if (route.permission() == null) {

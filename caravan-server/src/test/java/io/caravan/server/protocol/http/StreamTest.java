@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.SequenceRange;
-import io.caravan.server.protocol.http.codec.Offset;
-import io.caravan.server.protocol.http.endpoint.StreamWrites;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

@@ -12,22 +12,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Origins;
-import io.caravan.server.protocol.http.codec.Query;
-import io.caravan.server.protocol.http.codec.Request;
-import io.caravan.server.protocol.http.codec.ResponseWriter;
-import io.caravan.server.protocol.http.connection.HttpExchange;
-import io.caravan.server.protocol.http.connection.Readiness;
-import io.caravan.server.protocol.http.connection.Route;
-import io.caravan.server.protocol.http.connection.ServerContext;
-import io.caravan.server.protocol.http.endpoint.Endpoints;
-import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
-import io.netty.handler.codec.http.DefaultHttpRequest;
-import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpVersion;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
@@ -52,9 +37,9 @@ class WritesTest {
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final ConnectionMemory connectionMemory = Unbounded.memory(channel, LIMIT);
+    private final HttpProtocol protocol = HttpExchangeTest.protocol(CONFIG, readers::add);
     private boolean writable = true;
     private DocumentService documents;
-    private Endpoints endpoints;
 
     @BeforeEach
     void open() {
@@ -76,9 +61,7 @@ class WritesTest {
                     }
                 });
         documents = new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
-        Readiness readiness = new Readiness(null);
-        readiness.serve(new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of()));
-        endpoints = new Endpoints(readiness, readers::add, CONFIG, true);
+        protocol.serve(new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of()));
     }
 
     @AfterEach
@@ -89,16 +72,7 @@ class WritesTest {
     }
 
     private HttpExchange exchange() {
-        HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
-        Route route = new Route(HttpMethod.GET, "/", "test", null, exchange -> {});
-        Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
-        return new HttpExchange(
-                new ResponseWriter(
-                        channel, connectionMemory, head, new Origins(CONFIG, true, host -> false), () -> false),
-                route,
-                Principal.ANYONE,
-                request,
-                () -> {});
+        return HttpExchangeTest.exchange(protocol, channel, connectionMemory);
     }
 
     private void read() {
@@ -108,7 +82,7 @@ class WritesTest {
     @Test
     void failedWriteRespondsAndRethrowsError() {
         HttpExchange exchange = exchange();
-        endpoints.writeApart(exchange, unused -> {
+        exchange.writeApart(unused -> {
             throw new StackOverflowError();
         });
         assertThatThrownBy(this::read).isInstanceOf(StackOverflowError.class);
@@ -120,7 +94,7 @@ class WritesTest {
     void writeDoesNotBlockThreadOnFullStore() {
         List<String> ran = new ArrayList<>();
         writable = false;
-        endpoints.writeApart(exchange(), unused -> ran.add("changed"));
+        exchange().writeApart(unused -> ran.add("changed"));
         read();
         assertThat(ran).isEmpty();
         writable = true;
@@ -133,7 +107,7 @@ class WritesTest {
     @Test
     void repeatsWriteThatDoesNotFitUntilSpaceIsAvailable() {
         List<String> ran = new ArrayList<>();
-        endpoints.write(exchange(), DocumentName.of("a"), unused -> {
+        exchange().write(DocumentName.of("a"), unused -> {
             ran.add("tried");
             if (ran.size() == 1) {
                 throw new NotWritableException("the store");
@@ -151,7 +125,7 @@ class WritesTest {
     void readWaitsForReplyMemory() {
         List<String> ran = new ArrayList<>();
         connectionMemory.holdReply(LIMIT);
-        endpoints.read(exchange(), () -> ran.add("read"));
+        exchange().read(() -> ran.add("read"));
         assertThat(readers).isEmpty();
         connectionMemory.holdReply(-LIMIT);
         channel.runPendingTasks();
@@ -167,10 +141,10 @@ class WritesTest {
 
     @Test
     void writesOfOneEventLoopTurnShareWriteGroup() {
-        endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("first"));
-        endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("second"));
+        exchange().write(DocumentName.of("a"), unused -> calls.add("first"));
+        exchange().write(DocumentName.of("a"), unused -> calls.add("second"));
         channel.runPendingTasks();
-        endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("third"));
+        exchange().write(DocumentName.of("a"), unused -> calls.add("third"));
         channel.runPendingTasks();
         assertThat(calls).containsExactly("group", "first", "second", "close", "group", "third", "close");
     }

@@ -17,10 +17,9 @@ import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.RespLimits;
-import io.caravan.server.protocol.resp.commands.ServerStatus;
+import io.caravan.server.net.Unbounded;
 import io.caravan.server.security.Authenticator;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -97,7 +96,14 @@ final class RespFixture implements AutoCloseable {
         DiskSpace disk = new DiskSpace(Path.of("."));
         ServerStatus status = new ServerStatus(
                 documents, network, Durability.MEMORY, most, null, disk, Backups.none(), cluster, 0, System.nanoTime());
-        return new RespProtocol(limits, documents, null, null, Backups.none(), status, readers, authenticator, metrics);
+        return new RespProtocol(limits, status, null, readers, authenticator, metrics);
+    }
+
+    /** Returns the session of a connection without a server. */
+    static Session session(EmbeddedChannel channel) {
+        ReplyQueue replies =
+                new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
+        return new Session(1, channel, Authenticator.open(), new Channels(), replies);
     }
 
     static Command command(String... words) {

@@ -4,14 +4,6 @@ import static io.caravan.server.protocol.resp.RespFixture.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.config.LogLevel;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.commands.ClientCommands;
-import io.caravan.server.protocol.resp.commands.SlowLog;
-import io.caravan.server.protocol.resp.dispatch.Action;
-import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.Session;
-import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -131,7 +123,7 @@ class ServerCommandsTest extends RespTestBase {
         InstantSource clock = () -> Instant.ofEpochSecond(1_000);
         SlowLog log = new SlowLog(clock);
         EmbeddedChannel channel = new EmbeddedChannel();
-        Session session = new Session(1, channel, Authenticator.open());
+        Session session = RespFixture.session(channel);
         CommandSpec spec =
                 CommandSpec.list("RPUSH", -3, CommandSpec.Keys.NONE, "", "").immediate((s, c) -> Reply.OK);
         byte[][] words = new byte[40][];
@@ -169,7 +161,7 @@ class ServerCommandsTest extends RespTestBase {
                 return new InetSocketAddress("::1", 6380);
             }
         };
-        Session session = new Session(1, channel, Authenticator.open());
+        Session session = RespFixture.session(channel);
         assertThat(ClientCommands.info(session).address()).isEqualTo("[0:0:0:0:0:0:0:1]:6380");
     }
 

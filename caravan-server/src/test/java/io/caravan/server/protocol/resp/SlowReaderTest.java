@@ -9,8 +9,6 @@ import io.caravan.server.app.ServerFixture;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.resp.codec.RespLimits;
-import io.caravan.server.protocol.resp.dispatch.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
@@ -156,7 +154,8 @@ class SlowReaderTest extends RespTestBase {
         RespLimits limits = new RespLimits(VALUE_BYTES, VALUE_BYTES);
         RespProtocol protocol = fixture.protocol(limits, null, readers::add, Authenticator.open(), metrics);
         ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), own, () -> {}, () -> true);
-        CommandRunner runner = new CommandRunner(channel, protocol.newSession(channel), replies, protocol, () -> {});
+        CommandRunner runner = new CommandRunner(
+                channel, protocol.newSession(channel, replies), replies, protocol, () -> {});
         own.onRoom(() -> {
             runner.endTurn();
             runner.run();

@@ -1,0 +1,204 @@
+package io.caravan.server.protocol.http;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.ContentTypes;
+import io.caravan.server.document.DocumentInfo;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends the values of a stream as server-sent events: first the existing values, and then new ones, until the stream is
+ * closed or a time limit is reached. The next values are read when the client has received the previous ones. Checks
+ * and the event loop take turns using the fields.
+ *
+ * <p>A text event ends with a complete character, because clients decode each event separately. A value that ends
+ * within a character is sent together with the value that completes the character, or when the stream is closed.
+ *
+ * <p>Each line of a value gets its own {@code data:} field; LF, CR, and CRLF count as line ends. A value therefore
+ * cannot end its event and begin another one.
+ */
+final class EventStream extends LiveRead {
+    private static final int SLICE_BYTES = 64 * 1024;
+    private static final byte[] DATA_EVENT = ascii("event: data\n");
+    private static final byte[] CONTROL_EVENT = ascii("event: control\n");
+    private static final byte[] FIELD = ascii("data:");
+
+    private final ReadRequest request;
+    /** The id of the document at the first check; 0 before that check. */
+    private long documentId;
+
+    private long next;
+    /** Whether the last values are held back until a character is complete. */
+    private boolean held;
+
+    EventStream(ReadRequest request) {
+        super(request.exchange, request.documents, 1);
+        this.request = request;
+    }
+
+    @Override
+    void check(List<DocumentName> names) {
+        exchange.read(() -> readAndSend(names.isEmpty()));
+    }
+
+    private void readAndSend(boolean last) {
+        boolean first = documentId == 0;
+        DocumentInfo info = first ? request.use() : findAgain(documentId);
+        if (info == null) {
+            exchange.loop().execute(exchange::finish);
+            return;
+        }
+        if (first) {
+            next = request.offset.in(info);
+            documentId = info.id();
+            Response head = head(info);
+            Duration heartbeat = exchange.protocol().config.heartbeat();
+            exchange.loop().execute(() -> startEvents(head, heartbeat));
+        }
+        send(info, first, last);
+    }
+
+    /**
+     * Returns the document, or null if it was deleted or replaced. In that case, the response ends, and the client
+     * receives the reason when it reconnects.
+     */
+    private @Nullable DocumentInfo findAgain(long id) {
+        DocumentInfo info = request.documents.find(request.name);
+        return info == null || info.id() != id ? null : info;
+    }
+
+    private Response head(DocumentInfo info) {
+        Response head = StreamResponses.events();
+        return ContentTypes.isText(info.attributes().contentType())
+                ? head
+                : head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");
+    }
+
+    private void send(DocumentInfo info, boolean first, boolean last) {
+        ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
+        try {
+            boolean some = putValues(info, events);
+            boolean atTail = held || next == info.nextSequence();
+            boolean closed = atTail && info.attributes().closed();
+            if (some || first || closed) {
+                putControl(events, Offset.of(next), request.nextCursor(), atTail, closed);
+            }
+            exchange.onLoop(events, () -> write(events, atTail, closed || last));
+        } catch (Throwable problem) {
+            events.release();
+            throw problem;
+        }
+    }
+
+    private boolean putValues(DocumentInfo info, ByteBuf events) {
+        held = false;
+        if (next == info.nextSequence()) {
+            return false;
+        }
+        boolean text = ContentTypes.isText(info.attributes().contentType());
+        SliceReader slice = new SliceReader(info, SLICE_BYTES, next, true);
+        try {
+            if (text) {
+                slice.readWholeCharacters();
+            }
+            if (!slice.read(request)) {
+                throw SliceReader.changedDuringRead(request.name);
+            }
+            if (text && !slice.endsWhole()) {
+                held = slice.nextSequence() == info.nextSequence()
+                        && !info.attributes().closed();
+                if (held || slice.hasWhole()) {
+                    slice.cutToWhole();
+                }
+            }
+            if (slice.nextSequence() == next) {
+                return false;
+            }
+            slice.end();
+            putData(events, slice.bytes(), text);
+            next = slice.nextSequence();
+            return true;
+        } finally {
+            slice.bytes().release();
+        }
+    }
+
+    private void write(ByteBuf events, boolean atTail, boolean end) {
+        exchange.write(events);
+        if (end) {
+            exchange.finish();
+        } else {
+            exchange.whenWritable(() -> wait.checked(atTail ? List.of() : List.of(request.name)));
+        }
+    }
+
+    /** Adds an event with values, as text or in Base64. */
+    private static void putData(ByteBuf out, ByteBuf values, boolean text) {
+        out.writeBytes(DATA_EVENT);
+        if (text) {
+            putLines(out, values);
+        } else {
+            out.writeBytes(FIELD);
+            out.writeBytes(Base64.getEncoder().encode(ByteBufUtil.getBytes(values)));
+            out.writeByte('\n');
+        }
+        out.writeByte('\n');
+    }
+
+    private static void putLines(ByteBuf out, ByteBuf values) {
+        int end = values.writerIndex();
+        int from = values.readerIndex();
+        while (true) {
+            int to = lineEnd(values, from, end);
+            putField(out, values, from, to);
+            if (to == end) {
+                return;
+            }
+            boolean both = values.getByte(to) == '\r' && to + 1 < end && values.getByte(to + 1) == '\n';
+            from = to + (both ? 2 : 1);
+        }
+    }
+
+    private static int lineEnd(ByteBuf values, int from, int end) {
+        int found = values.forEachByte(from, end - from, b -> b != '\n' && b != '\r');
+        return found < 0 ? end : found;
+    }
+
+    /** Adds a data line. Clients remove a space after the colon, so a line that starts with one gets another space. */
+    private static void putField(ByteBuf out, ByteBuf values, int from, int to) {
+        out.writeBytes(FIELD);
+        if (to > from && values.getByte(from) == ' ') {
+            out.writeByte(' ');
+        }
+        out.writeBytes(values, from, to - from);
+        out.writeByte('\n');
+    }
+
+    /**
+     * Adds the event that contains the client's position. {@code closed} means that the stream is closed and the client
+     * has all of its values.
+     */
+    private static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
+        Map<String, Object> fields = Response.fields("streamNextOffset", offset);
+        if (!closed) {
+            fields.put("streamCursor", cursor);
+        }
+        if (upToDate) {
+            fields.put("upToDate", true);
+        }
+        if (closed) {
+            fields.put("streamClosed", true);
+        }
+        out.writeBytes(CONTROL_EVENT);
+        out.writeBytes(FIELD);
+        out.writeBytes(Response.jsonBytes(fields));
+        out.writeByte('\n');
+        out.writeByte('\n');
+    }
+}

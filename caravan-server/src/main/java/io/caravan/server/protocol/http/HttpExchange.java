@@ -1,0 +1,545 @@
+package io.caravan.server.protocol.http;
+
+import io.caravan.NotWritableException;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.MovedException;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.net.WaitingTasks;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A request and its response, which is written in the form that the version and method of the request require. The
+ * response is either sent by one call to {@link #respond}, on any thread, or streamed on the event loop, from {@link
+ * #start} to {@link #finish}.
+ *
+ * <p>An endpoint uses {@link #atEnd} to release resources when the response is complete or the client has disconnected.
+ */
+public final class HttpExchange {
+    private static final Logger LOG = LoggerFactory.getLogger(HttpExchange.class);
+
+    /**
+     * The content security policy of every response except those with files of the console. Clients choose the content
+     * types of documents. If a browser shows a document as a page, it must not run scripts of the document or treat the
+     * document as a page of this server.
+     */
+    static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+    private final HttpConnection connection;
+    private final Channel channel;
+    private final Request request;
+    private final Route route;
+    private final Principal principal;
+    private @Nullable DocumentName documentName;
+    private long startedNanos;
+    private boolean keepAlive;
+    private final List<Runnable> endActions = new ArrayList<>(1);
+    private String operation;
+    private int status;
+    private final WaitingTasks waiting = new WaitingTasks();
+
+    private volatile boolean over;
+    private boolean finished;
+    private @Nullable Runnable onWritable;
+    private @Nullable Runnable onDrain;
+    private boolean draining;
+
+    /** Creates an exchange for a request whose body may still be arriving. */
+    HttpExchange(HttpConnection connection, Request request, Route route, Principal principal) {
+        this.connection = connection;
+        this.channel = connection.channel();
+        this.request = request;
+        this.route = route;
+        this.principal = principal;
+        this.keepAlive = HttpUtil.isKeepAlive(request.head());
+        this.operation = route.operation();
+    }
+
+    /** Passes the request, which has arrived completely, to the endpoint. */
+    void begin() {
+        request.complete();
+        startedNanos = System.nanoTime();
+        run(() -> route.endpoint().handle(this));
+    }
+
+    private boolean bodiless() {
+        return request.method().equals(HttpMethod.HEAD);
+    }
+
+    private boolean oldVersion() {
+        return !request.head().protocolVersion().isKeepAliveDefault();
+    }
+
+    public Request request() {
+        return request;
+    }
+
+    /** Releases the memory of the request body, which is no longer needed. Called on the event loop. */
+    public void releaseBody() {
+        request.releaseBody();
+        connection.bodyReleased();
+    }
+
+    public Route route() {
+        return route;
+    }
+
+    /** Returns the services of the server. Throws {@link Problem} if the server does not serve documents now. */
+    ServerContext served() {
+        return protocol().served();
+    }
+
+    HttpProtocol protocol() {
+        return connection.protocol;
+    }
+
+    /** Returns the document service. Throws {@link Problem} if the server does not serve documents now. */
+    DocumentService documents() {
+        return served().documents();
+    }
+
+    public Principal principal() {
+        return principal;
+    }
+
+    public DocumentName documentName() {
+        if (documentName == null) {
+            documentName = StreamName.of(route.rest(request.path()));
+        }
+        return documentName;
+    }
+
+    public EventExecutor loop() {
+        return channel.eventLoop();
+    }
+
+    public ConnectionMemory memory() {
+        return connection.memory();
+    }
+
+    public String scheme() {
+        return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
+    }
+
+    /** Throws {@link Problem} if the client lacks this permission on the document. */
+    public void require(Permission permission, DocumentName name) {
+        HttpConnection.check(principal, permission, name);
+    }
+
+    /**
+     * Throws {@link Problem} if the client's token was revoked. The check also applies to responses in progress: a
+     * client with a revoked token does not receive the rest of a response.
+     */
+    public void requireStillKnown() {
+        if (principal.revoked()) {
+            throw Problem.unauthorized("the token was revoked");
+        }
+    }
+
+    /** Sets the operation name for the metrics. Must be called before the response is written. */
+    public void operation(String part) {
+        operation = part;
+    }
+
+    public String operation() {
+        return operation;
+    }
+
+    /** Returns the status code of the response, or 0 if there is no response yet. */
+    public int status() {
+        return status;
+    }
+
+    long startedNanos() {
+        return startedNanos;
+    }
+
+    /** Sends the response. Call this once, on any thread. Does nothing if the client has disconnected. */
+    public void respond(Response response) {
+        respond(response, Unpooled.wrappedBuffer(response.body()));
+    }
+
+    /** Sends the response with this body, as {@link #respond(Response)} does, and releases the body. */
+    public void respond(Response response, ByteBuf body) {
+        onLoop(body, () -> {
+            if (over) {
+                body.release();
+            } else {
+                note(response);
+                writeWhole(response, body);
+                end();
+            }
+        });
+    }
+
+    /** Responds to a request that may not have arrived completely, after which the connection closes. */
+    void reject(Problem problem) {
+        keepAlive = false;
+        Response response = problem.response();
+        writeWhole(response, Unpooled.wrappedBuffer(response.body()));
+    }
+
+    /** Sends {@code 100 Continue}, so that the client sends the body of its request. */
+    void sendContinue() {
+        channel.writeAndFlush(
+                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+    }
+
+    /** Writes a complete response, and releases its body. */
+    private void writeWhole(Response response, ByteBuf body) {
+        int length = body.readableBytes();
+        ByteBuf content = body;
+        if (bodiless()) {
+            body.release();
+            content = Unpooled.EMPTY_BUFFER;
+        }
+        HttpResponseStatus status = HttpResponseStatus.valueOf(response.status());
+        DefaultFullHttpResponse encoded = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1, status, content, response.headers(), EmptyHttpHeaders.INSTANCE);
+        boolean mayHaveBody =
+                !status.equals(HttpResponseStatus.NO_CONTENT) && !status.equals(HttpResponseStatus.NOT_MODIFIED);
+        if (mayHaveBody && !(bodiless() && length == 0)) {
+            encoded.headers().set(HttpHeaderNames.CONTENT_LENGTH, length);
+        }
+        complete(encoded);
+        channel.writeAndFlush(encoded);
+    }
+
+    /**
+     * Writes the head of a streamed response. The body is chunked if {@code response} has no {@code Content-Length}.
+     */
+    private void writeHead(Response response) {
+        HttpResponse encoded = new DefaultHttpResponse(
+                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(response.status()), response.headers());
+        if (oldVersion()) {
+            keepAlive = false;
+            resetWhenClosed(true);
+        } else if (!encoded.headers().contains(HttpHeaderNames.CONTENT_LENGTH)) {
+            encoded.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        }
+        complete(encoded);
+        channel.write(encoded);
+    }
+
+    private void complete(HttpResponse response) {
+        keepAlive &= !connection.protocol.draining();
+        HttpHeaders headers = response.headers();
+        connection.protocol.origins.addTo(headers, request.headers());
+        if (!headers.contains(HttpHeaderNames.DATE)) {
+            headers.set(HttpHeaderNames.DATE, Response.date(System.currentTimeMillis()));
+        }
+        if (headers.contains(HttpHeaderNames.CONTENT_TYPE)
+                && !headers.contains(HttpHeaderNames.CONTENT_SECURITY_POLICY)) {
+            headers.set(HttpHeaderNames.CONTENT_SECURITY_POLICY, POLICY);
+        }
+        if (!keepAlive) {
+            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        } else if (oldVersion()) {
+            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
+        }
+    }
+
+    /**
+     * Sets whether the connection is closed with a reset, which the client treats as an error. In HTTP/1.0, the orderly
+     * end of the connection marks the end of a body of unknown length, so an incomplete body must end with a reset.
+     */
+    private void resetWhenClosed(boolean reset) {
+        if (channel.isOpen()) {
+            channel.config().setOption(ChannelOption.SO_LINGER, reset ? 0 : -1);
+        }
+    }
+
+    /**
+     * Responds with an error, or closes the connection if part of the response has already been sent. Callable on any
+     * thread.
+     */
+    public void fail(Throwable problem) {
+        Problem reported = problem instanceof MovedException moved && route.aboutDocument()
+                ? Problem.redirect(moved, request.target())
+                : Problem.of(problem);
+        onLoop(() -> {
+            if (!over && status == 0) {
+                respond(reported.response());
+            } else if (!over) {
+                LOG.warn("closing {}: its response cannot be completed: {}", channel.remoteAddress(), reported.detail());
+                // The client detects that the response is incomplete.
+                channel.close();
+            }
+        });
+    }
+
+    /**
+     * Runs part of a read on a reading thread, when memory for its response is available. An exception or a revoked
+     * token ends the exchange.
+     */
+    void read(Runnable part) {
+        if (!memory().room()) {
+            memory().whenRoom(untilEnd(() -> read(part)));
+            return;
+        }
+        protocol().readers.execute(untilEnd(() -> run(() -> {
+            if (!memory().room()) {
+                // Other reads have used the memory in the meantime.
+                read(part);
+                return;
+            }
+            requireStillKnown();
+            part.run();
+        })));
+    }
+
+    /** Creates and sends the response to a read, as {@link #read} does. */
+    void respond(Supplier<Response> response) {
+        read(() -> respond(response.get()));
+    }
+
+    /**
+     * Runs a write to a document on the event loop, when the store has space. The client's next request waits until
+     * then. The writes of one turn of the loop share an fsync.
+     */
+    void write(DocumentName name, Consumer<DocumentService> change) {
+        DocumentService documents = documents();
+        Runnable grouped = () -> {
+            documents.willWrite(loop(), List.of(name));
+            change.accept(documents);
+        };
+        apply(documents, grouped, () -> write(name, change));
+    }
+
+    /**
+     * Runs a write that takes a long time or must read values, on a reading thread, when the store has space. The write
+     * must not wait for space on that thread, because it would hold the document's lock and thus delay writes on the
+     * event loop.
+     */
+    void writeApart(Consumer<DocumentService> change) {
+        DocumentService documents = documents();
+        Runnable again = () -> writeApart(change);
+        protocol().readers.execute(untilEnd(() -> run(() -> apply(documents, () -> change.accept(documents), again))));
+    }
+
+    private void apply(DocumentService documents, Runnable change, Runnable again) {
+        boolean tried = false;
+        if (documents.writable()) {
+            // The token may have been revoked since the request began.
+            requireStillKnown();
+            try {
+                change.run();
+                return;
+            } catch (NotWritableException tooLarge) {
+                // The write needs more space than the store has now, or other writes have taken the space.
+                tried = true;
+            }
+        }
+        documents.onWritable(loop(), tried, untilEnd(() -> run(again)));
+    }
+
+    /** Returns an outcome that sends the response to a write when the write is durable. */
+    <T> Outcome<T> outcome(Function<T, Response> response) {
+        return new Outcome<>() {
+            @Override
+            public void success(T result) {
+                // The store's thread must not send the response, because it has other callers to notify.
+                loop().execute(() -> run(() -> respond(response.apply(result))));
+            }
+
+            @Override
+            public void failure(RuntimeException problem) {
+                fail(problem);
+            }
+
+            @Override
+            public Runnable untilAbandoned(Runnable rest) {
+                return untilEnd(rest);
+            }
+        };
+    }
+
+    /**
+     * Runs part of the request's work, on any thread. An exception ends the exchange; an {@link Error} is also
+     * rethrown.
+     */
+    public void run(Runnable part) {
+        try {
+            part.run();
+        } catch (RuntimeException problem) {
+            fail(problem);
+        } catch (Error broken) {
+            fail(broken);
+            throw broken;
+        }
+    }
+
+    /**
+     * Wraps work that waits for a shared resource, such as a reading thread or space in the store. The wrapper runs the
+     * work at most once, and drops the work when the exchange ends. Callable on any thread.
+     */
+    public Runnable untilEnd(Runnable work) {
+        return waiting.add(work);
+    }
+
+    /** Runs the action on the event loop, or immediately if the current thread is the event loop's thread. */
+    public void onLoop(Runnable action) {
+        if (loop().inEventLoop()) {
+            action.run();
+        } else {
+            loop().execute(action);
+        }
+    }
+
+    /**
+     * Runs an action that writes or drops a part of a response, in the same way as {@link #onLoop(Runnable)}. Counts
+     * the memory of the part until the action begins.
+     */
+    public void onLoop(ByteBuf part, Runnable action) {
+        int bytes = part.capacity();
+        memory().holdReply(bytes);
+        onLoop(() -> {
+            memory().holdReply(-bytes);
+            action.run();
+        });
+    }
+
+    /** Starts a streamed response. */
+    public void start(Response head) {
+        if (!over) {
+            note(head);
+            writeHead(head);
+        }
+    }
+
+    private void note(Response response) {
+        status = response.status();
+        assert route.allStatuses().contains(status) : route.operation() + " does not declare status " + status;
+    }
+
+    /** Writes the next chunk of the body, and releases it. */
+    public void write(ByteBuf piece) {
+        if (over) {
+            piece.release();
+        } else {
+            channel.writeAndFlush(new DefaultHttpContent(piece));
+        }
+    }
+
+    public void finish() {
+        if (!over) {
+            if (oldVersion()) {
+                resetWhenClosed(false);
+            }
+            channel.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT);
+            end();
+        }
+    }
+
+    /**
+     * Whether the connection has space for another chunk, because the client has received enough of the earlier chunks.
+     */
+    public boolean writable() {
+        return channel.isWritable();
+    }
+
+    /** Runs the action when the connection is writable, possibly immediately. A later call replaces the action. */
+    public void whenWritable(Runnable action) {
+        onWritable = action;
+        continueIfWritable();
+    }
+
+    /** Runs the action of {@link #whenWritable} if the connection is writable now. */
+    void continueIfWritable() {
+        Runnable action = onWritable;
+        if (action != null && !over && writable()) {
+            onWritable = null;
+            action.run();
+        }
+    }
+
+    /**
+     * Begins a wait for new values. When the server stops or the client signals the end of its data, the action runs
+     * and ends the response early. If this has happened already, the action runs immediately. Called on the event loop.
+     */
+    public void waitForValues(Runnable drain) {
+        memory().waitingFor(() -> System.nanoTime() - startedNanos);
+        atEnd(() -> memory().waitingFor(() -> 0));
+        onDrain = drain;
+        if (draining) {
+            drain();
+        }
+    }
+
+    void drain() {
+        draining = true;
+        if (onDrain != null && !over) {
+            onDrain.run();
+        }
+    }
+
+    /**
+     * Registers an action to run at the end of the exchange, or runs it now if the exchange has ended. Called on the
+     * event loop.
+     */
+    public void atEnd(Runnable action) {
+        if (over) {
+            action.run();
+        } else {
+            endActions.add(action);
+        }
+    }
+
+    /** Whether the response is complete, or the client has disconnected. */
+    public boolean over() {
+        return over;
+    }
+
+    private void end() {
+        finished = true;
+        gone();
+        connection.ended(this);
+    }
+
+    /** Whether the connection stays open after this response. */
+    boolean keepAlive() {
+        return keepAlive;
+    }
+
+    boolean finished() {
+        return finished;
+    }
+
+    /** Ends the exchange, because the connection is closed. */
+    void gone() {
+        if (!over) {
+            over = true;
+            waiting.close();
+            endActions.forEach(Runnable::run);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+package io.caravan.server.protocol.http;
+
+import io.caravan.CaravanException;
+import io.caravan.OutOfSpaceException;
+import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.config.HostPort;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
+import io.caravan.server.net.ClientInfo;
+import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.net.WireProtocol;
+import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.Principal;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseEncoder;
+import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.util.AttributeKey;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Implements HTTP for a listener. Serves health pages from the start, and documents after {@link #serve}. */
+public final class HttpProtocol implements WireProtocol {
+    private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
+            + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
+
+    /**
+     * The default idle timeout. Longer than the minute after which proxies usually close idle connections, so that the
+     * proxy closes a connection first.
+     */
+    private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(2);
+
+    private static final AttributeKey<Long> OPENED_NANOS = AttributeKey.valueOf("caravan.opened");
+
+    private static final String NAME = "http";
+
+    final HttpConfig config;
+    final Authenticator authenticator;
+    final @Nullable Cluster cluster;
+    private volatile @Nullable ServerContext served;
+    private volatile boolean draining;
+    final ServerMetrics metrics;
+    final Origins origins;
+    final List<Route> routes;
+    private final Route preflight = new Route(
+            HttpMethod.OPTIONS, "*", "preflight", null, exchange -> exchange.respond(Origins.preflight()), 204);
+    final Executor readers;
+    final JsonBody json;
+    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+
+    /**
+     * Creates the protocol, which serves no documents until {@link #serve} is called.
+     *
+     * @param cluster null if the server is not part of a cluster
+     * @param readers runs reads, and other tasks that may block
+     * @param routes creates the routes of this protocol
+     */
+    public HttpProtocol(
+            HttpConfig config,
+            Authenticator authenticator,
+            ServerMetrics metrics,
+            @Nullable Cluster cluster,
+            Executor readers,
+            Function<HttpProtocol, List<Route>> routes) {
+        this.config = config;
+        this.authenticator = authenticator;
+        this.cluster = cluster;
+        this.metrics = metrics;
+        this.readers = readers;
+        this.json = new JsonBody(config.maxBatchBytes());
+        // The Host header of a request that another node forwards contains the address of that node.
+        this.origins = new Origins(config, authenticator.required(), name -> cluster != null && cluster.hasHttpName(name));
+        metrics.connections(NAME, connections::size);
+        this.routes = routes.apply(this);
+    }
+
+    @Override
+    public HttpConnection connect(Channel channel, ConnectionMemory memory) {
+        channel.attr(OPENED_NANOS).set(System.nanoTime());
+        connections.add(channel);
+        HttpConnection connection = new HttpConnection(channel, this, memory);
+        channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
+        return connection;
+    }
+
+    @Override
+    public Duration idleTimeout() {
+        return IDLE_TIMEOUT;
+    }
+
+    @Override
+    public ByteBuf tooManyConnections() {
+        byte[] body = Problem.unavailable("too_many_connections", "the server has reached its limit of connections")
+                .response()
+                .body();
+        return Unpooled.wrappedBuffer(
+                (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);
+    }
+
+    /** Starts to serve documents. */
+    public void serve(ServerContext opened) {
+        served = opened;
+    }
+
+    public Stream<ClientInfo> clients() {
+        long now = System.nanoTime();
+        return connections.stream().map(channel -> {
+            long opened = channel.attr(OPENED_NANOS).get();
+            return new ClientInfo(
+                    NAME,
+                    HostPort.format(channel.remoteAddress()),
+                    "",
+                    "",
+                    "",
+                    TimeUnit.NANOSECONDS.toSeconds(now - opened));
+        });
+    }
+
+    /** Starts to reject every request, because the server is stopping. */
+    public void drain() {
+        draining = true;
+    }
+
+    boolean draining() {
+        return draining;
+    }
+
+    /** Whether this server serves requests for documents now. */
+    boolean serves() {
+        return served != null && !draining;
+    }
+
+    /** Returns the status of the archive, or null if the server has no archive. */
+    @Nullable ArchiveStatus archive() {
+        ServerContext opened = served;
+        Archiver archiver = opened == null ? null : opened.archiver();
+        return archiver == null ? null : archiver.status();
+    }
+
+    /**
+     * Returns the services that the endpoints use. Throws {@link Problem} if the store is not open yet, or the server
+     * is stopping.
+     */
+    ServerContext served() {
+        ServerContext opened = served;
+        if (opened == null || draining) {
+            throw notServing();
+        }
+        return opened;
+    }
+
+    private Problem notServing() {
+        return draining
+                ? Problem.unavailable("draining", "the server is stopping")
+                : Problem.unavailable("recovering", "the store is being opened");
+    }
+
+    /**
+     * Returns the reason why the server is not ready, or null if it is ready. With {@code inFull}, the reason includes
+     * the message of the store, which may contain file names.
+     */
+    @Nullable Problem problem(boolean inFull) {
+        ServerContext opened = served;
+        if (opened == null && !draining && cluster != null) {
+            // The leader serves the documents instead of this server.
+            return cluster.leader().isPresent() ? null : Problem.noLeader();
+        }
+        if (opened == null || draining) {
+            return notServing();
+        }
+        CaravanException problem = opened.documents().problem();
+        if (problem == null) {
+            return null;
+        }
+        boolean full = problem instanceof OutOfSpaceException;
+        String brief = full ? "the store has no space" : "the store has failed; see the server's log";
+        return Problem.unavailable(
+                full ? "out_of_space" : "store_failed", inFull ? String.valueOf(problem.getMessage()) : brief);
+    }
+
+    /**
+     * Finds the route of a request and checks that the client may use it. A rejected request without a body gets a
+     * route that responds with the error, so that the connection remains usable. Throws {@link Problem} if the request
+     * is rejected and the connection must end.
+     */
+    HttpExchange admit(HttpRequest head, HttpConnection connection) {
+        Request request = Request.of(head);
+        try {
+            origins.check(head.method(), head.headers());
+            if (head.method().equals(HttpMethod.OPTIONS)) {
+                return exchange(connection, request, preflight, Principal.ANYONE);
+            }
+            Route route = route(head.method(), request.path());
+            Principal principal = connection.authorize(route, request);
+            request.checkContentEncoding();
+            request.checkConditions(route.aboutDocument());
+            return exchange(connection, request, route, principal);
+        } catch (Problem rejected) {
+            if (HttpUtil.isTransferEncodingChunked(head) || HttpUtil.getContentLength(head, 0L) > 0) {
+                throw rejected;
+            }
+            return exchange(connection, request, Route.rejecting(head.method(), rejected), Principal.ANYONE);
+        }
+    }
+
+    private HttpExchange exchange(HttpConnection connection, Request request, Route route, Principal principal) {
+        request.expectBody(route.maxBodyBytes(config.maxBodyBytes()), route.takesBody());
+        return new HttpExchange(connection, request, route, principal);
+    }
+
+    private Route route(HttpMethod method, String path) {
+        Route ofGet = null;
+        for (Route route : routes) {
+            if (route.matches(path)) {
+                if (route.method().equals(method)) {
+                    return route;
+                }
+                ofGet = route.method().equals(HttpMethod.GET) ? route : ofGet;
+            }
+        }
+        if (ofGet != null && method.equals(HttpMethod.HEAD)) {
+            return ofGet;
+        }
+        throw noRoute(method, path);
+    }
+
+    private Problem noRoute(HttpMethod method, String path) {
+        Set<String> allowed = new LinkedHashSet<>();
+        routes.stream()
+                .filter(route -> route.matches(path))
+                .forEach(route -> allowed.add(route.method().name()));
+        if (allowed.isEmpty()) {
+            return new Problem(
+                    404, "unknown_path", "there is no endpoint at this path; /openapi.json lists all endpoints");
+        }
+        allowed.add("OPTIONS");
+        String methods = String.join(", ", allowed);
+        return new Problem(405, "method_not_allowed", "this path supports " + methods + ", not " + method.name())
+                .with("Allow", methods);
+    }
+
+    /** Counts a completed or abandoned exchange. */
+    void ended(HttpExchange exchange) {
+        RequestOutcome outcome = exchange.finished() ? outcome(exchange.status()) : RequestOutcome.ABANDONED;
+        metrics.request(NAME, exchange.operation(), outcome, System.nanoTime() - exchange.startedNanos());
+    }
+
+    /** Counts a request that was rejected before it had arrived completely. */
+    void rejected(int status) {
+        metrics.request(NAME, "unread", outcome(status), 0);
+    }
+
+    private static RequestOutcome outcome(int status) {
+        return switch (HttpStatusClass.valueOf(status)) {
+            case SERVER_ERROR -> RequestOutcome.FAILED;
+            case CLIENT_ERROR -> RequestOutcome.REJECTED;
+            default -> RequestOutcome.OK;
+        };
+    }
+}

@@ -1,0 +1,259 @@
+package io.caravan.server.protocol.http;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.ContentTypes;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
+import io.caravan.server.document.DocumentService;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends the values of several streams as server-sent events in one response, until all streams are closed or a time
+ * limit is reached.
+ *
+ * <p>A check reads some of the changed streams on a reading thread. The next check starts when the client has received
+ * the events of the previous one.
+ */
+final class LiveStreams extends LiveRead {
+    /** The total size of events, in bytes, at which a check ends. */
+    private static final int CHECK_BYTES = 64 * 1024;
+
+    private static final int CHECK_STREAMS = 64;
+
+    private static final byte[] DATA = ascii("event: data\ndata: ");
+    private static final byte[] PROBLEM = ascii("event: problem\ndata: ");
+    private static final byte[] END = ascii("\n\n");
+
+    /** Maximum number of streams per connection; limited because each takes several hundred bytes of memory. */
+    static final int MAX_STREAMS = 1_000;
+
+    private static final String INVALID = "invalid_streams";
+
+    private final DocumentService documents;
+    /** The streams that are still being tailed. */
+    private final Map<DocumentName, Tailed> tailed = new LinkedHashMap<>();
+
+    LiveStreams(HttpExchange exchange, List<Start> starts) {
+        super(exchange, exchange.documents(), CHECK_STREAMS);
+        this.documents = exchange.documents();
+        starts.forEach(start -> tailed.put(start.name(), new Tailed(start)));
+    }
+
+    /** Sends the values of the streams until the time limit is reached or the server stops. */
+    void start() {
+        startEvents(StreamResponses.events(), exchange.protocol().config.heartbeat());
+        start(tailed.keySet(), exchange.protocol().config.eventStream());
+    }
+
+    @Override
+    void check(List<DocumentName> names) {
+        if (names.isEmpty()) {
+            exchange.finish();
+        } else {
+            List<Tailed> some = names.stream().map(tailed::get).toList();
+            exchange.read(() -> readSome(some));
+        }
+    }
+
+    private void readSome(List<Tailed> some) {
+        ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
+        try {
+            int checked = 0;
+            while (checked < some.size() && events.readableBytes() < CHECK_BYTES) {
+                some.get(checked++).putEvents(events);
+            }
+            int done = checked;
+            exchange.onLoop(events, () -> send(events, some.subList(0, done), some.subList(done, some.size())));
+        } catch (Throwable broken) {
+            events.release();
+            throw broken;
+        }
+    }
+
+    private void send(ByteBuf events, List<Tailed> checked, List<Tailed> later) {
+        List<DocumentName> again = new ArrayList<>();
+        later.forEach(stream -> again.add(stream.name));
+        for (Tailed stream : checked) {
+            if (stream.over) {
+                wait.forget(stream.name);
+                tailed.remove(stream.name);
+            } else if (stream.behind) {
+                again.add(stream.name);
+            }
+        }
+        if (events.isReadable()) {
+            exchange.write(events);
+        } else {
+            events.release();
+        }
+        exchange.whenWritable(() -> {
+            if (tailed.isEmpty()) {
+                exchange.finish();
+            } else {
+                wait.checked(again);
+            }
+        });
+    }
+
+    /** A tailed stream. Checks and the event loop take turns using its fields. */
+    private final class Tailed {
+        private final DocumentName name;
+        private final Offset offset;
+        /** The id of the document at the first check; 0 before that check. */
+        private long documentId;
+
+        private long next;
+        private boolean behind;
+        private boolean over;
+
+        Tailed(Start start) {
+            this.name = start.name();
+            this.offset = start.offset();
+        }
+
+        /** Adds an event with the new values, or with the reason why the stream ends. */
+        void putEvents(ByteBuf events) {
+            try {
+                putValues(events);
+            } catch (RuntimeException rejected) {
+                over = true;
+                Map<String, Object> fields = Response.fields("path", StreamName.path(name));
+                fields.putAll(Problem.of(rejected).fields());
+                put(events, PROBLEM, fields);
+            }
+        }
+
+        private void putValues(ByteBuf events) {
+            boolean first = documentId == 0;
+            DocumentInfo info = ReadRequest.find(documents, name);
+            if (first) {
+                documents.use(name, info);
+                next = offset.in(info);
+                documentId = info.id();
+            } else if (info.id() != documentId) {
+                throw ReadRequest.notFound(name);
+            }
+            Values values = read(info);
+            behind = next < info.nextSequence();
+            over = !behind && info.attributes().closed();
+            if (first || over || !values.bytes.isEmpty()) {
+                put(events, DATA, fields(info, values.bytes));
+            }
+        }
+
+        private Values read(DocumentInfo info) {
+            Values values = new Values();
+            if (next < info.nextSequence()) {
+                Offset.checkRetained(next, info);
+                SliceReader.read(documents, name, info, next, values);
+                if (values.bytes.isEmpty()) {
+                    throw SliceReader.changedDuringRead(name);
+                }
+                next += values.bytes.size();
+            }
+            return values;
+        }
+
+        private Map<String, Object> fields(DocumentInfo info, List<byte[]> values) {
+            Map<String, Object> fields = Response.fields("path", StreamName.path(name));
+            List<String> texts = ContentTypes.isText(info.attributes().contentType()) ? texts(values) : null;
+            if (texts == null) {
+                fields.put("base64", true);
+                texts = values.stream().map(Base64.getEncoder()::encodeToString).toList();
+            }
+            fields.put("values", texts);
+            fields.put("nextOffset", Offset.of(next));
+            if (!behind) {
+                fields.put("upToDate", true);
+            }
+            if (over) {
+                fields.put("closed", true);
+            }
+            return fields;
+        }
+    }
+
+    /** Returns the values as text, or null if a value is not UTF-8, for example because it ends within a character. */
+    private static @Nullable List<String> texts(List<byte[]> values) {
+        List<String> texts = new ArrayList<>(values.size());
+        try {
+            for (byte[] value : values) {
+                texts.add(StandardCharsets.UTF_8
+                        .newDecoder()
+                        .decode(ByteBuffer.wrap(value))
+                        .toString());
+            }
+            return texts;
+        } catch (CharacterCodingException notText) {
+            return null;
+        }
+    }
+
+    private static void put(ByteBuf events, byte[] kind, Map<String, Object> fields) {
+        events.writeBytes(kind).writeBytes(Response.jsonBytes(fields)).writeBytes(END);
+    }
+
+    /** Collects values until their total size reaches {@link #CHECK_BYTES}. */
+    private static final class Values implements DocumentReader {
+        private final List<byte[]> bytes = new ArrayList<>();
+        private long length;
+
+        @Override
+        public boolean next(long sequence, ByteBuffer value) {
+            byte[] copy = new byte[value.remaining()];
+            value.get(copy);
+            bytes.add(copy);
+            length += Math.max(1, copy.length);
+            return length < CHECK_BYTES;
+        }
+    }
+
+    /** A body that lists streams to tail: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
+    record Body(@Nullable List<Fields> streams) {}
+
+    /** The JSON fields of a stream. */
+    record Fields(@Nullable String path, @Nullable String offset) {}
+
+    /** A stream to tail, and the offset at which to start. */
+    record Start(DocumentName name, Offset offset) {}
+
+    /**
+     * Returns the streams in a body.
+     *
+     * @throws Problem if the body is malformed, or exceeds a limit
+     */
+    static List<Start> parse(byte[] body, JsonBody json) {
+        List<Fields> given = json.parse(body, Body.class, INVALID).streams();
+        if (given == null || given.isEmpty()) {
+            throw Problem.badRequest(INVALID, "streams must have at least one element");
+        }
+        if (given.size() > MAX_STREAMS) {
+            throw new Problem(
+                    413,
+                    "too_many_streams",
+                    "a connection follows at most " + MAX_STREAMS + " streams; follow more over another");
+        }
+        Map<DocumentName, Start> starts = new LinkedHashMap<>();
+        for (Fields fields : given) {
+            String where = "stream " + (starts.size() + 1);
+            DocumentName name = JsonBody.name(fields.path(), where, INVALID);
+            if (fields.offset() == null) {
+                throw Problem.badRequest(INVALID, where + " must have an offset: one from a response, -1, or now");
+            }
+            if (starts.put(name, new Start(name, Offset.parse(fields.offset(), where + ": offset"))) != null) {
+                throw Problem.badRequest(INVALID, where + " occurs twice");
+            }
+        }
+        return List.copyOf(starts.values());
+    }
+}

@@ -1,0 +1,101 @@
+package io.caravan.server.protocol.http;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The query parameters of a URL. Unknown parameters are ignored, as the protocol requires. */
+public final class Query {
+    static final Query NONE = new Query("");
+
+    private static final String WHAT = "the URL's query";
+    private static final int MAX_PARAMETERS = 64;
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,19}");
+
+    private final String raw;
+    private final Map<String, List<String>> values = new HashMap<>();
+
+    /** Parses the part of a URL after the question mark. Throws {@link Problem} if it is malformed. */
+    public Query(String raw) {
+        this.raw = raw;
+        int count = 0;
+        for (String pair : raw.split("&", -1)) {
+            if (pair.isEmpty()) {
+                continue;
+            }
+            if (++count > MAX_PARAMETERS) {
+                throw Problem.badRequest(
+                        "too_many_parameters", "the URL has more than " + MAX_PARAMETERS + " parameters");
+            }
+            String[] parts = pair.split("=", 2);
+            values.computeIfAbsent(text(parts[0]), unseen -> new ArrayList<>(1))
+                    .add(parts.length == 1 ? "" : text(parts[1]));
+        }
+    }
+
+    private static String text(String part) {
+        byte[] decoded = StreamName.percentDecode(part.replace("+", "%20"), WHAT);
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(decoded))
+                    .toString();
+        } catch (CharacterCodingException notText) {
+            throw Problem.badRequest("malformed_url", WHAT + " is not UTF-8");
+        }
+    }
+
+    /** Returns the value of a parameter, or null if it is absent. Throws {@link Problem} if it is repeated. */
+    public @Nullable String get(String name) {
+        List<String> given = values.getOrDefault(name, List.of());
+        if (given.size() > 1) {
+            throw Problem.badRequest("repeated_parameter", name + " is given more than once");
+        }
+        return given.isEmpty() ? null : given.get(0);
+    }
+
+    /**
+     * Returns the nonnegative number in a parameter, or {@code otherwise} if the parameter is absent. Throws {@link
+     * Problem} if it is not a number.
+     */
+    public long number(String name, long otherwise) {
+        String value = get(name);
+        if (value == null) {
+            return otherwise;
+        }
+        try {
+            if (NUMBER.matcher(value).matches()) {
+                return Long.parseLong(value);
+            }
+        } catch (NumberFormatException tooGreat) {
+            // A number that is too large is rejected below, like text that is not a number.
+        }
+        throw Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
+    }
+
+    /** Returns the maximum number of elements on a page: a parameter from 1, up to {@code most}. */
+    public int limit(int otherwise, int most) {
+        int limit = (int) Math.min(most, number("limit", otherwise));
+        if (limit < 1) {
+            throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
+        }
+        return limit;
+    }
+
+    /** Whether a parameter has the value {@code true}. Any other value counts as false. */
+    public boolean flag(String name) {
+        return "true".equals(get(name));
+    }
+
+    /** Returns the query as sent, without the question mark. */
+    @Override
+    public String toString() {
+        return raw;
+    }
+}

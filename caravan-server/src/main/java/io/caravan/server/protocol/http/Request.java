@@ -1,0 +1,377 @@
+package io.caravan.server.protocol.http;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Producer;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import java.time.DateTimeException;
+import java.time.OffsetDateTime;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An HTTP request whose head has arrived. While its body is arriving, the request takes about as much memory as the
+ * parts that have arrived.
+ */
+public final class Request {
+    private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
+    private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,15}");
+    /** Largest number that a header may contain: the largest safe integer in JavaScript. */
+    private static final long MAX_NUMBER = (1L << 53) - 1;
+
+    private static final Pattern MEDIA_TYPE =
+            Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(;[\\x20-\\x7E\t]*)?");
+    private static final int MAX_CONTENT_TYPE = 256;
+    private static final String ANY_TAG = "*";
+    private static final byte[] NO_BODY = {};
+    /** The last valid content type, because most requests have the same one. */
+    private static volatile String lastMediaType = "";
+
+    private final HttpRequest head;
+    private final String path;
+    private final Query query;
+    private final HttpHeaders headers;
+    /** The body in its first {@link #bodyBytes} bytes, unless it is not used. */
+    private byte[] body = NO_BODY;
+
+    private int bodyBytes;
+    private long headBytes;
+    private int maxBodyBytes;
+    private boolean usesBody;
+
+    /** Creates a request with this head, which is not checked, and no body yet. */
+    Request(HttpRequest head, String path, Query query) {
+        this.head = head;
+        this.path = path;
+        this.query = query;
+        this.headers = head.headers();
+    }
+
+    /**
+     * Creates a request with this head and no body yet. Throws {@link Problem} if the head is not valid HTTP/1.1 or
+     * 1.0.
+     */
+    public static Request of(HttpRequest head) {
+        if (head.decoderResult().isFailure()) {
+            throw malformed(head.decoderResult().cause());
+        }
+        HttpVersion version = head.protocolVersion();
+        if (version.majorVersion() != 1 || version.minorVersion() > 1) {
+            throw new Problem(505, "unsupported_version", "this server supports HTTP/1.1");
+        }
+        int hosts = count(head.headers(), HttpHeaderNames.HOST);
+        if (hosts > 1 || hosts == 0 && version.isKeepAliveDefault()) {
+            throw Problem.badRequest("malformed_request", "a request needs one Host header, this has " + hosts);
+        }
+        if (count(head.headers(), HttpHeaderNames.AUTHORIZATION) > 1) {
+            throw Problem.badRequest("malformed_request", "a request has at most one Authorization header");
+        }
+        checkTransferEncoding(head.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING));
+        String uri = withoutAuthority(head.uri());
+        if (!uri.startsWith("/") && !uri.equals("*")) {
+            throw Problem.badRequest("malformed_url", "a URL's path begins with a slash");
+        }
+        int end = uri.indexOf('?');
+        String path = end < 0 ? uri : uri.substring(0, end);
+        Query query = end < 0 ? Query.NONE : new Query(uri.substring(end + 1));
+        return new Request(head, path, query);
+    }
+
+    HttpRequest head() {
+        return head;
+    }
+
+    public HttpMethod method() {
+        return head.method();
+    }
+
+    /** Returns the path of the URL as sent, including percent codes. */
+    public String path() {
+        return path;
+    }
+
+    public Query query() {
+        return query;
+    }
+
+    public HttpHeaders headers() {
+        return headers;
+    }
+
+    /** Returns the body; empty if there is none, or if it is not used or was released. */
+    public byte[] body() {
+        return body;
+    }
+
+    /**
+     * Prepares for the arrival of the body. Throws {@link Problem} if the announced body is too long, or the {@code
+     * Expect} header is not supported.
+     *
+     * @param used whether the body is kept
+     */
+    void expectBody(int maxBytes, boolean used) {
+        maxBodyBytes = maxBytes;
+        usesBody = used;
+        headBytes = RequestDecoder.headBytes(head);
+        String expected = header(HttpHeaderNames.EXPECT.toString());
+        if (expected != null && !HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(expected)) {
+            throw new Problem(417, "unknown_expectation", "the server supports no expectation but 100-continue");
+        }
+        checkLength(HttpUtil.getContentLength(head, 0L));
+    }
+
+    private void checkLength(long length) {
+        if (length > maxBodyBytes) {
+            throw new Problem(
+                    413, "body_too_large", "a body may have at most " + maxBodyBytes + " bytes, see --max-value");
+        }
+    }
+
+    /** Whether the client waits for a response before it sends the body. HTTP/1.0 has no interim responses. */
+    boolean expectsContinue() {
+        return head.protocolVersion().isKeepAliveDefault() && headers.contains(HttpHeaderNames.EXPECT);
+    }
+
+    /** Returns the memory that the head and body take now. The body counts twice, because its array may grow. */
+    long heldBytes() {
+        return headBytes + bodyBytes + (usesBody ? bodyBytes : 0);
+    }
+
+    /**
+     * Adds the next part of the body. Returns the memory that the part takes in addition to its received bytes. Throws
+     * {@link Problem} if the body becomes too long.
+     */
+    int add(ByteBuf part) {
+        int added = part.readableBytes();
+        checkLength((long) bodyBytes + added);
+        int from = bodyBytes;
+        bodyBytes += added;
+        if (!usesBody) {
+            return 0;
+        }
+        if (bodyBytes > body.length) {
+            // A body that arrives in one part is copied once.
+            body = Arrays.copyOf(body, (int) Math.max(bodyBytes, Math.min(2L * from, maxBodyBytes)));
+        }
+        part.getBytes(part.readerIndex(), body, from, added);
+        return added;
+    }
+
+    /** Records that the body has arrived completely. */
+    void complete() {
+        if (usesBody && body.length != bodyBytes) {
+            body = Arrays.copyOf(body, bodyBytes);
+        }
+    }
+
+    void releaseBody() {
+        body = NO_BODY;
+    }
+
+    private static int count(HttpHeaders headers, CharSequence name) {
+        int count = 0;
+        Iterator<?> values = headers.valueCharSequenceIterator(name);
+        for (; values.hasNext(); values.next()) {
+            count++;
+        }
+        return count;
+    }
+
+    /** Returns the problem for bytes that are not a valid request. */
+    public static Problem malformed(Throwable cause) {
+        if (cause instanceof TooLongHttpLineException) {
+            return new Problem(414, "url_too_long", "the request's first line is too long");
+        }
+        if (cause instanceof TooLongHttpHeaderException) {
+            return new Problem(431, "headers_too_large", "the request's headers are too large or too many");
+        }
+        return Problem.badRequest("malformed_request", "this is not an HTTP request: " + cause.getMessage());
+    }
+
+    /**
+     * Throws {@link Problem} if a body has a transfer encoding other than chunked. Without this check, a compressed
+     * body would be stored without a record of its encoding.
+     */
+    private static void checkTransferEncoding(List<String> encodings) {
+        if (encodings.size() > 1
+                || encodings.size() == 1
+                        && !HttpHeaderValues.CHUNKED.contentEqualsIgnoreCase(
+                                encodings.get(0).strip())) {
+            throw new Problem(
+                    501,
+                    "unsupported_transfer_encoding",
+                    "the only Transfer-Encoding of a body is chunked; this has " + String.join(", ", encodings));
+        }
+    }
+
+    /**
+     * Throws {@link Problem} if the body is compressed. Without this check, the body would be stored without a record
+     * of its encoding.
+     */
+    public void checkContentEncoding() {
+        for (String encoding : headers.getAllAsString(HttpHeaderNames.CONTENT_ENCODING)) {
+            for (String coding : encoding.split(",", -1)) {
+                if (!coding.isBlank() && !HttpHeaderValues.IDENTITY.contentEqualsIgnoreCase(coding.strip())) {
+                    throw new Problem(
+                                    415,
+                                    "unsupported_content_encoding",
+                                    "a body must be sent as it is, without a Content-Encoding; this has "
+                                            + DocumentName.printable(encoding))
+                            .with("Accept-Encoding", "identity");
+                }
+            }
+        }
+    }
+
+    /** Removes the scheme and the server's address, which clients include in requests to proxies. */
+    private static String withoutAuthority(String uri) {
+        if (uri.startsWith("/")) {
+            return uri;
+        }
+        Matcher authority = AUTHORITY.matcher(uri);
+        if (!authority.lookingAt()) {
+            return uri;
+        }
+        String rest = uri.substring(authority.end());
+        return rest.startsWith("/") ? rest : "/" + rest;
+    }
+
+    public String target() {
+        return query.toString().isEmpty() ? path : path + "?" + query;
+    }
+
+    /** Returns the value of a header, or null if it is absent. Throws {@link Problem} if it is repeated. */
+    public @Nullable String header(String name) {
+        Iterator<String> values = headers.valueStringIterator(name);
+        if (!values.hasNext()) {
+            return null;
+        }
+        String value = values.next();
+        if (values.hasNext()) {
+            throw invalid(name + " is given more than once");
+        }
+        return value;
+    }
+
+    /** Whether the client already has the content that this tag identifies, according to {@code If-None-Match}. */
+    public boolean hasTag(String etag) {
+        return headers.getAll(HttpHeaderNames.IF_NONE_MATCH).stream()
+                .flatMap(tags -> Arrays.stream(tags.split(",", -1)))
+                .map(String::strip)
+                .anyMatch(tag -> tag.equals(etag) || tag.equals("W/" + etag) || tag.equals(ANY_TAG));
+    }
+
+    /** Whether the request may only create a stream, and must not change an existing one. */
+    public boolean mustBeNew() {
+        return method().equals(HttpMethod.PUT) && headers.contains(HttpHeaderNames.IF_NONE_MATCH, ANY_TAG, false);
+    }
+
+    /**
+     * Throws {@link Problem} if a write has a condition that the server does not evaluate. Without this check, the
+     * write would happen even if the condition were false.
+     *
+     * @param mayBeNew whether {@link #mustBeNew} is evaluated
+     */
+    public void checkConditions(boolean mayBeNew) {
+        boolean reads = method().equals(HttpMethod.GET) || method().equals(HttpMethod.HEAD);
+        boolean evaluated = mayBeNew
+                        && mustBeNew()
+                        && headers.getAll(HttpHeaderNames.IF_NONE_MATCH).size() == 1
+                || !headers.contains(HttpHeaderNames.IF_NONE_MATCH);
+        if (!reads
+                && (!evaluated
+                        || headers.contains(HttpHeaderNames.IF_MATCH)
+                        || headers.contains(HttpHeaderNames.IF_UNMODIFIED_SINCE))) {
+            throw new Problem(
+                    412,
+                    "condition_unsupported",
+                    "nothing was changed: of the conditions of HTTP only If-None-Match: * is evaluated for a change, when a"
+                            + " stream is created; Stream-If-Offset is a condition for appends");
+        }
+    }
+
+    /** Whether a header has the value {@code true}. Any other value counts as false. */
+    public boolean flag(String name) {
+        return "true".equalsIgnoreCase(header(name));
+    }
+
+    /** Returns the number in a header, from 0 to 2^53-1, if present. Throws {@link Problem} if it is malformed. */
+    public OptionalLong number(String header) {
+        String value = header(header);
+        if (value == null) {
+            return OptionalLong.empty();
+        }
+        if (!NUMBER.matcher(value).matches() || Long.parseLong(value) > MAX_NUMBER) {
+            throw invalid(header + " must be a number from 0 to 2^53-1, in digits, without leading zeros");
+        }
+        return OptionalLong.of(Long.parseLong(value));
+    }
+
+    /** Returns the time in a header, in milliseconds since 1970, if present. Throws {@link Problem} if malformed. */
+    public OptionalLong time(String header) {
+        String value = header(header);
+        if (value == null) {
+            return OptionalLong.empty();
+        }
+        try {
+            return OptionalLong.of(OffsetDateTime.parse(value).toInstant().toEpochMilli());
+        } catch (DateTimeException | ArithmeticException malformed) {
+            throw invalid(header + " must be a time such as 2026-11-21T15:00:00Z (RFC 3339)");
+        }
+    }
+
+    /** Returns the content type, or null if absent. Throws {@link Problem} if it is repeated or malformed. */
+    public @Nullable String contentType() {
+        List<String> values = headers.getAll(HttpHeaderNames.CONTENT_TYPE);
+        if (values.isEmpty()) {
+            return null;
+        }
+        String value = values.get(0);
+        boolean known = value.equals(lastMediaType);
+        if (values.size() > 1
+                || !known
+                        && (value.length() > MAX_CONTENT_TYPE
+                                || !MEDIA_TYPE.matcher(value).matches())) {
+            throw invalid("Content-Type must be one media type such as text/plain, of at most " + MAX_CONTENT_TYPE
+                    + " characters");
+        }
+        if (!known) {
+            lastMediaType = value;
+        }
+        return value;
+    }
+
+    /**
+     * Returns the producer and its sequence number for this request, or null if the request has none. Throws
+     * {@link Problem} if only some of the three headers are present, or one of them is malformed.
+     */
+    public @Nullable Producer producer() {
+        String id = header(StreamHeaders.PRODUCER_ID);
+        OptionalLong epoch = number(StreamHeaders.PRODUCER_EPOCH);
+        OptionalLong sequence = number(StreamHeaders.PRODUCER_SEQ);
+        if (id == null && epoch.isEmpty() && sequence.isEmpty()) {
+            return null;
+        }
+        if (id == null || epoch.isEmpty() || sequence.isEmpty()) {
+            throw invalid("Producer-Id, Producer-Epoch and Producer-Seq must be sent together, or not at all");
+        }
+        return new Producer(id, epoch.getAsLong(), sequence.getAsLong());
+    }
+
+    private static Problem invalid(String detail) {
+        return Problem.badRequest("invalid_header", detail);
+    }
+}

@@ -1,0 +1,120 @@
+package io.caravan.server.protocol.http;
+
+import io.caravan.server.security.Permission;
+import io.netty.handler.codec.http.HttpMethod;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A method and path that the server handles. {@code Routes} and the document at {@code /openapi.json} list all routes.
+ *
+ * @param method the method; a {@code GET} route also handles {@code HEAD}, unless a separate route exists for it
+ * @param path the path of the URL; {@link #REST} at its end matches the name of a document, and {@link #NAME} any other
+ *     name
+ * @param operation the name in metrics and in {@code /openapi.json}
+ * @param permission the required permission, which applies to the document if the path names one; null if none is
+ *     required
+ * @param statuses the status codes of responses, in addition to {@link #COMMON_STATUSES}
+ * @param takesValues whether the body may contain several values in Base64, and may thus be longer than a value
+ */
+public record Route(
+        HttpMethod method,
+        String path,
+        String operation,
+        @Nullable Permission permission,
+        Set<Integer> statuses,
+        boolean takesValues,
+        Endpoint endpoint) {
+    public static final String REST = "{path}";
+    public static final String NAME = "{name}";
+
+    /** Status codes that a response of any route may have. */
+    static final Set<Integer> COMMON_STATUSES =
+            Set.of(400, 401, 403, 408, 412, 413, 414, 415, 417, 431, 500, 501, 503, 505);
+
+    /** Status codes of responses about a document that was moved to another server. */
+    private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);
+
+    /**
+     * The total size of values, before Base64 encoding, that a body with several values may always have, even if the
+     * maximum length of a value is lower.
+     */
+    private static final int VALUES_BYTES = 1024 * 1024;
+
+    private static final int VALUES_ROOM_BYTES = 64 * 1024;
+
+    /** Creates a route whose request body is at most as long as one value. */
+    public Route(
+            HttpMethod method,
+            String path,
+            String operation,
+            @Nullable Permission permission,
+            Endpoint endpoint,
+            Integer... statuses) {
+        this(method, path, operation, permission, Set.of(statuses), false, endpoint);
+    }
+
+    public Route takingValues() {
+        return new Route(method, path, operation, permission, statuses, true, endpoint);
+    }
+
+    /** Returns the maximum length of a request body, given the maximum length of a value. */
+    int maxBodyBytes(int maxValueBytes) {
+        return takesValues
+                ? (int) Math.min(Integer.MAX_VALUE, Math.max(maxValueBytes, VALUES_BYTES) * 4L / 3 + VALUES_ROOM_BYTES)
+                : maxValueBytes;
+    }
+
+    /** The code that handles the requests of a route. */
+    public interface Endpoint {
+        /**
+         * Handles a request that has arrived completely. Called on the event loop of the connection, which must not be
+         * blocked. The response may follow later, from any thread.
+         *
+         * @throws Problem if the request fails; other exceptions are translated by {@link Problem#of}
+         */
+        void handle(HttpExchange exchange);
+    }
+
+    /** Returns a route that responds to every request with this problem. */
+    static Route rejecting(HttpMethod method, Problem rejected) {
+        Endpoint rejecting = exchange -> {
+            throw rejected;
+        };
+        return new Route(method, "*", "refused", null, rejecting, rejected.status());
+    }
+
+    public Route with(Endpoint other) {
+        return new Route(method, path, operation, permission, statuses, takesValues, other);
+    }
+
+    public boolean aboutDocument() {
+        return path.endsWith(REST);
+    }
+
+    /** Whether the route uses the body of a request. */
+    boolean takesBody() {
+        return method.equals(HttpMethod.PUT) || method.equals(HttpMethod.POST);
+    }
+
+    boolean matches(String requested) {
+        return aboutDocument() || path.endsWith(NAME)
+                ? requested.regionMatches(0, path, 0, path.indexOf('{'))
+                : requested.equals(path);
+    }
+
+    /** Returns the part of a requested path that matches {@link #REST} or {@link #NAME}. */
+    public String rest(String requested) {
+        return requested.substring(path.indexOf('{'));
+    }
+
+    public Set<Integer> allStatuses() {
+        Set<Integer> all = new TreeSet<>(statuses);
+        all.addAll(COMMON_STATUSES);
+        if (aboutDocument() && permission != null) {
+            all.addAll(MOVED_STATUSES);
+        }
+        return all;
+    }
+}

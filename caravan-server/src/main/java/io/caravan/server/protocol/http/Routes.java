@@ -1,0 +1,102 @@
+package io.caravan.server.protocol.http;
+
+import static io.caravan.server.security.Permission.ADMIN;
+import static io.caravan.server.security.Permission.READ;
+import static io.caravan.server.security.Permission.WRITE;
+import static io.netty.handler.codec.http.HttpMethod.DELETE;
+import static io.netty.handler.codec.http.HttpMethod.GET;
+import static io.netty.handler.codec.http.HttpMethod.HEAD;
+import static io.netty.handler.codec.http.HttpMethod.POST;
+import static io.netty.handler.codec.http.HttpMethod.PUT;
+
+import io.caravan.server.net.Transport;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/** The table of all HTTP routes. New endpoints must be added here and in {@code openapi.json}. */
+public final class Routes {
+    private static final String STREAM = StreamName.PREFIX + Route.REST;
+    private static final String VALUES = "/v1/values/" + Route.REST;
+    private static final String EXPORT = "/v1/export/" + Route.REST;
+    private static final String IMPORT = "/v1/import/" + Route.REST;
+    private static final String MOVE = "/v1/move/" + Route.REST;
+    private static final String BACKUP = ServerEndpoints.BACKUPS + Route.NAME;
+    private static final String SPACE = ServerEndpoints.SPACES + Route.NAME;
+    private static final String ARCHIVED = "/v1/archive/stream/" + Route.REST;
+
+    private Routes() {}
+
+    /** Returns a function that creates the routes of a protocol; {@code transport} creates connections to the leader. */
+    public static Function<HttpProtocol, List<Route>> all(Transport transport) {
+        return http -> all(http, new LeaderProxy(transport));
+    }
+
+    /** Wraps a read endpoint: each request must first pass the read barrier, and fails if the barrier rejects it. */
+    private static Route.Endpoint current(Route.Endpoint read) {
+        return exchange -> exchange.documents()
+                .readBarrier()
+                .pass(
+                        () -> exchange.onLoop(() -> {
+                            if (!exchange.over()) {
+                                exchange.run(() -> read.handle(exchange));
+                            }
+                        }),
+                        exchange::fail);
+    }
+
+    private static List<Route> all(HttpProtocol http, LeaderProxy relay) {
+        ServerEndpoints server = new ServerEndpoints();
+        Route.Endpoint read = current(StreamReads::read);
+        Route.Endpoint describe = current(StreamReads::describe);
+        Route.Endpoint follow = current(StreamReads::follow);
+        Route.Endpoint list = current(DocumentList::list);
+        Route.Endpoint values = current(ValueEndpoints::values);
+        Route.Endpoint export = current(MigrationEndpoints::export);
+        Route.Endpoint batch = StreamBatches::change;
+        Route.Endpoint load = MigrationEndpoints::importDocument;
+        List<Route> ofDocuments = List.of(
+                new Route(PUT, STREAM, "createStream", WRITE, StreamWrites::create, 200, 201, 404, 409, 429, 507),
+                new Route(POST, STREAM, "appendToStream", WRITE, StreamWrites::append, 200, 204, 404, 409, 410, 429, 507),
+                new Route(GET, STREAM, StreamReads.READ, READ, read, 200, 204, 304, 404, 409, 410),
+                new Route(HEAD, STREAM, "describeStream", READ, describe, 200, 404, 410),
+                new Route(DELETE, STREAM, "deleteStream", WRITE, StreamWrites::delete, 204, 404, 409, 410, 507),
+                new Route(POST, "/v1/batch", StreamBatches.OPERATION, WRITE, batch, 200, 404, 409, 410, 421, 429, 507),
+                new Route(POST, "/v1/live", StreamReads.FOLLOW, READ, follow, 200, 409),
+                new Route(GET, "/v1/documents", DocumentList.OPERATION, READ, list, 200),
+                new Route(GET, VALUES, "readValues", READ, values, 200, 404, 409, 410),
+                new Route(GET, EXPORT, "exportDocument", READ, export, 200, 404, 410),
+                new Route(POST, IMPORT, "importDocument", WRITE, load, 200, 404, 409, 410, 429, 507).takingValues(),
+                new Route(POST, MOVE, "moveDocument", WRITE, MigrationEndpoints::move, 200, 404, 409, 410, 507),
+                new Route(GET, "/v1/store", "store", ADMIN, server::store, 200),
+                new Route(POST, "/v1/checkpoint", "makeCheckpoint", ADMIN, server::checkpoint, 204, 507),
+                new Route(GET, "/v1/clients", "clients", ADMIN, server::clients, 200),
+                new Route(GET, "/v1/settings", "settings", ADMIN, server::settings, 200),
+                new Route(GET, "/v1/archive", "archive", ADMIN, ArchiveEndpoints::status, 200),
+                new Route(GET, ARCHIVED, "generations", READ, ArchiveEndpoints::generations, 200, 404),
+                new Route(POST, ARCHIVED, "restoreStream", WRITE, ArchiveEndpoints::restore, 200, 404, 409, 410, 507),
+                new Route(GET, "/v1/backups", "backups", ADMIN, server::backups, 200, 404),
+                new Route(GET, BACKUP, "backup", ADMIN, server::backup, 200, 404),
+                new Route(POST, BACKUP, "makeBackup", ADMIN, server::startBackup, 202, 404, 409),
+                new Route(GET, "/v1/spaces", "spaces", ADMIN, server::spaces, 200),
+                new Route(GET, SPACE, "space", ADMIN, server::space, 200, 404),
+                new Route(PUT, SPACE, "setSpace", ADMIN, server::setSpace, 200, 507),
+                new Route(DELETE, SPACE, "removeSpace", ADMIN, server::removeSpace, 204, 404, 507),
+                new Route(GET, "/v1/stats", "stats", ADMIN, server::stats, 200));
+        Route.Endpoint file = new ConsoleFiles()::file;
+        List<Route> ofNode = List.of(
+                new Route(GET, "/v1/cluster", "cluster", ADMIN, server::cluster, 200, 404),
+                new Route(GET, "/", "root", null, ConsoleFiles::redirect, 302),
+                new Route(GET, "/console", "console", null, ConsoleFiles::redirect, 302),
+                new Route(GET, ConsoleFiles.PREFIX + Route.REST, "consoleFile", null, file, 200, 304, 404),
+                new Route(GET, "/metrics", "metrics", ADMIN, server::metrics, 200),
+                new Route(GET, "/healthz", "alive", null, ServerEndpoints::alive, 200),
+                new Route(GET, "/readyz", "ready", null, server::ready, 200),
+                new Route(GET, "/openapi.json", "openApi", null, server::openApi, 200));
+        List<Route> all = Stream.concat(
+                        ofDocuments.stream().map(route -> relay.around(route, http)), ofNode.stream())
+                .toList();
+        server.describe(all);
+        return all;
+    }
+}

@@ -1,0 +1,349 @@
+package io.caravan.server.protocol.http;
+
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.caravan.BackupReport;
+import io.caravan.StoreLayout;
+import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.ArchiveStatus.LastError;
+import io.caravan.server.backup.BackupInfo;
+import io.caravan.server.backup.Backups;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterStatus;
+import io.caravan.server.config.Version;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.SpaceSettings;
+import io.caravan.server.document.space.Spaces;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.net.ClientInfo;
+import io.caravan.server.security.Permission;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * Endpoints about the server: whether it is alive and ready, its statistics, metrics, and OpenAPI description; and for
+ * operators, the layout of the store on disk, checkpoints, clients, the cluster, the settings, spaces, and backups.
+ */
+final class ServerEndpoints {
+    static final String BACKUPS = "/v1/backups/";
+    static final String SPACES = "/v1/spaces/";
+    private static final String OPEN_API = "openapi.json";
+    private static final String INVALID_SPACE = "invalid_space";
+    /** The maximum number of listed connections, separately for HTTP and for the other protocols. */
+    private static final int MAX_CLIENTS = 1_000;
+
+    private static final Duration LAYOUT_AGE = Duration.ofSeconds(2);
+
+    private final Map<Integer, CachedResult<StoreLayout>> layouts = new ConcurrentHashMap<>();
+    private final long startedNanos = System.nanoTime();
+    private volatile byte[] openApi = {};
+
+    /** Reads the OpenAPI description, and adds the error responses of each route, which the file omits. */
+    public void describe(List<Route> routes) {
+        ObjectMapper json = new ObjectMapper();
+        try (InputStream in = ServerEndpoints.class.getResourceAsStream(OPEN_API)) {
+            JsonNode description = json.readTree(Objects.requireNonNull(in));
+            for (Route route : routes) {
+                String method = route.method().name().toLowerCase(Locale.ROOT);
+                ObjectNode responses = (ObjectNode)
+                        description.at("/paths/" + route.path().replace("/", "~1") + "/" + method + "/responses");
+                for (int status : route.allStatuses()) {
+                    if (!responses.has(Integer.toString(status))) {
+                        responses.putObject(Integer.toString(status)).put("$ref", errorResponse(status));
+                    }
+                }
+            }
+            openApi = json.writeValueAsBytes(description);
+        } catch (IOException problem) {
+            throw new UncheckedIOException("cannot read " + OPEN_API, problem);
+        }
+    }
+
+    /** Returns the OpenAPI reference to the component that describes an error response. */
+    private static String errorResponse(int status) {
+        String reason = HttpResponseStatus.valueOf(status).reasonPhrase();
+        return "#/components/responses/" + reason.replaceAll("[^A-Za-z]", "");
+    }
+
+    public static void alive(HttpExchange exchange) {
+        exchange.respond(Response.json(200, Map.of("status", "alive")));
+    }
+
+    /** Reports whether the server is ready. If not, clients with permission {@code ADMIN} get the detailed reason. */
+    public void ready(HttpExchange exchange) {
+        HttpProtocol http = exchange.protocol();
+        Problem problem = http.problem(exchange.principal().may(Permission.ADMIN));
+        if (problem != null) {
+            exchange.respond(problem.response());
+            return;
+        }
+        Map<String, Object> fields = Response.fields("status", "ready");
+        Cluster cluster = http.cluster;
+        if (cluster != null) {
+            fields.put("cluster", ClusterStatus.Summary.of(cluster));
+        }
+        ArchiveStatus archive = http.archive();
+        if (archive != null) {
+            fields.put("archive", brief(archive));
+        }
+        exchange.respond(Response.json(200, fields));
+    }
+
+    /**
+     * Returns a summary of the archive's status without names and addresses, because clients without a token can read
+     * it.
+     */
+    private static Map<String, Object> brief(ArchiveStatus archive) {
+        long success = archive.lastSuccessMillis();
+        LastError last = archive.lastError();
+        return Response.fields(
+                "state", archive.state().label(),
+                "lagSeconds", archive.lagSeconds(),
+                "overdueSeconds", archive.overdueSeconds(),
+                "backlog", archive.backlog(),
+                "lastSuccess", success == 0 ? null : Response.moment(success),
+                "lastError",
+                        last == null ? null : Map.of("kind", last.kind(), "at", Response.moment(last.atMillis())));
+    }
+
+    public void stats(HttpExchange exchange) {
+        DocumentService documents = exchange.documents();
+        exchange.respond(() -> Response.json(200, stats(exchange.protocol(), documents)));
+    }
+
+    private Map<String, Object> stats(HttpProtocol http, DocumentService documents) {
+        return Response.fields(
+                "documents", documents.documents(),
+                "tailedDocuments", documents.tailedDocuments(),
+                "httpConnections", http.clients().count(),
+                "respConnections", http.served().otherClients().get().count(),
+                "version", Version.current(),
+                "uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
+                "requests", http.metrics.requests(),
+                "store", documents.store().stats(),
+                "archive", http.archive());
+    }
+
+    public void metrics(HttpExchange exchange) {
+        exchange.respond(() -> new Response(200)
+                        .uncached()
+                        .body(ServerMetrics.CONTENT_TYPE, exchange.protocol().metrics.scrape().getBytes(StandardCharsets.UTF_8)));
+    }
+
+    public void openApi(HttpExchange exchange) {
+        exchange.respond(new Response(200).header("Cache-Control", "no-cache").body(Response.JSON, openApi));
+    }
+
+    /**
+     * Returns the layout of one of the store's shards: the log, the part of the log that is not yet in the heap, and
+     * the segments of the heap.
+     */
+    public void store(HttpExchange exchange) {
+        DocumentService documents = exchange.documents();
+        int group =
+                (int) Math.min(documents.shards(), exchange.request().query().number("shard", 0));
+        if (group == documents.shards()) {
+            throw Problem.badRequest(
+                    "invalid_parameter", "shard must be below the number of the store's shards, " + documents.shards());
+        }
+        CachedResult<StoreLayout> shared =
+                layouts.computeIfAbsent(group, any -> new CachedResult<>(LAYOUT_AGE, System::nanoTime));
+        exchange.respond(() -> {
+            StoreLayout layout =
+                    shared.get(() -> documents.store().shards().get(group).layout());
+            return Response.json(
+                    200,
+                    Response.fields(
+                            "shard", group,
+                            "shards", documents.shards(),
+                            "log", layout.log(),
+                            "heap", layout.heap(),
+                            "pinsComplete", layout.pinsComplete()));
+        });
+    }
+
+    public void clients(HttpExchange exchange) {
+        Supplier<Stream<ClientInfo>> others = exchange.served().otherClients();
+        exchange.respond(() -> {
+            Stream<ClientInfo> listed = Stream.concat(
+                    others.get().limit(MAX_CLIENTS), exchange.protocol().clients().limit(MAX_CLIENTS));
+            return Response.json(200, Map.of("clients", listed.toList()));
+        });
+    }
+
+    /** Publishes a checkpoint, and then responds. The durability of writes does not depend on checkpoints. */
+    public void checkpoint(HttpExchange exchange) {
+        DocumentService documents = exchange.documents();
+        exchange.respond(() -> {
+            documents.store().checkpoint();
+            return new Response(204).uncached();
+        });
+    }
+
+    public void cluster(HttpExchange exchange) {
+        Cluster cluster = exchange.protocol().cluster;
+        if (cluster == null) {
+            throw new Problem(
+                    404, "no_cluster", "this server is not part of a cluster: it was started without --cluster-file");
+        }
+        exchange.respond(Response.json(200, ClusterStatus.of(cluster)));
+    }
+
+    public void settings(HttpExchange exchange) {
+        exchange.respond(Response.json(
+                200, Map.of("settings", exchange.served().settings())));
+    }
+
+    public void backups(HttpExchange exchange) {
+        Backups backups = exchange.served().backups();
+        exchange.respond(() -> {
+            List<?> listed =
+                    backups.list().stream().map(ServerEndpoints::described).toList();
+            return Response.json(200, Map.of("backups", listed));
+        });
+    }
+
+    public void backup(HttpExchange exchange) {
+        Backups backups = exchange.served().backups();
+        exchange.respond(() -> Response.json(200, described(backups.find(name(exchange)))));
+    }
+
+    /**
+     * Starts a backup, whose state later requests return. A backup may take longer than the minute for which proxies
+     * wait for a response.
+     */
+    public void startBackup(HttpExchange exchange) {
+        Backups backups = exchange.served().backups();
+        exchange.respond(() -> {
+            String name = name(exchange);
+            // The outcome is logged, and clients can query it.
+            backups.start(name, Outcome.of(made -> {}, problem -> {}));
+            return Response.json(202, described(backups.find(name))).header("Location", "./" + name);
+        });
+    }
+
+    private static String name(HttpExchange exchange) {
+        return exchange.route().rest(exchange.request().path());
+    }
+
+    private static Map<String, Object> described(BackupInfo backup) {
+        Map<String, Object> fields = Response.fields(
+                "name", backup.name(),
+                "state", backup.state().label(),
+                "path", backup.path().toString(),
+                "at", Response.moment(backup.atMillis()),
+                "bytes", backup.bytes());
+        BackupReport report = backup.report();
+        switch (backup.state()) {
+            case RUNNING -> fields.put("totalBytes", backup.totalBytes());
+            case FAILED -> fields.put("problem", backup.problem());
+            case COMPLETE, ABANDONED -> {
+                if (report != null) {
+                    fields.put("files", report.files());
+                    fields.put("lsn", report.lsn());
+                }
+            }
+        }
+        return fields;
+    }
+
+    public void spaces(HttpExchange exchange) {
+        Spaces spaces = exchange.documents().spaces();
+        exchange.respond(() -> {
+            List<?> listed = spaces.all().stream().map(Described::of).toList();
+            return Response.json(200, Map.of("spaces", listed));
+        });
+    }
+
+    public void space(HttpExchange exchange) {
+        Prefix prefix = prefix(exchange);
+        Spaces spaces = exchange.documents().spaces();
+        exchange.respond(() -> {
+            Space space = spaces.get(prefix);
+            if (space == null) {
+                throw noSpace(prefix);
+            }
+            return Response.json(200, Described.of(space));
+        });
+    }
+
+    /** Creates a space, or replaces all settings of an existing space. */
+    public void setSpace(HttpExchange exchange) {
+        Prefix prefix = prefix(exchange);
+        SpaceSettings settings = spaceSettings(exchange);
+        Spaces spaces = exchange.documents().spaces();
+        exchange.respond(() -> Response.json(200, Described.of(spaces.set(prefix, before -> settings))));
+    }
+
+    public void removeSpace(HttpExchange exchange) {
+        Prefix prefix = prefix(exchange);
+        Spaces spaces = exchange.documents().spaces();
+        exchange.respond(() -> {
+            if (!spaces.remove(prefix)) {
+                throw noSpace(prefix);
+            }
+            return new Response(204).uncached();
+        });
+    }
+
+    private static Problem noSpace(Prefix prefix) {
+        return new Problem(404, "no_space", "there is no space '" + prefix + "'");
+    }
+
+    private static Prefix prefix(HttpExchange exchange) {
+        return Prefix.of(StreamName.bytes(name(exchange)));
+    }
+
+    /** Parses an object with a number or a word for each setting. */
+    private static SpaceSettings spaceSettings(HttpExchange exchange) {
+        SpaceSettings settings = SpaceSettings.NONE;
+        Map<?, ?> fields = exchange.protocol().json.parse(exchange.request().body(), Map.class, INVALID_SPACE);
+        for (Map.Entry<?, ?> field : fields.entrySet()) {
+            SpaceSetting setting = SpaceSetting.of((String) field.getKey());
+            boolean word = setting.unit() == SpaceSetting.Unit.WORD;
+            if (word && field.getValue() instanceof String text) {
+                settings = settings.with(setting, setting.number(text));
+            } else if (!word && (field.getValue() instanceof Integer || field.getValue() instanceof Long)) {
+                settings = settings.with(setting, ((Number) field.getValue()).longValue());
+            } else {
+                throw Problem.badRequest(
+                        INVALID_SPACE, setting.key() + " must be " + (word ? "a word" : "a whole number"));
+            }
+        }
+        return settings;
+    }
+
+    /** The description of a space in a response. */
+    private record Described(
+            String prefix,
+            String path,
+            Map<String, Object> settings,
+            @JsonUnwrapped Space.Status status) {
+        static Described of(Space space) {
+            byte[] prefix = space.prefix().toBytes();
+            return new Described(
+                    new String(prefix, StandardCharsets.UTF_8),
+                    SPACES + StreamName.encode(prefix),
+                    space.settings().shown(),
+                    space.status());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package io.caravan.server.protocol.http;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.SequenceRange;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Collects values of a document in the form of a response body: concatenated, or, for a JSON document, as elements of
+ * an array. Stops after the first value that makes the slice large enough. Used on a reading thread.
+ */
+final class SliceReader implements DocumentReader {
+    /** The maximum size of a slice of text in which no value ends with a complete character. */
+    private static final int MOST_BYTES = 4 * 1024 * 1024;
+
+    /** The length of the longest incomplete UTF-8 character. */
+    private static final int MAX_INCOMPLETE_BYTES = 3;
+
+    private final DocumentInfo info;
+    private final int enoughBytes;
+    private final boolean json;
+    private final long from;
+    private final ByteBuf bytes = ByteBufAllocator.DEFAULT.ioBuffer();
+    private boolean first;
+    private boolean text;
+    private long next;
+    private int wholeBytes;
+    private long wholeNext;
+
+    /**
+     * Creates a slice for values from {@code from} up to, but not including, {@code info.nextSequence()}. {@code first}
+     * means that this is the first slice of a body.
+     */
+    SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first) {
+        this.info = info;
+        this.enoughBytes = enoughBytes;
+        this.json = info.attributes().isJson();
+        this.next = from;
+        this.from = from;
+        this.wholeNext = from;
+        this.first = first;
+        if (json && first) {
+            bytes.writeByte('[');
+        }
+    }
+
+    /** Continues reading, within a limit, until a value ends with a complete UTF-8 character. */
+    void readWholeCharacters() {
+        text = true;
+    }
+
+    /** Reads the values of the slice. Returns false if they were trimmed or the document was deleted. */
+    boolean read(ReadRequest request) {
+        long before = next;
+        read(request.documents, request.name, info, next, this);
+        return next > before;
+    }
+
+    /**
+     * Reads the values from {@code from} up to, but not including, {@code info.nextSequence()}. Reads no values if they
+     * were trimmed or the document was deleted.
+     */
+    static void read(
+            DocumentService documents, DocumentName name, DocumentInfo info, long from, DocumentReader reader) {
+        SequenceRange rest = new SequenceRange(from, info.nextSequence());
+        documents.read(
+                name, now -> now.id() == info.id() && now.firstSequence() <= from ? rest : SequenceRange.EMPTY, reader);
+    }
+
+    static DocumentException changedDuringRead(DocumentName name) {
+        return new DocumentException(
+                DocumentException.Reason.CHANGED, name, "was trimmed or deleted while it was being read");
+    }
+
+    @Override
+    public boolean next(long sequence, ByteBuffer value) {
+        if (json && !first) {
+            bytes.writeByte(',');
+        }
+        first = false;
+        bytes.writeBytes(value);
+        next = sequence + 1;
+        if (text && endsWithWholeCharacter(bytes)) {
+            wholeBytes = bytes.readableBytes();
+            wholeNext = next;
+        }
+        return bytes.readableBytes() < enoughBytes || text && !hasWhole() && bytes.readableBytes() < MOST_BYTES;
+    }
+
+    /** Whether the last value read ends with a complete UTF-8 character. */
+    boolean endsWhole() {
+        return wholeNext == next;
+    }
+
+    /** Whether any value read ends with a complete UTF-8 character. */
+    boolean hasWhole() {
+        return wholeNext > from;
+    }
+
+    /**
+     * Removes the values after the last value that ends with a complete character, or all values if there is no such
+     * value.
+     */
+    void cutToWhole() {
+        bytes.writerIndex(bytes.readerIndex() + wholeBytes);
+        next = wholeNext;
+    }
+
+    /** Ends the body after its last value: closes the array if the document is JSON. */
+    void end() {
+        if (json) {
+            bytes.writeByte(']');
+        }
+    }
+
+    long nextSequence() {
+        return next;
+    }
+
+    /** Returns the collected bytes; the caller releases them. */
+    ByteBuf bytes() {
+        return bytes;
+    }
+
+    /** Whether the text ends with a complete UTF-8 character. Bytes that are not UTF-8 count as complete. */
+    static boolean endsWithWholeCharacter(ByteBuf text) {
+        int bytes = Math.min(MAX_INCOMPLETE_BYTES, text.readableBytes());
+        int from = text.writerIndex() - bytes;
+        if (bytes == 0 || text.getByte(from + bytes - 1) >= 0) {
+            return true;
+        }
+        ByteBuffer end = text.nioBuffer(from, bytes);
+        // The decoder replaces malformed bytes, but leaves an incomplete character in its input.
+        StandardCharsets.UTF_8
+                .newDecoder()
+                .onMalformedInput(CodingErrorAction.REPLACE)
+                .decode(end, CharBuffer.allocate(bytes), false);
+        return !end.hasRemaining();
+    }
+}

@@ -1,0 +1,203 @@
+package io.caravan.server.protocol.http;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.AppendRequest;
+import io.caravan.server.document.DocumentEdits;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Prefetch;
+import io.caravan.server.document.Prefetch.UnpreparedException;
+import io.caravan.server.security.Permission;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The endpoint for atomic writes to several streams. */
+final class StreamBatches {
+    public static final String OPERATION = "writeBatch";
+
+    /** Maximum number of operations in a batch; limited because each operation locks a name. */
+    static final int MAX_OPERATIONS = 1_000;
+
+    private static final String INVALID = "invalid_batch";
+
+    private StreamBatches() {}
+
+    /** Applies the operations in the body, in order, as one write. */
+    static void change(HttpExchange exchange) {
+        // Parsing and validating JSON may take a long time.
+        exchange.writeApart(documents -> {
+            List<Operation> operations = parse(
+                    exchange.request().body(),
+                    exchange.protocol().json,
+                    exchange.protocol().config.maxBatchBytes());
+            Set<DocumentName> names = new LinkedHashSet<>();
+            operations.forEach(operation -> names.add(operation.name()));
+            names.forEach(name -> exchange.require(Permission.WRITE, name));
+            write(
+                    exchange,
+                    documents,
+                    names,
+                    edits -> apply(operations, edits),
+                    exchange.outcome(results -> StreamResponses.withDurability(
+                                    documents, names, Response.json(200, Map.of("operations", results)))));
+        });
+    }
+
+    private static void write(
+            HttpExchange exchange,
+            DocumentService documents,
+            Set<DocumentName> names,
+            Function<DocumentEdits, List<Result>> change,
+            Outcome<List<Result>> outcome) {
+        Prefetch preparation = new Prefetch(exchange.protocol().config.maxBatchBytes());
+        try {
+            documents.write(names, change, preparation, outcome);
+        } catch (UnpreparedException longJson) {
+            documents.writeWaiting(names, change, preparation, outcome);
+        }
+    }
+
+    private static List<Result> apply(List<Operation> operations, DocumentEdits edits) {
+        List<Result> results = new ArrayList<>(operations.size());
+        for (Operation operation : operations) {
+            try {
+                results.add(operation.apply().apply(edits.document(operation.name())));
+            } catch (DocumentException | Problem rejected) {
+                int number = results.size() + 1;
+                throw Problem.of(rejected).about("nothing was written, because of operation " + number + ": ");
+            }
+        }
+        return results;
+    }
+
+    /** The body of a batch: <code>{"operations": [{"path": ..., "append": [...]}, ...]}</code>. */
+    record Body(@Nullable List<Fields> operations) {}
+
+    /** The JSON fields of an operation. */
+    record Fields(
+            @Nullable String path,
+            @Nullable List<String> append,
+            boolean base64,
+            @Nullable String ifOffset,
+            @Nullable String trim,
+            boolean delete) {}
+
+    /**
+     * A write to one stream.
+     *
+     * @param apply performs the write, and returns the resulting state of the stream
+     */
+    record Operation(DocumentName name, Function<EditedDocument, Result> apply) {}
+
+    /** The state of a stream after an operation. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Result(
+            String path,
+            @Nullable String firstOffset,
+            @Nullable String nextOffset,
+            @Nullable Boolean deleted) {
+        static Result of(DocumentName name, DocumentInfo info) {
+            return new Result(
+                    StreamName.path(name), Offset.of(info.firstSequence()), Offset.of(info.nextSequence()), null);
+        }
+    }
+
+    /**
+     * Returns the operations in a body.
+     *
+     * @param maxBatchBytes maximum size of all values in the log, including an overhead for each value
+     * @throws Problem if the body is malformed, or exceeds a limit
+     */
+    static List<Operation> parse(byte[] body, JsonBody json, long maxBatchBytes) {
+        List<Fields> given = json.parse(body, Body.class, INVALID).operations();
+        if (given == null || given.isEmpty()) {
+            throw Problem.badRequest(INVALID, "operations must have at least one element");
+        }
+        if (given.size() > MAX_OPERATIONS) {
+            throw new Problem(
+                    413,
+                    "too_many_operations",
+                    "a batch has at most " + MAX_OPERATIONS + " operations; send more in another batch");
+        }
+        JsonBody.ValueBytes size = new JsonBody.ValueBytes("a batch", maxBatchBytes);
+        List<Operation> operations = new ArrayList<>(given.size());
+        for (Fields fields : given) {
+            operations.add(operation(fields, "operation " + (operations.size() + 1), size));
+        }
+        return operations;
+    }
+
+    private static Operation operation(Fields fields, String where, JsonBody.ValueBytes size) {
+        List<String> append = fields.append();
+        String trim = fields.trim();
+        String ifOffset = fields.ifOffset();
+        int kinds = (append == null ? 0 : 1) + (trim == null ? 0 : 1) + (fields.delete() ? 1 : 0);
+        Problem.require(kinds == 1, INVALID, where + " must have exactly one of append, trim, and delete");
+        Problem.require(
+                append != null || ifOffset == null && !fields.base64(),
+                INVALID,
+                where + ": ifOffset and base64 need append");
+        DocumentName name = JsonBody.name(fields.path(), where, INVALID);
+        if (append != null) {
+            Problem.require(!append.isEmpty(), INVALID, where + ": append must have at least one value");
+            OptionalLong sequence = ifOffset == null
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(Offset.sequence(ifOffset, where + ": ifOffset"));
+            List<byte[]> values = new ArrayList<>(append.size());
+            for (String text : append) {
+                byte[] value = utf8(text, where);
+                size.add(value.length);
+                values.add(fields.base64() ? decoded(value, where) : value);
+            }
+            AppendRequest request = new AppendRequest(values, false, null, null, null, sequence);
+            return new Operation(
+                    name, document -> Result.of(name, request.applyTo(document).info()));
+        }
+        if (trim != null) {
+            Offset to = Offset.parse(trim, where + ": trim");
+            return new Operation(name, document -> Result.of(name, StreamWrites.trim(document, to)));
+        }
+        return new Operation(name, document -> {
+            if (!document.delete()) {
+                throw ReadRequest.notFound(name);
+            }
+            return new Result(StreamName.path(name), null, null, true);
+        });
+    }
+
+    private static byte[] utf8(String text, String where) {
+        try {
+            ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+            byte[] value = new byte[encoded.remaining()];
+            encoded.get(value);
+            return value;
+        } catch (CharacterCodingException halfCharacter) {
+            throw Problem.badRequest(
+                    INVALID,
+                    where + ": a value is not text, because it has half a surrogate pair; send it with base64");
+        }
+    }
+
+    private static byte[] decoded(byte[] text, String where) {
+        try {
+            return Base64.getDecoder().decode(text);
+        } catch (IllegalArgumentException notBase64) {
+            throw Problem.badRequest(INVALID, where + ": a value is not base64: " + notBase64.getMessage());
+        }
+    }
+}

@@ -1,0 +1,311 @@
+package io.caravan.server.protocol.resp;
+
+import io.caravan.NotWritableException;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.ChangeWait;
+import io.caravan.server.document.DocumentEdits;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Prefetch;
+import io.caravan.server.protocol.resp.CommandSpec.Keys;
+import io.netty.channel.EventLoop;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Executes {@code BLPOP}: removes and returns the oldest value of the first document that has values, or waits, without
+ * occupying a thread, for its turn and a value. The wait ends at its timeout, when the client disconnects, or when the
+ * server stops. After the wait has ended, the command removes no value.
+ *
+ * <p>The command checks its documents when it begins, when one of them has changed, and when it becomes the first
+ * waiter for one of them. The checks run independently of the turns of the connection, because these turns pause while
+ * replies are at their limit. Such a pause would delay the next waiters in the {@link PopQueues}.
+ */
+final class BlockingPop implements ResumableRead {
+    /** The positions of the names: all words except the first and the last. */
+    static final Keys KEYS = new Keys(1, -2, 1);
+    /** Approximate memory that a place in the queue for a name takes in addition to the name. */
+    private static final int PLACE_BYTES = 448;
+    /** Maximum number of names in one command. */
+    static final int MAX_NAMES = 1_024;
+    /** The reply if the wait ends because the server is stopping or is no longer the leader. */
+    private static final Reply UNBLOCKED =
+            new Reply.Error("UNBLOCKED the server is stopping, or is no longer the leader; no value was removed");
+    /** The reply to a client that has closed its side of the connection, but may still read replies. */
+    private static final Reply CLIENT_DONE =
+            new Reply.Error("UNBLOCKED the client has closed its side of the connection; no value was removed");
+    /** Format of a timeout in seconds, up to about 30 years. */
+    private static final Pattern TIMEOUT = Pattern.compile("-?(?=[.]?[0-9])[0-9]{0,9}([.][0-9]{0,20})?");
+
+    private final DocumentService documents;
+    private final PopQueues queues;
+    private final Executor readers;
+    private final long maxBytes;
+    private final Session session;
+    private final ResumableRead.Context context;
+    private final EventLoop loop;
+    private final List<DocumentName> names;
+    private final long timeoutMillis;
+    private final Runnable waiter = this::wake;
+    /** Whether a check has been requested and has not started yet. */
+    private final AtomicBoolean woken = new AtomicBoolean();
+
+    private final ChangeWait wait;
+
+    private long placesBytes;
+    /** The reply with which the wait ends without a value; null while the wait continues. */
+    private volatile @Nullable Reply over;
+
+    /** The reason why an attempt to remove a value was rejected. May be set after the attempt has returned. */
+    private volatile @Nullable RuntimeException rejected;
+
+    private boolean replied;
+    /** Whether the wait has begun. Used on the event loop. */
+    private boolean begun;
+
+    BlockingPop(
+            DocumentService documents,
+            PopQueues queues,
+            Executor readers,
+            long maxBytes,
+            Command command,
+            ResumableRead.Context context) {
+        this.documents = documents;
+        this.queues = queues;
+        this.readers = readers;
+        this.maxBytes = maxBytes;
+        this.session = context.session();
+        this.context = context;
+        this.loop = context.channel().eventLoop();
+        this.timeoutMillis = timeoutMillis(command);
+        this.names = names(command);
+        this.wait = new ChangeWait(loop, MAX_NAMES, documents::onChange, due -> startTurn(), this::leave);
+    }
+
+    /** Returns the documents that the command names, without duplicates. */
+    static List<DocumentName> names(Command command) {
+        int words = command.size() - 2;
+        if (words > MAX_NAMES) {
+            throw new CommandException("ERR BLPOP accepts at most " + MAX_NAMES + " names, not " + words);
+        }
+        LinkedHashSet<DocumentName> names = new LinkedHashSet<>();
+        KEYS.of(command).forEach(name -> names.add(DocumentName.of(name)));
+        return List.copyOf(names);
+    }
+
+    /** Returns the timeout of the command; 0 means no timeout. */
+    static long timeoutMillis(Command command) {
+        String seconds = command.shortText(command.size() - 1);
+        if (!TIMEOUT.matcher(seconds).matches()) {
+            throw new CommandException("ERR timeout is not a float or out of range");
+        }
+        double millis = Double.parseDouble(seconds) * TimeUnit.SECONDS.toMillis(1);
+        if (millis < 0) {
+            throw new CommandException("ERR timeout is negative");
+        }
+        return (long) Math.ceil(millis);
+    }
+
+    @Override
+    public boolean proceed() {
+        if (replied) {
+            return true;
+        }
+        context.checkStillKnown();
+        documents.requireOneGroup(names);
+        fetch();
+        join();
+        return turn();
+    }
+
+    private void join() {
+        long bytes = 0;
+        for (DocumentName name : names) {
+            bytes += PLACE_BYTES + name.toBytes().length;
+        }
+        if (!session.memory().reserveWait(bytes)) {
+            throw new CommandException("ERR the memory for waiting clients is used up, by this connection or by all"
+                    + " connections; try again later, or with fewer names");
+        }
+        placesBytes = bytes;
+        try {
+            queues.join(names, waiter);
+        } catch (CommandException rejected) {
+            session.memory().releaseWait(bytes);
+            throw rejected;
+        }
+    }
+
+    /** Fetches the documents that only the archive has, as a read does, until a document with a value is found. */
+    private void fetch() {
+        for (DocumentName name : names) {
+            if (KeyExistence.of(documents::find, name) != null) {
+                return;
+            }
+        }
+    }
+
+    /** Checks the documents once. Returns true if the reply is complete or will be completed without another check. */
+    private boolean turn() {
+        boolean ends = true;
+        try {
+            ends = check();
+            return ends;
+        } finally {
+            loop.execute(ends ? wait::close : this::rest);
+        }
+    }
+
+    /** Waits for the next change to one of the documents. Called on the event loop. */
+    private void rest() {
+        if (begun) {
+            wait.checked(List.of());
+            return;
+        }
+        begun = true;
+        Duration limit = timeoutMillis == 0 ? null : Duration.ofMillis(timeoutMillis);
+        wait.begin(first(), limit, () -> finish(Reply.Null.ARRAY));
+        session.onEnding(() -> finish(session.clientDone() ? CLIENT_DONE : UNBLOCKED));
+    }
+
+    /** Returns the documents from which this command may remove a value, because it is the first waiter. */
+    private List<DocumentName> first() {
+        return queues.first(names, waiter);
+    }
+
+    private boolean check() {
+        context.checkStillKnown();
+        throwRejection();
+        Reply end = context.channel().isActive() ? over : UNBLOCKED;
+        if (end != null) {
+            context.place().complete(end);
+            return true;
+        }
+        List<DocumentName> mine = first();
+        // A failed attempt would also count as a change, and wake this command again.
+        if (mine.stream().noneMatch(name -> hasValues(name) || documents.moved(name))) {
+            return false;
+        }
+        if (!documents.writable()) {
+            documents.onWritable(loop, false, session.untilClosed(this::wake));
+            return false;
+        }
+        Attempt attempt = new Attempt(mine);
+        try {
+            documents.writeWaiting(mine, attempt::take, new Prefetch(maxBytes), attempt);
+        } catch (NotWritableException taken) {
+            // Other writes have taken the space.
+            context.place().hold(0);
+            documents.onWritable(loop, true, session.untilClosed(this::wake));
+            return false;
+        }
+        throwRejection();
+        return attempt.taken != null;
+    }
+
+    private void throwRejection() {
+        RuntimeException problem = rejected;
+        if (problem != null) {
+            throw problem;
+        }
+    }
+
+    private boolean hasValues(DocumentName name) {
+        DocumentInfo info = documents.peek(name);
+        return info != null && info.count() > 0;
+    }
+
+    /** Requests another check, unless a requested check has not started yet. Callable on any thread. */
+    private void wake() {
+        if (woken.compareAndSet(false, true)) {
+            loop.execute(() -> {
+                woken.set(false);
+                wait.changed(first());
+            });
+        }
+    }
+
+    private void startTurn() {
+        try {
+            readers.execute(session.untilClosed(this::runTurn));
+        } catch (RejectedExecutionException stopping) {
+            context.channel().close();
+        }
+    }
+
+    /** Checks the documents again, and replies if the wait is over. */
+    private void runTurn() {
+        try {
+            if (!turn()) {
+                // Another thread may be taking the next turn already.
+                return;
+            }
+        } catch (RuntimeException problem) {
+            context.place().complete(Errors.reply(problem));
+        } catch (Error broken) {
+            context.channel().close();
+            throw broken;
+        }
+        replied = true;
+        context.wake().run();
+    }
+
+    /** Prevents further attempts, and ends the wait. Called on the event loop. */
+    private void finish(Reply end) {
+        over = end;
+        wait.expire();
+    }
+
+    /** Leaves the queues, so that the next waiters get their turn. Called on the event loop. */
+    private void leave() {
+        session.onEnding(null);
+        session.memory().releaseWait(placesBytes);
+        queues.leave(names, waiter);
+    }
+
+    /** A write that removes and returns a value, if a value still exists and the client is still connected. */
+    private final class Attempt implements Outcome<Boolean> {
+        private final List<DocumentName> mine;
+        private @Nullable Reply taken;
+
+        Attempt(List<DocumentName> mine) {
+            this.mine = mine;
+        }
+
+        /**
+         * Removes a value if one exists, and returns whether it removed one. May be called several times for one
+         * attempt.
+         */
+        boolean take(DocumentEdits edits) {
+            boolean gone = over != null || !context.channel().isActive();
+            taken = gone ? null : PopCommands.takeFirst(mine, edits);
+            context.place().hold(taken == null ? 0 : taken.heldBytes());
+            return taken != null;
+        }
+
+        @Override
+        public void success(Boolean took) {
+            if (taken != null) {
+                context.place().complete(taken);
+            }
+        }
+
+        @Override
+        public void failure(RuntimeException problem) {
+            if (taken != null) {
+                context.place().complete(Errors.reply(problem));
+            } else {
+                rejected = problem;
+                wake();
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+package io.caravan.server.protocol.resp;
+
+import static io.caravan.server.protocol.resp.CommandSpec.Keys.NONE;
+import static io.caravan.server.protocol.resp.CommandSpec.connection;
+import static io.caravan.server.protocol.resp.CommandSpec.server;
+
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterNode;
+import io.caravan.server.cluster.GroupView;
+import io.caravan.server.cluster.Slots;
+import io.caravan.server.config.HostPort;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.ScanPage;
+import io.caravan.server.protocol.resp.CommandSpec.Access;
+import io.caravan.server.security.Permission;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cluster commands of Redis, with which clients find the leaders, and the commands that transfer leadership or
+ * change the membership of the cluster.
+ */
+public record ClusterCommands(Cluster cluster, DocumentService documents) {
+    private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
+
+    private static final int PAGE_DOCUMENTS = 1_000;
+
+    /** Returns the cluster commands, or none if the server is not part of a cluster. */
+    public static List<CommandSpec> all(@Nullable Cluster cluster, DocumentService documents) {
+        if (cluster == null) {
+            return List.of();
+        }
+        return new ClusterCommands(cluster, documents).all();
+    }
+
+    private List<CommandSpec> all() {
+        Subcommands subcommands = new Subcommands("CLUSTER")
+                .add("COUNTKEYSINSLOT", "slot", 1, 1, this::countInSlot)
+                .add("INFO", "", 0, 0, (session, command) -> info())
+                .add("KEYSLOT", "key", 1, 1, (session, command) -> new Reply.Number(Slots.of(command.word(2))))
+                .add("MYID", "", 0, 0, (session, command) -> id(cluster.group(), cluster.self()))
+                .add("NODES", "", 0, 0, (session, command) -> nodes())
+                .add("SHARDS", "", 0, 0, (session, command) -> shards())
+                .add("SLOTS", "", 0, 0, (session, command) -> slots());
+        Subcommands changes = new Subcommands("CARAVAN.CLUSTER")
+                .add("ADD", "node peer resp http", 4, 4, change(this::add))
+                .add("REMOVE", "node", 1, 1, change(this::remove))
+                .add("REPLACE", "old node peer resp http", 5, 5, change(this::replace))
+                .add("TRANSFER", "node", 1, 1, change(this::transfer))
+                .add("DRAIN", "ON|OFF", 1, 1, change(this::drain));
+        return List.of(
+                server("CLUSTER", -2, NONE, "", "Describes the cluster: its leaders and followers.")
+                        .waiting(subcommands::run),
+                server("ROLE", 1, NONE, "fast", "Returns whether this node leads, and the other nodes.")
+                        .immediate((session, command) -> role()),
+                connection("READONLY", 1, "Returns OK; reads run on the leader.")
+                        .immediate((session, command) -> Reply.OK),
+                connection("READWRITE", 1, "Returns OK; reads run on the leader.")
+                        .immediate((session, command) -> Reply.OK),
+                connection("ASKING", 1, "Returns OK; slots never move.").immediate((session, command) -> Reply.OK),
+                server("CARAVAN.CLUSTER", -2, NONE, "", "Changes the nodes of the cluster, or its leader.")
+                        .access(Access.ADMIN)
+                        .waitingInTurns((command, context) -> change(changes, command, context)));
+    }
+
+    /** Returns the reply to {@code CLUSTER INFO}. The slots of a Raft group without a leader count as failed. */
+    private Reply info() {
+        List<GroupView> groups = cluster.groups();
+        List<GroupView> led =
+                groups.stream().filter(group -> group.leader().isPresent()).toList();
+        int ok = led.stream().mapToInt(group -> group.slots().count()).sum();
+        return new Reply.Verbatim("cluster_state:" + (ok == Slots.COUNT ? "ok" : "fail")
+                + "\r\ncluster_slots_assigned:" + Slots.COUNT
+                + "\r\ncluster_slots_ok:" + ok
+                + "\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:" + (Slots.COUNT - ok)
+                + "\r\ncluster_known_nodes:"
+                + groups.stream().mapToInt(group -> group.nodes().size()).sum()
+                + "\r\ncluster_size:" + led.size()
+                + "\r\ncluster_current_epoch:" + cluster.term()
+                + "\r\ncluster_my_epoch:" + cluster.term() + "\r\n");
+    }
+
+    private Reply slots() {
+        return new Reply.Array(
+                cluster.groups().stream().map(ClusterCommands::slots).toList());
+    }
+
+    private static Reply slots(GroupView group) {
+        ClusterNode owner = group.owner();
+        List<Reply> range = new ArrayList<>();
+        range.add(new Reply.Number(group.slots().first()));
+        range.add(new Reply.Number(group.slots().last()));
+        range.add(node(group, owner));
+        group.nodesExcept(owner).forEach(node -> range.add(node(group, node)));
+        return new Reply.Array(range);
+    }
+
+    private static Reply node(GroupView group, ClusterNode node) {
+        return Reply.Array.of(node.resp().host(), node.resp().port(), id(group, node), Reply.Array.EMPTY);
+    }
+
+    private static Reply id(GroupView group, ClusterNode node) {
+        return Reply.Bulk.of(group.nodeId(node));
+    }
+
+    private Reply shards() {
+        return new Reply.Array(cluster.groups().stream().map(this::shard).toList());
+    }
+
+    private Reply shard(GroupView group) {
+        ClusterNode owner = group.owner();
+        List<Reply> nodes = new ArrayList<>();
+        for (ClusterNode node : group.nodes()) {
+            boolean leads = node.equals(owner);
+            nodes.add(Reply.Fields.of(
+                    "id", id(group, node),
+                    "port", node.resp().port(),
+                    "ip", node.resp().host(),
+                    "endpoint", node.resp().host(),
+                    "role", leads ? "master" : "replica",
+                    "replication-offset", group == cluster.group() ? cluster.committed() : 0,
+                    "health", cluster.reachable(node) ? "online" : "failed"));
+        }
+        return Reply.Fields.of(
+                "slots", Reply.Array.of(group.slots().first(), group.slots().last()), "nodes", new Reply.Array(nodes));
+    }
+
+    /** Returns a line for each node, in the format of {@code CLUSTER NODES} in Redis. */
+    private Reply nodes() {
+        return new Reply.Verbatim(cluster.groups().stream()
+                .flatMap(group -> lines(group, group.owner()))
+                .collect(Collectors.joining()));
+    }
+
+    private Stream<String> lines(GroupView group, ClusterNode owner) {
+        return group.nodes().stream().map(node -> line(group, node, owner));
+    }
+
+    private String line(GroupView group, ClusterNode node, ClusterNode owner) {
+        boolean leads = node.equals(owner);
+        boolean reachable = cluster.reachable(node);
+        String flags = (node.equals(cluster.self()) ? "myself," : "")
+                + (leads ? "master" : "slave")
+                + (reachable ? "" : ",fail?");
+        String follows = leads ? "-" : group.nodeId(owner);
+        return group.nodeId(node) + " " + node.resp().unbracketed() + "@"
+                + node.peer().port() + " " + flags + " " + follows
+                + " 0 0 " + (group == cluster.group() ? cluster.term() : 0)
+                + (reachable ? " connected" : " disconnected")
+                + (leads ? " " + group.slots() : "") + "\n";
+    }
+
+    private Reply role() {
+        ClusterNode leader = cluster.leader().orElse(null);
+        if (leader == null) {
+            return Reply.Array.of("slave", "", 0, "connect", cluster.committed());
+        }
+        if (!cluster.leads()) {
+            return Reply.Array.of(
+                    "slave", leader.resp().host(), leader.resp().port(), "connected", cluster.committed());
+        }
+        List<Reply> replicas = cluster.group().nodesExcept(leader).stream()
+                .<Reply>map(node -> Reply.Array.of(
+                        node.resp().host(), String.valueOf(node.resp().port()), String.valueOf(cluster.committed())))
+                .toList();
+        return Reply.Array.of("master", cluster.committed(), new Reply.Array(replicas));
+    }
+
+    /** Counts the documents in a slot. Requires administrator permission, because the count scans all documents. */
+    private Reply countInSlot(Session session, Command command) {
+        session.require(Permission.ADMIN, "cluster|countkeysinslot");
+        if (!cluster.leads()) {
+            throw new CommandException("ERR this node is a follower: send the command to the leader");
+        }
+        long slot = command.count(2);
+        if (slot >= Slots.COUNT) {
+            throw new CommandException("ERR Invalid slot");
+        }
+        long count = 0;
+        long cursor = 0;
+        do {
+            ScanPage page = documents.scan(cursor, PAGE_DOCUMENTS);
+            count += page.documents().stream()
+                    .filter(found -> Slots.of(found.name().toBytes()) == slot)
+                    .count();
+            cursor = page.next();
+        } while (cursor != 0);
+        return new Reply.Number(count);
+    }
+
+    /** A change to the cluster's membership or leader. */
+    private interface ClusterChange {
+        Reply make(Command command) throws IOException;
+    }
+
+    private static Action.Immediate change(ClusterChange change) {
+        return (session, command) -> {
+            try {
+                return change.make(command);
+            } catch (IOException rejected) {
+                throw new CommandException("ERR " + rejected.getMessage());
+            }
+        };
+    }
+
+    /** Runs a subcommand on a separate thread, because the subcommand may have to copy the store. */
+    private static ResumableRead change(
+            Subcommands changes, Command command, ResumableRead.Context context) {
+        return new LongOperation<Reply>(
+                outcome -> {
+                    Thread thread =
+                            new Thread(() -> change(changes, context.session(), command, outcome), "caravan-cluster-change");
+                    thread.setDaemon(true);
+                    thread.start();
+                },
+                reply -> reply,
+                context);
+    }
+
+    private static void change(Subcommands changes, Session session, Command command, Outcome<Reply> outcome) {
+        try {
+            outcome.success(changes.run(session, command));
+        } catch (RuntimeException rejected) {
+            outcome.failure(rejected);
+        } catch (Error broken) {
+            outcome.failure(new IllegalStateException("the change of the cluster failed", broken));
+            throw broken;
+        }
+    }
+
+    private Reply add(Command command) throws IOException {
+        cluster.add(node(command, 2));
+        return nodeIds();
+    }
+
+    private Reply remove(Command command) throws IOException {
+        cluster.remove(command.shortText(2));
+        return nodeIds();
+    }
+
+    private Reply replace(Command command) throws IOException {
+        cluster.replace(command.shortText(2), node(command, 3));
+        return nodeIds();
+    }
+
+    private Reply nodeIds() {
+        return Reply.Fields.of(
+                "nodes", cluster.nodes().stream().map(ClusterNode::id).collect(Collectors.joining(",")));
+    }
+
+    private static ClusterNode node(Command command, int first) {
+        return new ClusterNode(
+                command.shortText(first),
+                HostPort.parse(command.shortText(first + 1)),
+                HostPort.parse(command.shortText(first + 2)),
+                HostPort.parse(command.shortText(first + 3)));
+    }
+
+    private Reply transfer(Command command) throws IOException {
+        cluster.transfer(command.shortText(2), TRANSFER_TIMEOUT);
+        return Reply.OK;
+    }
+
+    private Reply drain(Command command) throws IOException {
+        boolean on = command.is(2, "ON");
+        if (!on && !command.is(2, "OFF")) {
+            throw CommandException.syntax();
+        }
+        cluster.drain(on);
+        return Reply.OK;
+    }
+}

@@ -1,0 +1,120 @@
+package io.caravan.server.protocol.resp;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** The words of a request: the command's name and its arguments. */
+public final class Command implements RespRequest {
+    /** Maximum length of a word in an error message, as in Redis. */
+    private static final int SHORT_CHARS = 128;
+    /** Maximum length of a command name or keyword. */
+    private static final int MAX_KEYWORD_BYTES = 32;
+    /** Length of the longest number: sign and digits. */
+    private static final int MAX_NUMBER_BYTES = 20;
+
+    private final byte[][] words;
+
+    /**
+     * Creates a command.
+     *
+     * @param words one or more words, which are not copied
+     */
+    public Command(byte[]... words) {
+        this.words = words;
+    }
+
+    /** Returns the number of words, including the name. */
+    public int size() {
+        return words.length;
+    }
+
+    public byte[] word(int index) {
+        return words[index];
+    }
+
+    public List<byte[]> wordsFrom(int index) {
+        return Arrays.asList(words).subList(index, words.length);
+    }
+
+    public String text(int index) {
+        return new String(words[index], StandardCharsets.UTF_8);
+    }
+
+    /** Returns the word as text, truncated for an error message. */
+    public String shortText(int index) {
+        byte[] word = words[index];
+        return new String(word, 0, Math.min(word.length, SHORT_CHARS), StandardCharsets.UTF_8);
+    }
+
+    /** Returns the approximate memory that the words take, including {@link RespLimits#WORD_OVERHEAD_BYTES}. */
+    public long bytes() {
+        long bytes = 0;
+        for (byte[] word : words) {
+            bytes += word.length + RespLimits.WORD_OVERHEAD_BYTES;
+        }
+        return bytes;
+    }
+
+    /** Returns the word in lower case, truncated for an error message. */
+    public String lower(int index) {
+        return shortText(index).toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns the word in upper case, for comparison with keywords. Truncates words longer than any keyword. */
+    public String keyword(int index) {
+        byte[] word = words[index];
+        int bytes = Math.min(word.length, MAX_KEYWORD_BYTES + 1);
+        return new String(word, 0, bytes, StandardCharsets.ISO_8859_1).toUpperCase(Locale.ROOT);
+    }
+
+    /**
+     * Returns the word as a decimal number: ASCII digits, with an optional minus sign.
+     *
+     * @throws CommandException if the word is not such a number
+     */
+    public long number(int index) {
+        byte[] word = words[index];
+        if (word.length <= MAX_NUMBER_BYTES && isDecimal(word)) {
+            try {
+                return Long.parseLong(new String(word, StandardCharsets.US_ASCII));
+            } catch (NumberFormatException tooGreat) {
+                throw notANumber();
+            }
+        }
+        throw notANumber();
+    }
+
+    private static boolean isDecimal(byte[] word) {
+        int firstDigit = word.length > 1 && word[0] == '-' ? 1 : 0;
+        for (int i = firstDigit; i < word.length; i++) {
+            if (word[i] < '0' || word[i] > '9') {
+                return false;
+            }
+        }
+        return word.length > 0;
+    }
+
+    private static CommandException notANumber() {
+        return new CommandException("ERR value is not an integer or out of range");
+    }
+
+    /**
+     * Returns the word as a nonnegative decimal number.
+     *
+     * @throws CommandException if the word is not such a number
+     */
+    public long count(int index) {
+        long number = number(index);
+        if (number < 0) {
+            throw new CommandException("ERR value is out of range, must be positive");
+        }
+        return number;
+    }
+
+    /** Whether there is a word at this index that equals the keyword, regardless of case. */
+    public boolean is(int index, String keyword) {
+        return index < words.length && keyword(index).equals(keyword);
+    }
+}

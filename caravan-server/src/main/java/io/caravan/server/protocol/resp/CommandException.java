@@ -1,0 +1,34 @@
+package io.caravan.server.protocol.resp;
+
+import java.util.Locale;
+
+/** Thrown if a command fails. The message is the text of the error reply, including the prefix. */
+public final class CommandException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    public CommandException(String error) {
+        super(error, null, false, false);
+    }
+
+    /**
+     * Creates the exception for a command with too few or too many words.
+     *
+     * @param name the command in lower case, and the subcommand if there is one: {@code client|setname}
+     */
+    public static CommandException wrongArity(String name) {
+        return new CommandException("ERR wrong number of arguments for '" + name + "' command");
+    }
+
+    public static CommandException unknownSubcommand(Command command) {
+        return new CommandException("ERR unknown subcommand '" + command.shortText(1) + "'. Try "
+                + command.keyword(0).toUpperCase(Locale.ROOT) + " HELP.");
+    }
+
+    public static CommandException syntax() {
+        return new CommandException("ERR syntax error");
+    }
+
+    public Reply.Error reply() {
+        return new Reply.Error(String.valueOf(getMessage()));
+    }
+}

@@ -1,0 +1,141 @@
+package io.caravan.server.protocol.resp;
+
+import static io.caravan.server.protocol.resp.CommandSpec.Keys.FIRST;
+import static io.caravan.server.protocol.resp.CommandSpec.generic;
+
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import java.time.InstantSource;
+import java.util.List;
+
+/**
+ * The commands that set and return expiries. {@link KeyExistence} explains the treatment of documents without values.
+ */
+public record ExpiryCommands(DocumentService documents, InstantSource clock) {
+    private static final long NO_DOCUMENT = -2;
+    private static final long NO_EXPIRY = -1;
+    /** Stands for the expiry time of a document that does not expire. */
+    private static final long NEVER = Long.MAX_VALUE;
+
+    private static final int SECOND_MILLIS = 1000;
+
+    public List<CommandSpec> all() {
+        return List.of(
+                expire("EXPIRE", "Sets the seconds after which a document expires.", SECOND_MILLIS, true),
+                expire("PEXPIRE", "Sets the milliseconds after which a document expires.", 1, true),
+                expire("EXPIREAT", "Sets the Unix time in seconds at which a document expires.", SECOND_MILLIS, false),
+                expire("PEXPIREAT", "Sets the Unix time in milliseconds at which a document expires.", 1, false),
+                remaining("TTL", "Returns the seconds until a document expires.", SECOND_MILLIS),
+                remaining("PTTL", "Returns the milliseconds until a document expires.", 1),
+                generic("PERSIST", 2, FIRST, "fast", "Removes a document's expiry.")
+                        .write((session, command) -> Change.of(ListCommands.name(command), ExpiryCommands::persist)));
+    }
+
+    private CommandSpec expire(String name, String summary, int unitMillis, boolean fromNow) {
+        return generic(name, -3, FIRST, "fast", summary).write((session, command) -> {
+            long atMillis = moment(command, unitMillis, fromNow);
+            ExpiryCondition condition = ExpiryCondition.of(command);
+            return Change.of(ListCommands.name(command), document -> expire(document, atMillis, condition));
+        });
+    }
+
+    private long moment(Command command, int unitMillis, boolean fromNow) {
+        long number = command.number(2);
+        try {
+            long millis = Math.multiplyExact(number, unitMillis);
+            return fromNow ? Math.addExact(clock.millis(), millis) : millis;
+        } catch (ArithmeticException overflow) {
+            throw new CommandException("ERR invalid expire time in '" + command.lower(0) + "' command");
+        }
+    }
+
+    private Reply expire(EditedDocument document, long atMillis, ExpiryCondition condition) {
+        DocumentInfo info = KeyExistence.of(document);
+        if (info == null || !condition.holds(deadlineMillis(info), atMillis)) {
+            return new Reply.Number(0);
+        }
+        if (atMillis <= clock.millis()) {
+            document.delete();
+        } else {
+            document.attributes(info.attributes().withExpiresAtMillis(atMillis));
+        }
+        return new Reply.Number(1);
+    }
+
+    /** Returns the time at which the document expires unless it is used earlier, or {@link #NEVER} if it has no expiry. */
+    private long deadlineMillis(DocumentInfo info) {
+        return documents.deadlineMillis(info).orElse(NEVER);
+    }
+
+    private static Reply persist(EditedDocument document) {
+        DocumentInfo info = KeyExistence.of(document);
+        if (info == null || !info.attributes().expires()) {
+            return new Reply.Number(0);
+        }
+        document.attributes(info.attributes().withoutExpiry());
+        return new Reply.Number(1);
+    }
+
+    private CommandSpec remaining(String name, String summary, int unitMillis) {
+        return generic(name, 2, FIRST, "fast", summary).lookup(documents, (command, found) -> {
+            DocumentInfo info = KeyExistence.of(found, ListCommands.name(command));
+            return new Reply.Number(info == null ? NO_DOCUMENT : remaining(info, unitMillis));
+        });
+    }
+
+    /** Returns the time until the document expires, rounded to the nearest unit as in Redis. */
+    private long remaining(DocumentInfo info, int unitMillis) {
+        long deadline = deadlineMillis(info);
+        return deadline == NEVER ? NO_EXPIRY : (Math.max(0, deadline - clock.millis()) + unitMillis / 2) / unitMillis;
+    }
+
+    /**
+     * The condition that the options of {@code EXPIRE} impose on a new expiry. A missing expiry counts as later than
+     * any other.
+     *
+     * @param absent {@code NX}: only if the document has no expiry
+     * @param present {@code XX}: only if the document has an expiry
+     * @param later {@code GT}: only if the new expiry is later
+     * @param earlier {@code LT}: only if the new expiry is earlier
+     */
+    private record ExpiryCondition(boolean absent, boolean present, boolean later, boolean earlier) {
+        private static final int FIRST_OPTION_WORD = 3;
+
+        /**
+         * Parses the options of a command.
+         *
+         * @throws CommandException if an option is unknown, or options contradict each other
+         */
+        static ExpiryCondition of(Command command) {
+            boolean absent = false;
+            boolean present = false;
+            boolean later = false;
+            boolean earlier = false;
+            for (int i = FIRST_OPTION_WORD; i < command.size(); i++) {
+                switch (command.keyword(i)) {
+                    case "NX" -> absent = true;
+                    case "XX" -> present = true;
+                    case "GT" -> later = true;
+                    case "LT" -> earlier = true;
+                    default -> throw new CommandException("ERR Unsupported option " + command.shortText(i));
+                }
+            }
+            if (absent && (present || later || earlier)) {
+                throw new CommandException("ERR NX and XX, GT or LT options at the same time are not compatible");
+            }
+            if (later && earlier) {
+                throw new CommandException("ERR GT and LT options at the same time are not compatible");
+            }
+            return new ExpiryCondition(absent, present, later, earlier);
+        }
+
+        /** Whether the new expiry may replace the old one. */
+        boolean holds(long oldMillis, long newMillis) {
+            return !(absent && oldMillis != NEVER
+                    || present && oldMillis == NEVER
+                    || later && newMillis <= oldMillis
+                    || earlier && newMillis >= oldMillis);
+        }
+    }
+}

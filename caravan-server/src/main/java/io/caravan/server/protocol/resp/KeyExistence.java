@@ -1,0 +1,72 @@
+package io.caravan.server.protocol.resp;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.EditedDocument;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Determines which documents exist for Redis commands. In Redis, a list without values does not exist. In Caravan, a
+ * document without values can exist, with its sequences and attributes: either its last value was trimmed, or it never
+ * had a value.
+ *
+ * <p>For Redis commands, such a document does not exist: {@code EXISTS} returns 0, {@code TYPE} returns none, {@code
+ * EXPIRE} does nothing, and {@code DEL} deletes the document but does not count it. A deleted document that is kept for
+ * its forks does not exist either.
+ *
+ * <p>{@code SCAN} without {@code TYPE}, {@code KEYS}, {@code DBSIZE}, and Caravan's own commands include documents
+ * without values, so that no document is hidden.
+ */
+final class KeyExistence {
+
+    private KeyExistence() {}
+
+    /** Returns the state of a document after the edits so far, or null if it does not exist for Redis commands. */
+    static @Nullable DocumentInfo of(EditedDocument document) {
+        DocumentInfo info = existing(document);
+        return info == null || info.count() == 0 ? null : info;
+    }
+
+    /**
+     * Returns the state of a document after the edits so far, or null if it does not exist or is kept only for its
+     * forks.
+     */
+    static @Nullable DocumentInfo existing(EditedDocument document) {
+        try {
+            return document.info();
+        } catch (DocumentException rejected) {
+            return goneOrThrow(rejected);
+        }
+    }
+
+    private static @Nullable DocumentInfo goneOrThrow(DocumentException rejected) {
+        if (rejected.reason() == DocumentException.Reason.GONE) {
+            return null;
+        }
+        throw rejected;
+    }
+
+    /** Returns the state of a document, or null if it does not exist for Redis commands. */
+    static @Nullable DocumentInfo of(Function<DocumentName, @Nullable DocumentInfo> documents, DocumentName name) {
+        try {
+            DocumentInfo info = documents.apply(name);
+            return info == null || info.count() == 0 ? null : info;
+        } catch (DocumentException rejected) {
+            return goneOrThrow(rejected);
+        }
+    }
+
+    /**
+     * Trims values for a Redis command. If no value is left, the document no longer exists for Redis commands, so its
+     * expiry is also removed. Otherwise, a list that begins with the next appended value would inherit the old expiry.
+     */
+    static void trim(EditedDocument document, DocumentInfo before, long firstKept) {
+        document.trimTo(firstKept);
+        if (firstKept >= before.nextSequence()
+                && before.attributes().expiresAtMillis().isPresent()) {
+            document.attributes(before.attributes().withoutExpiry());
+        }
+    }
+}

@@ -1,0 +1,218 @@
+package io.caravan.server.protocol.resp;
+
+import static io.caravan.server.protocol.resp.CommandSpec.Keys.FIRST;
+import static io.caravan.server.protocol.resp.CommandSpec.Keys.NONE;
+import static io.caravan.server.protocol.resp.CommandSpec.generic;
+import static io.caravan.server.protocol.resp.CommandSpec.list;
+import static io.caravan.server.protocol.resp.CommandSpec.server;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.push.Archiver.Archived;
+import io.caravan.server.archive.restore.RestoreService;
+import io.caravan.server.archive.restore.Restored;
+import io.caravan.server.backup.Backups;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.SpaceSettings;
+import io.caravan.server.document.space.Spaces;
+import io.caravan.server.protocol.resp.CommandSpec.Access;
+import io.caravan.server.security.Permission;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The commands for operators: they archive and restore documents, back up the store, and manage spaces.
+ *
+ * @param restores null if the server has no archive
+ */
+record OperatorCommands(
+        ServerStatus status, @Nullable RestoreService restores) {
+    public List<CommandSpec> all() {
+        Subcommands spaceCommands = new Subcommands("CARAVAN.SPACE")
+                .add(
+                        "SET",
+                        "prefix setting value [setting value ...]",
+                        3,
+                        Integer.MAX_VALUE,
+                        (session, command) -> setSpace(command))
+                .add("GET", "prefix", 1, 1, (session, command) -> getSpace(command))
+                .add("LIST", "", 0, 0, (session, command) -> listSpaces())
+                .add("REMOVE", "prefix", 1, 1, (session, command) -> removeSpace(command));
+        return List.of(
+                generic("CARAVAN.ARCHIVE", 2, FIRST, "", "Archives a document now, if it has changed.")
+                        .access(Access.WRITE)
+                        .waitingInTurns(this::archive),
+                list("CARAVAN.RESTORE", -2, FIRST, "write denyoom", "Restores a document from the archive.")
+                        .access(Access.READ_AND_WRITE)
+                        .waitingInTurns(this::restore),
+                server(
+                                "CARAVAN.BACKUP",
+                                2,
+                                NONE,
+                                "",
+                                "Copies the store to a directory, and replies when the copy is complete.")
+                        .access(Access.ADMIN)
+                        .waitingInTurns(this::backup),
+                server("CARAVAN.SPACE", -2, NONE, "", "Sets, returns, lists, and removes the settings of spaces.")
+                        .access(Access.ADMIN)
+                        .waiting(spaceCommands::run));
+    }
+
+    private static <T> T required(@Nullable T part) {
+        if (part == null) {
+            throw new CommandException("ARCHIVE this server has no archive: start it with --archive");
+        }
+        return part;
+    }
+
+    private ResumableRead archive(Command command, ResumableRead.Context context) {
+        CompletableFuture<Archived> archived = required(status.archiver()).archiveNow(ListCommands.name(command));
+        return new LongOperation<Archived>(
+                outcome -> archived.whenComplete((done, problem) -> {
+                    if (problem == null) {
+                        outcome.success(done);
+                    } else {
+                        outcome.failure(
+                                problem instanceof RuntimeException known ? known : new CompletionException(problem));
+                    }
+                }),
+                OperatorCommands::describe,
+                context);
+    }
+
+    private static Reply describe(Archived archived) {
+        ArchiveMark mark = archived.mark();
+        return Reply.Fields.of(
+                "generation", mark.generation(),
+                "first", mark.firstSequence(),
+                "next", mark.nextSequence(),
+                "taken-at-ms", mark.takenAtMillis(),
+                "uploaded", archived.uploaded());
+    }
+
+    private ResumableRead restore(Command command, ResumableRead.Context context) {
+        RestoreOptions options = RestoreOptions.of(command);
+        if (options.generation().isPresent()) {
+            // Restoring a chosen generation may undo writes of other users.
+            context.session().require(Permission.ADMIN, "caravan.restore at");
+        }
+        RestoreService service = required(restores);
+        DocumentName name = ListCommands.name(command);
+        DocumentName as = options.as();
+        if (as != null) {
+            if (as.equals(name)) {
+                throw new CommandException("ERR AS must name another document than the one that is restored");
+            }
+            context.session().require(Permission.WRITE, as);
+        }
+        return new LongOperation<Restored>(
+                outcome -> {
+                    context.checkStillKnown();
+                    service.restoreApart(name, options.generation(), as, outcome);
+                },
+                OperatorCommands::describe,
+                context);
+    }
+
+    private static Reply describe(Restored restored) {
+        return Reply.Fields.of(
+                "first", restored.firstSequence(),
+                "next", restored.nextSequence(),
+                "added", restored.added(),
+                "generation", restored.generation().number());
+    }
+
+    private ResumableRead backup(Command command, ResumableRead.Context context) {
+        String name = command.text(1);
+        return new LongOperation<Backups.Made>(
+                outcome -> status.backups().start(name, outcome), OperatorCommands::describe, context);
+    }
+
+    private static Reply describe(Backups.Made made) {
+        return Reply.Fields.of(
+                "path", made.path().toString(),
+                "files", made.report().files(),
+                "bytes", made.report().bytes(),
+                "lsn", made.report().lsn(),
+                "millis", made.millis());
+    }
+
+    private Spaces spaces() {
+        return status.documents().spaces();
+    }
+
+    private static Prefix prefix(Command command) {
+        return Prefix.of(command.word(2));
+    }
+
+    private Reply setSpace(Command command) {
+        return described(spaces().set(prefix(command), before -> changed(before, command)));
+    }
+
+    private static SpaceSettings changed(SpaceSettings before, Command command) {
+        SpaceSettings after = before;
+        for (int i = 3; i < command.size(); i += 2) {
+            if (i + 1 == command.size()) {
+                throw CommandException.syntax();
+            }
+            SpaceSetting setting = SpaceSetting.of(command.lower(i));
+            boolean word = setting.unit() == SpaceSetting.Unit.WORD;
+            after = after.with(setting, word ? setting.number(command.lower(i + 1)) : command.count(i + 1));
+        }
+        return after;
+    }
+
+    private Reply getSpace(Command command) {
+        Space space = spaces().get(prefix(command));
+        return space == null ? Reply.Null.BULK : described(space);
+    }
+
+    private Reply removeSpace(Command command) {
+        return new Reply.Number(spaces().remove(prefix(command)) ? 1 : 0);
+    }
+
+    private Reply listSpaces() {
+        return new Reply.Array(
+                spaces().all().stream().map(OperatorCommands::described).toList());
+    }
+
+    private static Reply described(Space space) {
+        Map<String, Reply> fields = new LinkedHashMap<>();
+        fields.put("prefix", new Reply.Bulk(space.prefix().toBytes()));
+        space.settings().shown().forEach((setting, value) -> fields.put(setting, Reply.of(value)));
+        fields.putAll(Reply.Fields.ofRecord(space.status()).entries());
+        return new Reply.Fields(fields);
+    }
+
+    /**
+     * The options of a restore command, which follow the name.
+     *
+     * @param generation the generation to restore; empty for the latest
+     * @param as the name under which to restore the document; null for its own name
+     */
+    private record RestoreOptions(
+            OptionalLong generation, @Nullable DocumentName as) {
+        static RestoreOptions of(Command command) {
+            OptionalLong generation = OptionalLong.empty();
+            DocumentName as = null;
+            for (int i = 2; i < command.size(); i += 2) {
+                boolean given = i + 1 < command.size();
+                if (given && command.is(i, "AT") && generation.isEmpty()) {
+                    generation = OptionalLong.of(command.count(i + 1));
+                } else if (given && command.is(i, "AS") && as == null) {
+                    as = DocumentName.of(command.word(i + 1));
+                } else {
+                    throw CommandException.syntax();
+                }
+            }
+            return new RestoreOptions(generation, as);
+        }
+    }
+}

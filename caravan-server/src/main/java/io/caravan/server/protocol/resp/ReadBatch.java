@@ -1,0 +1,167 @@
+package io.caravan.server.protocol.resp;
+
+import io.caravan.server.document.ReadBarrier;
+import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
+import io.netty.channel.Channel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Consecutive reads of one connection, which run in order on a reading thread. A read that must wait releases its
+ * thread, and the later reads of the batch wait for that read.
+ *
+ * <p>The batch also releases its thread after a time limit, so that other batches can run, and when the replies of the
+ * client or of all clients use too much memory.
+ */
+public final class ReadBatch implements Runnable {
+    /** Maximum time for which a batch occupies a thread, unless a single read takes longer. */
+    private static final long TURN_NANOS = 10_000_000;
+
+    private final Channel channel;
+    private final Session session;
+    private final Executor readers;
+    private final ReplyQueue replies;
+    private final Runnable paused;
+    private final List<Step> steps = new ArrayList<>();
+
+    private int next;
+    private @Nullable ResumableRead reading;
+
+    /** The reason for rejecting the reads of documents; null if these reads are not rejected. */
+    private @Nullable UnconfirmedReadException rejection;
+
+    /**
+     * Start time of the last turn of a read that may wait for as long as its client chooses; 0 if no such read is
+     * running.
+     */
+    private volatile long waitingSince;
+
+    private record Step(Action action, Command command, PendingReply place, boolean readsDocuments, boolean blocks) {}
+
+    /**
+     * Creates an empty batch.
+     *
+     * @param replies receives the replies
+     * @param paused runs on the event loop when the batch is finished, or when it has paused and must be started again
+     *     once there is space for replies
+     */
+    public ReadBatch(Session session, Executor readers, ReplyQueue replies, Runnable paused) {
+        this.channel = session.channel;
+        this.session = session;
+        this.readers = readers;
+        this.replies = replies;
+        this.paused = paused;
+    }
+
+    /**
+     * Adds a read to the batch. Must be called before the batch begins.
+     *
+     * @param readsDocuments whether the read must not return stale data
+     * @param blocks whether the read may wait for as long as its client chooses
+     */
+    public void add(Action action, Command command, PendingReply place, boolean readsDocuments, boolean blocks) {
+        steps.add(new Step(action, command, place, readsDocuments, blocks));
+    }
+
+    /** Returns how long a blocking read has waited, in nanoseconds; 0 if there is none. Callable on any thread. */
+    public long waitingNanos() {
+        long since = waitingSince;
+        return since == 0 ? 0 : System.nanoTime() - since;
+    }
+
+    /**
+     * Starts the batch after it has passed the barrier. If the barrier fails, the batch rejects all reads of documents.
+     */
+    public void begin(ReadBarrier barrier) {
+        if (steps.stream().anyMatch(Step::readsDocuments)) {
+            barrier.pass(this::start, this::reject);
+        } else {
+            start();
+        }
+    }
+
+    private void reject(UnconfirmedReadException problem) {
+        rejection = problem;
+        start();
+    }
+
+    public int size() {
+        return steps.size();
+    }
+
+    /** Whether all reads are done. Call this only while no thread runs the batch. */
+    public boolean finished() {
+        return next == steps.size();
+    }
+
+    /** Starts or continues the batch on a reading thread. Callable on any thread. */
+    public void start() {
+        try {
+            readers.execute(session.untilClosed(this));
+        } catch (RejectedExecutionException stopping) {
+            channel.close();
+        }
+    }
+
+    /** Runs until all reads are done, the turn is over, or a read waits. */
+    @Override
+    public void run() {
+        long start = System.nanoTime();
+        boolean waiting = false;
+        // Other batches may have used the space since this batch was admitted.
+        boolean over = !replies.memory().room();
+        try {
+            while (!waiting && !over && !finished() && channel.isActive()) {
+                waiting = !run(steps.get(next));
+                over = replies.memory().full() || !replies.memory().room() || System.nanoTime() - start > TURN_NANOS;
+            }
+        } finally {
+            // Otherwise, the connection would wait forever.
+            if (!waiting) {
+                channel.eventLoop().execute(paused);
+            }
+        }
+    }
+
+    /**
+     * Runs one read of the batch. Returns false if the read must wait; another thread may then run the batch, so this
+     * thread must no longer use the batch.
+     */
+    private boolean run(Step step) {
+        try {
+            if (rejection != null && step.readsDocuments()) {
+                step.place().complete(Errors.reply(rejection));
+            } else if (step.action() instanceof Action.Read read) {
+                // Earlier reads may have waited for a long time.
+                session.requireStillKnown();
+                step.place().complete(read.run(session, step.command()));
+            } else if (!proceed((Action.Stream) step.action(), step)) {
+                return false;
+            }
+        } catch (RuntimeException problem) {
+            step.place().complete(Errors.reply(problem));
+        } catch (Error broken) {
+            // All later replies would wait for the reply to this step.
+            channel.close();
+            throw broken;
+        }
+        waitingSince = 0;
+        reading = null;
+        next++;
+        return true;
+    }
+
+    private boolean proceed(Action.Stream action, Step step) {
+        if (reading == null) {
+            reading = action.start(
+                    step.command(), new ResumableRead.Context(session, step.place(), this::start));
+        }
+        if (step.blocks()) {
+            waitingSince = System.nanoTime() | 1;
+        }
+        return reading.proceed();
+    }
+}

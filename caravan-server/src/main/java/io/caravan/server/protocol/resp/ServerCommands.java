@@ -1,0 +1,258 @@
+package io.caravan.server.protocol.resp;
+
+import static io.caravan.server.protocol.resp.CommandSpec.Keys.NONE;
+import static io.caravan.server.protocol.resp.CommandSpec.generic;
+import static io.caravan.server.protocol.resp.CommandSpec.server;
+
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.config.LogLevel;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.protocol.resp.CommandSpec.Access;
+import io.caravan.server.security.Permission;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The commands about the server: {@code INFO}, {@code CONFIG}, {@code MODULE}, and {@code COMMAND}, and the commands
+ * that request checkpoints and report durability. Acknowledged writes are durable without a checkpoint.
+ */
+public final class ServerCommands {
+    private static final Logger LOG = LoggerFactory.getLogger(ServerCommands.class);
+    /** Maximum number of patterns in one {@code CONFIG GET}, which runs on the event loop. */
+    private static final int MAX_PATTERNS = 64;
+
+    private final DocumentService documents;
+    private final ServerStatus status;
+    private final Executor readers;
+    private final InstantSource clock;
+    private final Map<String, CommandSpec> specs;
+    private final AtomicBoolean saving = new AtomicBoolean();
+    private volatile long lastSaveMillis;
+    private final Subcommands config = new Subcommands("CONFIG")
+            .add("GET", "pattern [pattern ...]", 1, Integer.MAX_VALUE, this::settings)
+            .add("SET", "loglevel level", 2, Integer.MAX_VALUE, (session, command) -> set(command));
+    private final Subcommands module =
+            new Subcommands("MODULE").add("LIST", "", 0, 0, (session, command) -> Reply.Array.EMPTY);
+
+    private final Subcommands commands = new Subcommands("COMMAND")
+            .add("COUNT", "", 0, 0, (session, command) -> count())
+            .add("LIST", "", 0, 0, (session, command) -> names())
+            .add("INFO", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> describe(command))
+            .add("DOCS", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
+
+    /** Creates the commands. {@code specs} are all commands, by name in upper case, and may be filled later. */
+    public ServerCommands(
+            DocumentService documents,
+            ServerStatus status,
+            Executor readers,
+            InstantSource clock,
+            Map<String, CommandSpec> specs) {
+        this.documents = documents;
+        this.status = status;
+        this.readers = readers;
+        this.clock = clock;
+        this.specs = specs;
+        this.lastSaveMillis = clock.millis();
+    }
+
+    public List<CommandSpec> all() {
+        return List.of(
+                server("SAVE", 1, NONE, "", "Publishes a checkpoint, and replies when it is published.")
+                        .access(Access.ADMIN)
+                        .waiting((session, command) -> {
+                            checkpoint();
+                            return Reply.OK;
+                        }),
+                server("BGSAVE", -1, NONE, "", "Publishes a checkpoint in the background.")
+                        .access(Access.ADMIN)
+                        .immediate(this::saveInBackground),
+                server("LASTSAVE", 1, NONE, "fast", "Returns when SAVE or BGSAVE last finished, or the server started.")
+                        .immediate((session, command) -> new Reply.Number(lastSaveMillis / 1000)),
+                generic(
+                                "WAIT",
+                                3,
+                                NONE,
+                                "",
+                                "Returns the number of replicas with the connection's writes; 0 without a cluster.")
+                        .immediate(this::replicas),
+                generic("WAITAOF", 4, NONE, "", "Returns the number of disks with the connection's writes.")
+                        .waiting(this::disks),
+                server("INFO", -1, NONE, "", "Describes the server, its clients and the store.")
+                        .waiting(this::info),
+                server("CONFIG", -2, NONE, "", "Returns settings by Redis's names, and sets the log level.")
+                        .access(Access.ADMIN)
+                        .immediate(config::run),
+                server("MODULE", -2, NONE, "", "Lists the loaded modules: none.")
+                        .immediate(module::run),
+                server("COMMAND", -1, NONE, "", "Lists the commands.").immediate(this::commands));
+    }
+
+    private void checkpoint() {
+        documents.store().checkpoint();
+        lastSaveMillis = clock.millis();
+    }
+
+    private Reply saveInBackground(Session session, Command command) {
+        if (command.size() > 2 || command.size() == 2 && !command.is(1, "SCHEDULE")) {
+            throw CommandException.syntax();
+        }
+        if (!saving.compareAndSet(false, true)) {
+            throw new CommandException("ERR Background save already in progress");
+        }
+        readers.execute(this::saveNow);
+        return new Reply.Simple("Background saving started");
+    }
+
+    private void saveNow() {
+        try {
+            checkpoint();
+        } catch (RuntimeException problem) {
+            LOG.error("BGSAVE failed to publish a checkpoint", problem);
+        } finally {
+            saving.set(false);
+        }
+    }
+
+    /**
+     * Replies to {@code WAIT} without waiting. This reply follows the replies to earlier writes, which a quorum has
+     * acknowledged by then.
+     */
+    private Reply replicas(Session session, Command command) {
+        command.count(1);
+        command.count(2);
+        Cluster cluster = status.cluster();
+        return new Reply.Number(cluster == null ? 0 : cluster.replicasOfAChange());
+    }
+
+    /** Replies to {@code WAITAOF} when earlier writes have reached the durability of the store. */
+    private Reply disks(Session session, Command command) {
+        long local = command.count(1);
+        command.count(2);
+        command.count(3);
+        if (local > 1) {
+            throw new CommandException("ERR value is out of range, must be 0 or 1: there is one server");
+        }
+        documents.store().flush();
+        return Reply.Array.of(status.syncs() ? 1 : 0, 0);
+    }
+
+    private static Reply set(Command command) {
+        if (command.size() != 4 || !command.is(2, "LOGLEVEL")) {
+            throw new CommandException(
+                    "ERR only loglevel can be changed while the server runs; other settings are options of"
+                            + " the command line");
+        }
+        LogLevel level = LogLevel.named(command.text(3))
+                .orElseThrow(() -> new CommandException(
+                        "ERR loglevel must be error, warn, info, debug or trace, or one of Redis's names"));
+        level.apply();
+        LOG.info("the log level is now {}", level);
+        return Reply.OK;
+    }
+
+    /**
+     * Returns all sections of statistics, or only the requested ones, to a client with read or administrator
+     * permission. Ignores unknown section names, as in Redis.
+     */
+    private Reply info(Session session, Command command) {
+        boolean admin = session.may(Permission.ADMIN);
+        if (!admin) {
+            session.require(Permission.READ, "info");
+        }
+        List<String> wanted = new ArrayList<>();
+        for (int i = 1; i < command.size(); i++) {
+            wanted.add(command.lower(i));
+        }
+        boolean all = wanted.isEmpty() || wanted.stream().anyMatch(List.of("all", "default", "everything")::contains);
+        StringBuilder text = new StringBuilder();
+        status.sections(admin).forEach((section, fields) -> {
+            if (all || wanted.contains(section.toLowerCase(Locale.ROOT))) {
+                append(text, section, fields);
+            }
+        });
+        return new Reply.Verbatim(text.toString());
+    }
+
+    private static void append(StringBuilder text, String section, Map<String, Object> fields) {
+        text.append(text.isEmpty() ? "" : "\r\n").append("# ").append(section).append("\r\n");
+        fields.forEach(
+                (name, value) -> text.append(name).append(':').append(value).append("\r\n"));
+    }
+
+    /** Returns the settings whose names match a pattern. */
+    private Reply settings(Session session, Command command) {
+        Map<String, Reply> found = new LinkedHashMap<>();
+        if (command.size() - 2 > MAX_PATTERNS) {
+            throw new CommandException("ERR CONFIG GET accepts at most " + MAX_PATTERNS + " patterns at a time");
+        }
+        for (int i = 2; i < command.size(); i++) {
+            Glob pattern = new Glob(command.lower(i).getBytes(StandardCharsets.UTF_8));
+            status.redisSettings().forEach((name, value) -> {
+                if (pattern.matches(name.getBytes(StandardCharsets.UTF_8))) {
+                    found.put(name, Reply.Bulk.of(value));
+                }
+            });
+        }
+        return new Reply.Fields(found);
+    }
+
+    private Reply count() {
+        return new Reply.Number(specs.size());
+    }
+
+    private Reply commands(Session session, Command command) {
+        return command.size() == 1 ? describe(command) : commands.run(session, command);
+    }
+
+    private Reply names() {
+        return new Reply.Array(specs.values().stream()
+                .map(spec -> Reply.Bulk.of(spec.lowerName()))
+                .toList());
+    }
+
+    private Reply describe(Command command) {
+        List<Reply> found = new ArrayList<>();
+        if (command.size() <= 2) {
+            specs.values().forEach(spec -> found.add(spec.describe()));
+        }
+        checkNames(command);
+        for (int i = 2; i < command.size(); i++) {
+            CommandSpec spec = specs.get(command.keyword(i));
+            found.add(spec == null ? Reply.Null.ARRAY : spec.describe());
+        }
+        return new Reply.Array(found);
+    }
+
+    /** Checks that the request has no more names than there are commands, because the event loop builds the reply. */
+    private void checkNames(Command command) {
+        int most = specs.size();
+        if (command.size() - 2 > most) {
+            throw new CommandException("ERR " + command.size()
+                    + " words are too many for COMMAND: it describes at most " + most + " commands at a time");
+        }
+    }
+
+    private Reply document(Command command) {
+        Map<String, Reply> found = new LinkedHashMap<>();
+        if (command.size() == 2) {
+            specs.values().forEach(spec -> found.put(spec.lowerName(), spec.document()));
+        }
+        checkNames(command);
+        for (int i = 2; i < command.size(); i++) {
+            CommandSpec spec = specs.get(command.keyword(i));
+            if (spec != null) {
+                found.put(spec.lowerName(), spec.document());
+            }
+        }
+        return new Reply.Fields(found);
+    }
+}

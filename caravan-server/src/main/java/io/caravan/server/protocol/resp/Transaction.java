@@ -1,0 +1,203 @@
+package io.caravan.server.protocol.resp;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentEdits;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The commands between {@code MULTI} and {@code EXEC}, which become one atomic write. Reads in a transaction reflect
+ * the earlier writes of the transaction. The number and the total size of the commands, counted as in {@link
+ * RespLimits}, are limited. Used only on the event loop.
+ */
+public final class Transaction {
+    static final int MAX_COMMANDS = 16 * 1024;
+    /** Approximate memory that a command takes in addition to its words. */
+    static final int STEP_BYTES = 256;
+
+    private final long maxBytes;
+    private final Budget budget;
+    private final List<Step> steps = new ArrayList<>();
+    private long bytes;
+    /** The number of bytes reserved from the budget for the queued commands. */
+    private long heldBytes;
+
+    private boolean spoilt;
+
+    private record Step(String command, Change change) {}
+
+    public Transaction(long maxBytes, Budget budget) {
+        this.maxBytes = maxBytes;
+        this.budget = budget;
+    }
+
+    /** Returns the commands for transactions, which combine several commands into one write. */
+    public static List<CommandSpec> commands(RespLimits limits) {
+        Budget budget = Budget.forProcess(limits.maxRequestBytes());
+        return List.of(
+                CommandSpec.transactions("MULTI", 1, "Begins a transaction.")
+                        .immediate((session, command) -> begin(session, limits, budget)),
+                CommandSpec.transactions("EXEC", 1, "Runs the commands of the transaction, all or none.")
+                        .commit((session, command) -> {
+                            Transaction transaction = current(session, "EXEC");
+                            // From now on, the memory of the queued commands counts as that of this request.
+                            session.memory().hold(transaction.heldBytes());
+                            session.transaction(null);
+                            return transaction.change();
+                        }),
+                CommandSpec.transactions("DISCARD", 1, "Discards the transaction.")
+                        .immediate((session, command) -> {
+                            current(session, "DISCARD");
+                            session.transaction(null);
+                            return Reply.OK;
+                        }));
+    }
+
+    private static Reply begin(Session session, RespLimits limits, Budget budget) {
+        if (session.transaction() != null) {
+            throw new CommandException("ERR MULTI calls can not be nested");
+        }
+        session.transaction(new Transaction(limits.maxRequestBytes(), budget));
+        return Reply.OK;
+    }
+
+    private static Transaction current(Session session, String command) {
+        Transaction transaction = session.transaction();
+        if (transaction == null) {
+            throw new CommandException("ERR " + command + " without MULTI");
+        }
+        return transaction;
+    }
+
+    /** Marks the transaction as failed, because a command was rejected. */
+    public void spoil() {
+        spoilt = true;
+        steps.clear();
+        release();
+    }
+
+    /** Returns the memory reserved from the budget for the commands. */
+    public long heldBytes() {
+        return heldBytes;
+    }
+
+    /** Releases the reserved memory, because the commands are dropped or the connection counts their memory. */
+    void release() {
+        budget.give(heldBytes);
+        heldBytes = 0;
+        bytes = 0;
+    }
+
+    /**
+     * Queues a command to run later.
+     *
+     * @throws CommandException if the command cannot be in a transaction, or a limit would be exceeded
+     */
+    public Reply queue(Session session, CommandSpec spec, Command command) {
+        Action.Write action = spec.queued();
+        if (action == null) {
+            throw new CommandException(
+                    "ERR " + spec.name() + " cannot be in MULTI: a transaction contains commands that"
+                            + " write documents, and short reads: LLEN, LRANGE, LINDEX, LPOP, EXISTS, TYPE, TTL, PTTL");
+        }
+        Change change = action.prepare(session, command);
+        if (!spoilt) {
+            hold(command.bytes());
+            steps.add(new Step(spec.name(), change));
+        }
+        return new Reply.Simple("QUEUED");
+    }
+
+    private void hold(long commandBytes) {
+        if (steps.size() == MAX_COMMANDS || bytes + commandBytes > maxBytes) {
+            throw new CommandException(
+                    "ERR the transaction is over the limit of " + MAX_COMMANDS + " commands or " + maxBytes + " bytes");
+        }
+        if (!budget.take(commandBytes + STEP_BYTES)) {
+            throw new CommandException("ERR the transactions of all connections together are at the limit of "
+                    + budget.limitBytes() + " bytes; try again");
+        }
+        heldBytes += commandBytes + STEP_BYTES;
+        bytes += commandBytes;
+    }
+
+    /**
+     * Returns all queued commands as one write.
+     *
+     * @throws CommandException if one of the commands was rejected
+     */
+    public Change change() {
+        if (spoilt) {
+            throw new CommandException("EXECABORT Transaction discarded because of previous errors.");
+        }
+        Set<DocumentName> names = new LinkedHashSet<>();
+        steps.forEach(step -> names.addAll(step.change().names()));
+        return new Change(names, this::apply);
+    }
+
+    private Reply apply(DocumentEdits edits) {
+        List<Reply> replies = new ArrayList<>(steps.size());
+        for (Step step : steps) {
+            replies.add(apply(step, replies.size() + 1, edits));
+        }
+        return new Reply.Array(replies);
+    }
+
+    /**
+     * Applies one command of the transaction. If the command fails, the transaction fails with the same error, to which
+     * the number and the name of the command are added. The prefix of the error does not change, because programs check
+     * the prefix.
+     */
+    private static Reply apply(Step step, int number, DocumentEdits edits) {
+        try {
+            return step.change().edit().apply(edits);
+        } catch (RuntimeException rejected) {
+            throw new CommandException(Errors.reply(rejected).text() + " (command " + number + " of the transaction, "
+                    + step.command() + "; nothing has been changed)");
+        }
+    }
+
+    /**
+     * Limits the memory of the transactions of all connections, because clients may delay {@code EXEC} indefinitely.
+     * Thread-safe.
+     */
+    public static final class Budget {
+        /**
+         * The number by which the size of the JVM heap is divided to get the memory limit. The limit is higher if a
+         * single transaction may be larger.
+         */
+        private static final int HEAP_PART = 8;
+
+        private final long limitBytes;
+        private final AtomicLong heldBytes = new AtomicLong();
+
+        Budget(long limitBytes) {
+            this.limitBytes = limitBytes;
+        }
+
+        /** Creates the budget of this process, which is enough for at least one transaction of maximum size. */
+        public static Budget forProcess(long transactionBytes) {
+            return new Budget(Math.max(transactionBytes, Runtime.getRuntime().maxMemory() / HEAP_PART));
+        }
+
+        long limitBytes() {
+            return limitBytes;
+        }
+
+        /** Reserves bytes for a transaction. Returns false, and reserves none, if fewer are available. */
+        boolean take(long bytes) {
+            if (heldBytes.addAndGet(bytes) <= limitBytes) {
+                return true;
+            }
+            heldBytes.addAndGet(-bytes);
+            return false;
+        }
+
+        void give(long bytes) {
+            heldBytes.addAndGet(-bytes);
+        }
+    }
+}

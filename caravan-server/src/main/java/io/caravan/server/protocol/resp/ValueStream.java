@@ -1,0 +1,233 @@
+package io.caravan.server.protocol.resp;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.SequenceRange;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import java.nio.ByteBuffer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends a reply with any number of values of a document, and keeps only a small part of the reply in memory at a time.
+ *
+ * <p>A turn on a reading thread reads about {@value #TURN_BYTES} bytes, passes them to the event loop in chunks, and
+ * releases the thread. The next turn begins when at most {@value #TURN_BYTES} bytes are waiting to be written to the
+ * socket.
+ *
+ * <p>A slow client therefore occupies no thread, and pins no values in the store. If values are trimmed or deleted
+ * before the client has received them, the connection is closed, because the reply cannot be completed.
+ */
+public final class ValueStream implements ResumableRead, DocumentReader {
+    private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);
+    private static final int FIRST_PIECE_BYTES = 4 * 1024;
+    private static final int PIECE_BYTES = 128 * 1024;
+    private static final int TURN_BYTES = 512 * 1024;
+    /** Upper bound on the number of bytes that the format adds before and after a value. */
+    private static final int AROUND_VALUE_BYTES = 64;
+
+    private final DocumentService documents;
+    private final DocumentName name;
+    private final Function<DocumentInfo, SequenceRange> choice;
+    private final Format format;
+    private final ResumableRead.Context context;
+    private final Channel channel;
+
+    // Used only by the turns.
+    private boolean begun;
+    private long documentId;
+    private long next;
+    private long end;
+    private int turnBytes;
+    private @Nullable ByteBuf piece;
+    private boolean sent;
+
+    // Used only by the event loop.
+    private long onTheirWay;
+    private boolean waiting;
+
+    /**
+     * Writes the parts of the reply that surround the values: before all values, before each value, and after all
+     * values.
+     */
+    interface Format {
+        /** The format of a reply that is an array of the values. */
+        Format VALUES = new Format() {
+            @Override
+            public void begin(ByteBuf out, long count) {
+                Reply.putNumber(out, '*', count);
+            }
+
+            @Override
+            public void beforeValue(ByteBuf out, long sequence) {}
+        };
+
+        void begin(ByteBuf out, long count);
+
+        void beforeValue(ByteBuf out, long sequence);
+
+        default void end(ByteBuf out) {}
+    }
+
+    /**
+     * Creates a stream of the values that {@code choice} selects in the first turn.
+     *
+     * @param choice selects the sequences; an exception becomes the error reply
+     */
+    ValueStream(
+            DocumentService documents,
+            DocumentName name,
+            Function<DocumentInfo, SequenceRange> choice,
+            Format format,
+            ResumableRead.Context context) {
+        this.documents = documents;
+        this.name = name;
+        this.choice = choice;
+        this.format = format;
+        this.context = context;
+        this.channel = context.channel();
+    }
+
+    @Override
+    public boolean proceed() {
+        turnBytes = 0;
+        try {
+            context.checkStillKnown();
+            documents.read(name, this::choose, this);
+        } catch (RuntimeException problem) {
+            fail(problem);
+            return true;
+        }
+        if (next == end) {
+            format.end(room());
+            send(room(), context.place()::end);
+            return true;
+        }
+        send(room(), this::awaitTurn);
+        return false;
+    }
+
+    private SequenceRange choose(DocumentInfo info) {
+        if (begun) {
+            if (info.id() != documentId || info.firstSequence() > next) {
+                throw changed();
+            }
+            return new SequenceRange(next, end);
+        }
+        SequenceRange range = choice.apply(info);
+        documentId = info.id();
+        next = range.from();
+        end = Math.max(range.from(), range.to());
+        return range;
+    }
+
+    private DocumentException changed() {
+        return new DocumentException(
+                DocumentException.Reason.CHANGED,
+                name,
+                "was trimmed or deleted before the client received sequence " + next);
+    }
+
+    @Override
+    public void begin(long count) {
+        if (begun && count == 0) {
+            throw changed();
+        }
+        if (!begun) {
+            begun = true;
+            if (count == 0) {
+                end = next;
+            }
+            format.begin(room(), count);
+        }
+    }
+
+    @Override
+    public boolean next(long sequence, ByteBuffer value) {
+        int bytes = value.remaining();
+        ByteBuf out = room();
+        format.beforeValue(out, sequence);
+        Reply.putNumber(out, '$', bytes);
+        while (value.hasRemaining()) {
+            put(value);
+        }
+        Reply.putLineEnd(room());
+        next = sequence + 1;
+        turnBytes += bytes + AROUND_VALUE_BYTES;
+        return turnBytes < TURN_BYTES && channel.isActive();
+    }
+
+    /** Writes as much of the value as fits into the current chunk. */
+    private void put(ByteBuffer value) {
+        ByteBuf out = room();
+        int fits = PIECE_BYTES - out.writerIndex();
+        if (value.remaining() <= fits) {
+            out.writeBytes(value);
+        } else {
+            out.writeBytes(value.slice(value.position(), fits));
+            value.position(value.position() + fits);
+        }
+    }
+
+    /** Returns the current chunk, or a new one if the current chunk is almost full. */
+    private ByteBuf room() {
+        if (piece != null && piece.writerIndex() > PIECE_BYTES - AROUND_VALUE_BYTES) {
+            send(piece, () -> {});
+        }
+        if (piece == null) {
+            piece = channel.alloc().directBuffer(sent ? PIECE_BYTES : FIRST_PIECE_BYTES);
+        }
+        return piece;
+    }
+
+    /** Passes the chunk to the event loop, which then runs {@code after}. */
+    private void send(ByteBuf full, Runnable after) {
+        piece = null;
+        sent = true;
+        int bytes = full.readableBytes();
+        context.place().queue().memory().holdReply(full.capacity());
+        channel.eventLoop().execute(() -> {
+            onTheirWay += bytes;
+            context.place().add(new PendingReply.Piece(full, () -> written(bytes)));
+            after.run();
+        });
+    }
+
+    private void written(int bytes) {
+        onTheirWay -= bytes;
+        wakeIfRoom();
+    }
+
+    private void awaitTurn() {
+        waiting = true;
+        wakeIfRoom();
+    }
+
+    private void wakeIfRoom() {
+        if (waiting && onTheirWay <= TURN_BYTES) {
+            waiting = false;
+            context.wake().run();
+        }
+    }
+
+    /** Replies with the error, or closes the connection if part of the reply has been sent. */
+    private void fail(RuntimeException problem) {
+        if (piece != null) {
+            piece.release();
+            piece = null;
+        }
+        Reply.Error error = Errors.reply(problem);
+        if (sent) {
+            LOG.warn("closing {}: its reply cannot be completed: {}", channel.remoteAddress(), error.text());
+            channel.close();
+        } else {
+            context.place().complete(error);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package io.caravan.server.protocol.resp;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListStore;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.app.IgnoredOutcome;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.space.DocumentDurability;
+import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.net.Unbounded;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class KeysReadingTest {
+    private static final int DOCUMENTS = 5_000;
+
+    private final ListStore store = ListStore.inMemory();
+    private final DocumentService documents =
+            new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final Session session = RespFixture.session(channel);
+    private final AtomicInteger woken = new AtomicInteger();
+
+    private void push(String name) {
+        documents.write(
+                DocumentName.of(name), document -> document.append(List.of(new byte[1])), new IgnoredOutcome<>());
+    }
+
+    private interface Maker {
+        ResumableRead make(DocumentService documents, Command command, ResumableRead.Context context);
+    }
+
+    @Test
+    void keysChecksFewDocumentsPerTurn() {
+        Reply reply = checksFewDocumentsPerTurn(ScanCommands.NameScan::all, "KEYS", "*");
+        assertThat(reply)
+                .isInstanceOfSatisfying(
+                        Reply.Array.class, all -> assertThat(all.elements()).hasSize(DOCUMENTS));
+    }
+
+    @Test
+    void scanChecksFewDocumentsPerTurn() {
+        Reply reply = checksFewDocumentsPerTurn(ScanCommands.NameScan::page, "SCAN", "0", "COUNT", "10000");
+        assertThat(reply)
+                .isInstanceOfSatisfying(
+                        Reply.Array.class,
+                        page -> assertThat(page.elements())
+                                .last()
+                                .isInstanceOfSatisfying(
+                                        Reply.Array.class,
+                                        all -> assertThat(all.elements()).hasSize(DOCUMENTS)));
+    }
+
+    /**
+     * Runs a command, and checks that each turn on a reading thread checks only a few documents.
+     *
+     * @return the reply
+     */
+    private Reply checksFewDocumentsPerTurn(Maker maker, String... words) {
+        for (int i = 0; i < DOCUMENTS; i++) {
+            push("k" + i);
+        }
+        ConnectionMemory memory = Unbounded.memory(channel);
+        ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
+        PendingReply pendingReply = replies.open(new PendingReply(replies, RespVersion.RESP2, false));
+        ResumableRead.Context context = new ResumableRead.Context(session, pendingReply, woken::incrementAndGet);
+        byte[][] bytes = Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new);
+        ResumableRead keys = maker.make(documents, new Command(bytes), context);
+        int turns = 1;
+        long previousBytes = 0;
+        while (!keys.proceed()) {
+            assertThat(pendingReply.reply()).isNull();
+            assertThat(memory.replyBytes()).isGreaterThan(previousBytes);
+            previousBytes = memory.replyBytes();
+            turns++;
+        }
+        assertThat(turns).isBetween(3, 6);
+        assertThat(woken).hasValue(turns - 1);
+        documents.close();
+        return Objects.requireNonNull(pendingReply.reply());
+    }
+
+    @Test
+    void existsChecksFewNamesPerTurn() {
+        List<DocumentName> names = new ArrayList<>();
+        for (int i = 0; i < 2 * KeyCommands.Counting.TURN_NAMES + 1; i++) {
+            push("k" + i);
+            names.add(DocumentName.of("k" + i));
+        }
+        ReplyQueue replies =
+                new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
+        PendingReply pendingReply = replies.open(new PendingReply(replies, RespVersion.RESP2, false));
+        ResumableRead.Context context = new ResumableRead.Context(session, pendingReply, woken::incrementAndGet);
+        ResumableRead exists = new KeyCommands.Counting(documents, names, context);
+        assertThat(exists.proceed()).isFalse();
+        assertThat(exists.proceed()).isFalse();
+        assertThat(exists.proceed()).isTrue();
+        assertThat(woken).hasValue(2);
+        assertThat(pendingReply.reply()).isEqualTo(new Reply.Number(names.size()));
+        documents.close();
+    }
+}
