@@ -190,8 +190,8 @@ public final class Server implements AutoCloseable {
                 cluster,
                 httpAddress == null ? 0 : httpAddress.getPort(),
                 System.nanoTime());
-        RespProtocol resp = new RespProtocol(
-                config.limits(), status, restores, readers, config.authenticator(), metrics);
+        RespProtocol resp =
+                new RespProtocol(config.limits(), status, restores, readers, config.authenticator(), metrics);
         respAddress = network.listen(config.resp(), "--resp", resp);
         return resp;
     }

@@ -53,8 +53,7 @@ final class Deadlines {
         return all;
     }
 
-    private record Watch(
-            Channel channel, Connection<?> connection, Clock request, Clock stall, Clock idle) {
+    private record Watch(Channel channel, Connection<?> connection, Clock request, Clock stall, Clock idle) {
         void check() {
             try {
                 closeIfLate();

@@ -20,7 +20,8 @@ import picocli.CommandLine.Parameters;
                     + " Ctrl-C. Waits for a document that does not exist yet. Prints values in the same form as"
                     + " 'caravan get'.",
             "If the connection is lost, the command reconnects and continues with the next sequence, so that it"
-                    + " neither skips nor repeats a value. In a cluster, it continues with the document's leader."
+                    + " neither skips nor repeats a value. In a cluster, it asks the node of --server for the"
+                    + " document's leader."
         },
         footer = {
             "  caravan tail logs/today",

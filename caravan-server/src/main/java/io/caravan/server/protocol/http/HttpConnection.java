@@ -122,7 +122,10 @@ public final class HttpConnection extends Connection<HttpObject> {
 
     private void readMore() {
         if (exchange == null) {
-            memory.settle(decoder.heldBytes() + (incoming == null ? 0 : incoming.request().heldBytes()), true);
+            memory.settle(
+                    decoder.heldBytes()
+                            + (incoming == null ? 0 : incoming.request().heldBytes()),
+                    true);
         }
         channel.config().setAutoRead(!closing && !decoder.holding() && memory.mayRead());
     }

@@ -290,7 +290,8 @@ public final class HttpExchange {
             if (!over && status == 0) {
                 respond(reported.response());
             } else if (!over) {
-                LOG.warn("closing {}: its response cannot be completed: {}", channel.remoteAddress(), reported.detail());
+                LOG.warn(
+                        "closing {}: its response cannot be completed: {}", channel.remoteAddress(), reported.detail());
                 // The client detects that the response is incomplete.
                 channel.close();
             }
@@ -306,15 +307,17 @@ public final class HttpExchange {
             memory().whenRoom(untilEnd(() -> read(part)));
             return;
         }
-        protocol().readers.execute(untilEnd(() -> run(() -> {
-            if (!memory().room()) {
-                // Other reads have used the memory in the meantime.
-                read(part);
-                return;
-            }
-            requireStillKnown();
-            part.run();
-        })));
+        protocol()
+                .readers
+                .execute(untilEnd(() -> run(() -> {
+                    if (!memory().room()) {
+                        // Other reads have used the memory in the meantime.
+                        read(part);
+                        return;
+                    }
+                    requireStillKnown();
+                    part.run();
+                })));
     }
 
     /** Creates and sends the response to a read, as {@link #read} does. */

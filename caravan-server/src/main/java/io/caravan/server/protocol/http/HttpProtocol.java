@@ -86,7 +86,8 @@ public final class HttpProtocol implements WireProtocol {
         this.readers = readers;
         this.json = new JsonBody(config.maxBatchBytes());
         // The Host header of a request that another node forwards contains the address of that node.
-        this.origins = new Origins(config, authenticator.required(), name -> cluster != null && cluster.hasHttpName(name));
+        this.origins =
+                new Origins(config, authenticator.required(), name -> cluster != null && cluster.hasHttpName(name));
         metrics.connections(NAME, connections::size);
         this.routes = routes.apply(this);
     }
@@ -148,7 +149,8 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     /** Returns the status of the archive, or null if the server has no archive. */
-    @Nullable ArchiveStatus archive() {
+    @Nullable
+    ArchiveStatus archive() {
         ServerContext opened = served;
         Archiver archiver = opened == null ? null : opened.archiver();
         return archiver == null ? null : archiver.status();
@@ -176,7 +178,8 @@ public final class HttpProtocol implements WireProtocol {
      * Returns the reason why the server is not ready, or null if it is ready. With {@code inFull}, the reason includes
      * the message of the store, which may contain file names.
      */
-    @Nullable Problem problem(boolean inFull) {
+    @Nullable
+    Problem problem(boolean inFull) {
         ServerContext opened = served;
         if (opened == null && !draining && cluster != null) {
             // The leader serves the documents instead of this server.

@@ -112,9 +112,7 @@ public final class LeaderProxy {
     /** Returns a route that forwards requests to the leader if this node of a cluster cannot serve them. */
     public Route around(Route route, HttpProtocol http) {
         Cluster cluster = http.cluster;
-        return cluster == null
-                ? route
-                : route.with(exchange -> new Forwarding(exchange, route, http, cluster).begin());
+        return cluster == null ? route : route.with(exchange -> new Forwarding(exchange, route, http, cluster).begin());
     }
 
     /**

@@ -106,7 +106,8 @@ final class MigrationEndpoints {
                 || kind == MoveStep.Kind.REDIRECT
                 || kind == MoveStep.Kind.ABANDON && query.get(HOLDER) != null;
         MoveStep step = new MoveStep(kind, held ? OptionalLong.of(number(query, HOLDER)) : OptionalLong.empty(), to);
-        exchange.write(name,
+        exchange.write(
+                name,
                 documents -> documents.write(
                         name,
                         document -> result(kind, step.applyTo(document)),

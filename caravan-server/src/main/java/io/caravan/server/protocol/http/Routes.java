@@ -57,7 +57,8 @@ public final class Routes {
         Route.Endpoint load = MigrationEndpoints::importDocument;
         List<Route> ofDocuments = List.of(
                 new Route(PUT, STREAM, "createStream", WRITE, StreamWrites::create, 200, 201, 404, 409, 429, 507),
-                new Route(POST, STREAM, "appendToStream", WRITE, StreamWrites::append, 200, 204, 404, 409, 410, 429, 507),
+                new Route(
+                        POST, STREAM, "appendToStream", WRITE, StreamWrites::append, 200, 204, 404, 409, 410, 429, 507),
                 new Route(GET, STREAM, StreamReads.READ, READ, read, 200, 204, 304, 404, 409, 410),
                 new Route(HEAD, STREAM, "describeStream", READ, describe, 200, 404, 410),
                 new Route(DELETE, STREAM, "deleteStream", WRITE, StreamWrites::delete, 204, 404, 409, 410, 507),
@@ -93,8 +94,7 @@ public final class Routes {
                 new Route(GET, "/healthz", "alive", null, ServerEndpoints::alive, 200),
                 new Route(GET, "/readyz", "ready", null, server::ready, 200),
                 new Route(GET, "/openapi.json", "openApi", null, server::openApi, 200));
-        List<Route> all = Stream.concat(
-                        ofDocuments.stream().map(route -> relay.around(route, http)), ofNode.stream())
+        List<Route> all = Stream.concat(ofDocuments.stream().map(route -> relay.around(route, http)), ofNode.stream())
                 .toList();
         server.describe(all);
         return all;

@@ -120,8 +120,7 @@ final class ServerEndpoints {
                 "overdueSeconds", archive.overdueSeconds(),
                 "backlog", archive.backlog(),
                 "lastSuccess", success == 0 ? null : Response.moment(success),
-                "lastError",
-                        last == null ? null : Map.of("kind", last.kind(), "at", Response.moment(last.atMillis())));
+                "lastError", last == null ? null : Map.of("kind", last.kind(), "at", Response.moment(last.atMillis())));
     }
 
     public void stats(HttpExchange exchange) {
@@ -144,8 +143,10 @@ final class ServerEndpoints {
 
     public void metrics(HttpExchange exchange) {
         exchange.respond(() -> new Response(200)
-                        .uncached()
-                        .body(ServerMetrics.CONTENT_TYPE, exchange.protocol().metrics.scrape().getBytes(StandardCharsets.UTF_8)));
+                .uncached()
+                .body(
+                        ServerMetrics.CONTENT_TYPE,
+                        exchange.protocol().metrics.scrape().getBytes(StandardCharsets.UTF_8)));
     }
 
     public void openApi(HttpExchange exchange) {
@@ -184,7 +185,8 @@ final class ServerEndpoints {
         Supplier<Stream<ClientInfo>> others = exchange.served().otherClients();
         exchange.respond(() -> {
             Stream<ClientInfo> listed = Stream.concat(
-                    others.get().limit(MAX_CLIENTS), exchange.protocol().clients().limit(MAX_CLIENTS));
+                    others.get().limit(MAX_CLIENTS),
+                    exchange.protocol().clients().limit(MAX_CLIENTS));
             return Response.json(200, Map.of("clients", listed.toList()));
         });
     }
@@ -208,8 +210,7 @@ final class ServerEndpoints {
     }
 
     public void settings(HttpExchange exchange) {
-        exchange.respond(Response.json(
-                200, Map.of("settings", exchange.served().settings())));
+        exchange.respond(Response.json(200, Map.of("settings", exchange.served().settings())));
     }
 
     public void backups(HttpExchange exchange) {

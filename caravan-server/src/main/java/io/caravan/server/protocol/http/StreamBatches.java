@@ -54,7 +54,7 @@ final class StreamBatches {
                     names,
                     edits -> apply(operations, edits),
                     exchange.outcome(results -> StreamResponses.withDurability(
-                                    documents, names, Response.json(200, Map.of("operations", results)))));
+                            documents, names, Response.json(200, Map.of("operations", results)))));
         });
     }
 

@@ -45,9 +45,7 @@ final class StreamReads {
         exchange.operation(longPoll ? "longPoll" : "eventStream");
         LiveRead read = longPoll ? new LongPoll(request) : new EventStream(request);
         HttpConfig config = exchange.protocol().config;
-        read.start(
-                List.of(request.name),
-                longPoll ? config.longPoll() : config.eventStream());
+        read.start(List.of(request.name), longPoll ? config.longPoll() : config.eventStream());
     }
 
     /** Sends the values of the streams that the body names. */
@@ -98,10 +96,8 @@ final class StreamReads {
             // New values change the response, so caches must revalidate it, which is cheap if nothing has changed.
             head.header("Cache-Control", "no-cache").header("ETag", etag);
             if (request.exchange.request().hasTag(etag)) {
-                request.exchange
-                        .respond(new Response(304)
-                                .header("Cache-Control", "no-cache")
-                                .header("ETag", etag));
+                request.exchange.respond(
+                        new Response(304).header("Cache-Control", "no-cache").header("ETag", etag));
                 return;
             }
         }
@@ -113,6 +109,6 @@ final class StreamReads {
         DocumentName name = exchange.documentName();
         DocumentService documents = exchange.documents();
         exchange.respond(() -> StreamResponses.withDurability(
-                        documents, Set.of(name), StreamResponses.metadata(ReadRequest.find(documents, name))));
+                documents, Set.of(name), StreamResponses.metadata(ReadRequest.find(documents, name))));
     }
 }

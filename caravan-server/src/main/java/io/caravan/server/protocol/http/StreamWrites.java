@@ -218,10 +218,10 @@ final class StreamWrites {
                         .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())));
     }
 
-    private static <T> void edit(HttpExchange exchange, Function<EditedDocument, T> edit, Function<T, Response> response) {
+    private static <T> void edit(
+            HttpExchange exchange, Function<EditedDocument, T> edit, Function<T, Response> response) {
         DocumentName name = exchange.documentName();
-        exchange.write(name,
-                documents -> documents.write(name, edit, withDurability(exchange, documents, response)));
+        exchange.write(name, documents -> documents.write(name, edit, withDurability(exchange, documents, response)));
     }
 
     static DocumentInfo trim(EditedDocument document, Offset offset) {
@@ -241,7 +241,7 @@ final class StreamWrites {
 
     private static <T> Outcome<T> withDurability(
             HttpExchange exchange, DocumentService documents, Function<T, Response> response) {
-        return exchange.outcome(result -> StreamResponses.withDurability(
-                        documents, Set.of(exchange.documentName()), response.apply(result)));
+        return exchange.outcome(result ->
+                StreamResponses.withDurability(documents, Set.of(exchange.documentName()), response.apply(result)));
     }
 }

@@ -210,12 +210,11 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
     }
 
     /** Runs a subcommand on a separate thread, because the subcommand may have to copy the store. */
-    private static ResumableRead change(
-            Subcommands changes, Command command, ResumableRead.Context context) {
+    private static ResumableRead change(Subcommands changes, Command command, ResumableRead.Context context) {
         return new LongOperation<Reply>(
                 outcome -> {
-                    Thread thread =
-                            new Thread(() -> change(changes, context.session(), command, outcome), "caravan-cluster-change");
+                    Thread thread = new Thread(
+                            () -> change(changes, context.session(), command, outcome), "caravan-cluster-change");
                     thread.setDaemon(true);
                     thread.start();
                 },

@@ -101,8 +101,8 @@ public record ConnectionCommands(ServerStatus status) {
         String name = null;
         for (int i = 2; i < command.size(); i++) {
             if (command.is(i, "AUTH") && i + 2 < command.size()) {
-                principal = checked(session.authenticator
-                        .authenticate(session.remote, command.text(i + 1), command.word(i + 2)));
+                principal = checked(
+                        session.authenticator.authenticate(session.remote, command.text(i + 1), command.word(i + 2)));
                 i += 2;
             } else if (command.is(i, "SETNAME") && i + 1 < command.size()) {
                 name = ClientCommands.checkedName(command.text(++i));

@@ -32,8 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param restores null if the server has no archive
  */
-record OperatorCommands(
-        ServerStatus status, @Nullable RestoreService restores) {
+record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) {
     public List<CommandSpec> all() {
         Subcommands spaceCommands = new Subcommands("CARAVAN.SPACE")
                 .add(

@@ -156,8 +156,7 @@ public final class ReadBatch implements Runnable {
 
     private boolean proceed(Action.Stream action, Step step) {
         if (reading == null) {
-            reading = action.start(
-                    step.command(), new ResumableRead.Context(session, step.place(), this::start));
+            reading = action.start(step.command(), new ResumableRead.Context(session, step.place(), this::start));
         }
         if (step.blocks()) {
             waitingSince = System.nanoTime() | 1;

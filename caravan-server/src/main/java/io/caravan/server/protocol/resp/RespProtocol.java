@@ -164,7 +164,9 @@ public final class RespProtocol implements WireProtocol {
 
     private static Reply.@Nullable Error rejectHere(Session session, @Nullable CommandSpec spec, Command command) {
         if (spec == null) {
-            return session.principal() == null ? new Reply.Error(Session.UNKNOWN_USER) : UnsupportedCommands.unknown(command);
+            return session.principal() == null
+                    ? new Reply.Error(Session.UNKNOWN_USER)
+                    : UnsupportedCommands.unknown(command);
         }
         if (!spec.takes(command.size())) {
             return spec.wrongArity();

@@ -4,7 +4,6 @@ import static io.caravan.server.protocol.resp.CommandSpec.Keys.NONE;
 import static io.caravan.server.protocol.resp.CommandSpec.generic;
 import static io.caravan.server.protocol.resp.CommandSpec.server;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ScanPage;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
@@ -148,6 +147,5 @@ public record ScanCommands(DocumentService documents) {
             context.place().complete(all ? found : Reply.Array.of(Long.toString(cursor), found));
             return true;
         }
-
     }
 }

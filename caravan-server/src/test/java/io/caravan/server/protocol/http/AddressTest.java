@@ -91,7 +91,8 @@ class AddressTest {
             if (!name.matches("\\.{1,2}")) {
                 String plain = "/" + StreamName.encodePlainly(document.toBytes());
                 assertThat(asBrowsersSend(plain)).as(name).isEqualTo(plain);
-                assertThat(StreamName.percentDecode(plain.substring(1), "a path")).isEqualTo(document.toBytes());
+                assertThat(StreamName.percentDecode(plain.substring(1), "a path"))
+                        .isEqualTo(document.toBytes());
             }
         }
     }

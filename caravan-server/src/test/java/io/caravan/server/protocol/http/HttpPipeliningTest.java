@@ -53,7 +53,8 @@ class HttpPipeliningTest {
                 new Route(HttpMethod.GET, "/later", "later", null, waiting::add, 200),
                 new Route(HttpMethod.POST, "/size", "size", null, size, 200),
                 new Route(HttpMethod.GET, "/broken", "broken", null, broken, 200));
-        HttpProtocol protocol = new HttpProtocol(config, Authenticator.open(), metrics, null, Runnable::run, any -> routes);
+        HttpProtocol protocol =
+                new HttpProtocol(config, Authenticator.open(), metrics, null, Runnable::run, any -> routes);
         channel = new EmbeddedChannel();
         connectionMemory = Unbounded.memory(channel);
         HttpConnection connection = new HttpConnection(channel, protocol, connectionMemory);

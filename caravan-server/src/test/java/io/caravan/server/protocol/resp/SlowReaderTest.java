@@ -154,8 +154,8 @@ class SlowReaderTest extends RespTestBase {
         RespLimits limits = new RespLimits(VALUE_BYTES, VALUE_BYTES);
         RespProtocol protocol = fixture.protocol(limits, null, readers::add, Authenticator.open(), metrics);
         ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), own, () -> {}, () -> true);
-        CommandRunner runner = new CommandRunner(
-                channel, protocol.newSession(channel, replies), replies, protocol, () -> {});
+        CommandRunner runner =
+                new CommandRunner(channel, protocol.newSession(channel, replies), replies, protocol, () -> {});
         own.onRoom(() -> {
             runner.endTurn();
             runner.run();
