@@ -12,8 +12,8 @@ import org.apache.ratis.server.RaftServer;
 
 /**
  * Purges the Raft log: removes entries that are durable in the store's files, if all other nodes have received the
- * entries, or if the log exceeds its limit: the total size of the finished segments that are kept for nodes that lag
- * behind. Not thread-safe, but {@link #due} may be called on a second thread.
+ * entries, or if the log exceeds its limit. The limit is the total size of the finished segments that are kept for nodes
+ * that lag behind. Not thread-safe, but {@link #due} may be called on a second thread.
  */
 final class RaftLogPurger {
     private static final int ENTRIES = 1_000;

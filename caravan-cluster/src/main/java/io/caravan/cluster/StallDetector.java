@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 final class StallDetector {
     private static final Logger LOG = LoggerFactory.getLogger(StallDetector.class);
 
-    /** What a node must do after a check. */
+    /** An action that a node must take after a check. */
     enum Action {
         NOTHING,
         PROPOSE_EMPTY_ENTRY,

@@ -275,8 +275,8 @@ class IndexedHeapTest {
     }
 
     /**
-     * Checks that one pass counts the regions, and that each later pass collects as many as the memory permits: in lists
-     * of 8 bytes for each region, or in bitmaps of 448 bytes for each segment.
+     * Checks that one pass counts the regions, and that each later pass collects as many as the memory permits. A list
+     * takes 8 bytes for each region, and a bitmap takes 448 bytes for each segment.
      */
     @ParameterizedTest
     @CsvSource({"10, 80", "56, 448", "100, 448"})

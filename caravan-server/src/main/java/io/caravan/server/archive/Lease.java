@@ -34,7 +34,7 @@ public final class Lease {
 
     private final Clock clock;
     private final Runnable check;
-    /** When this owner may write for the first time. */
+    /** The time from which this owner may write. */
     private final long startNanos;
 
     private volatile long checkedNanos;
