@@ -46,7 +46,12 @@ public final class WorkDirectory implements AutoCloseable {
             try {
                 if (Files.isDirectory(path)) {
                     Path next = path.resolveSibling(path.getFileName() + ".deleted" + i);
-                    aside.add(Files.move(path, next));
+                    try {
+                        aside.add(Files.move(path, next));
+                    } catch (IOException immovable) {
+                        // The directory is a mount point, or its parent is not writable.
+                        WorkDirectories.delete(path);
+                    }
                 }
                 if (Files.notExists(path)) {
                     Files.createFile(path);

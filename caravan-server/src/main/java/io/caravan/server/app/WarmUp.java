@@ -97,7 +97,9 @@ public final class WarmUp {
         List<Socket> sockets = new ArrayList<>();
         try {
             for (int i = 0; i < CONNECTIONS; i++) {
-                sockets.add(new Socket(address.getAddress(), address.getPort()));
+                Socket socket = new Socket(address.getAddress(), address.getPort());
+                sockets.add(socket);
+                socket.setSoTimeout((int) LIMIT.toMillis());
             }
             byte[] buffer = new byte[REPLY_BYTES];
             long deadline = System.nanoTime() + LIMIT.toNanos();

@@ -10,16 +10,20 @@ import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * space becomes free. Such a write is acknowledged later, once its deletions are recorded or archived.
  *
  * <p><b>Locks.</b> The list lock is acquired after the locks of document names, around each write to the list, so that
- * the order of the entries is known; such a write may wait for space. This object's monitor guards the fields in
+ * the order of the entries is known. This object's monitor guards the fields in
  * memory. It is never held during a wait, because store threads also acquire it.
  */
 final class DeletionJournal {
@@ -42,15 +46,17 @@ final class DeletionJournal {
     /** The placeholder for the sequence of a deletion that the store had no space to record. */
     private static final long UNWRITTEN = -1;
     /** Runs an attempt to record deletions for which the store had no space. */
-    private static final Executor LATER = CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS);
+    private static final Executor LATER = CompletableFuture.delayedExecutor(250, TimeUnit.MILLISECONDS);
 
     private final ListStore store;
     private final ReentrantLock list = new ReentrantLock();
-    /** Durable deletions, oldest first, with their sequences in the list. Guarded by the monitor. */
+    /** Durable deletions, in the order of their sequences in the list. Guarded by the monitor. */
     private final Map<DeletionRecord, Long> pending = new LinkedHashMap<>();
     /** The number of unarchived deletions for each name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
-    /** The writes whose deletions the store had no space to record, oldest first. Guarded by the monitor. */
+    /** Durable deletions that have no durable record. Guarded by the monitor. */
+    private final Set<DeletionRecord> unwritten = new LinkedHashSet<>();
+    /** The writes that are acknowledged once their deletions have a record. Guarded by the monitor. */
     private final Queue<UnrecordedWrite> unrecorded = new ArrayDeque<>();
     /** The first sequence of the list. Guarded by the monitor. */
     private long firstSequence;
@@ -157,6 +163,9 @@ final class DeletionJournal {
         for (int i = 0; i < deletions.size(); i++) {
             pending.put(deletions.get(i), sequence == UNWRITTEN ? UNWRITTEN : sequence + i);
         }
+        if (sequence == UNWRITTEN) {
+            unwritten.addAll(deletions);
+        }
     }
 
     private void recordLater(UnrecordedWrite write) {
@@ -170,35 +179,81 @@ final class DeletionJournal {
         }
     }
 
-    /** Records the deletions of all unrecorded writes. Continues later if the store still has no space. */
-    private void recordAll() {
-        while (true) {
-            UnrecordedWrite oldest;
-            synchronized (this) {
-                oldest = unrecorded.element();
-            }
-            if (!record(oldest)) {
-                LATER.execute(this::recordAll);
-                return;
-            }
-            synchronized (this) {
-                unrecorded.remove();
-                if (unrecorded.isEmpty()) {
-                    return;
-                }
-            }
-        }
+    /** Whether a write waits until the deletions that the store had no space to record are archived. */
+    synchronized boolean archiveAwaited() {
+        return !unrecorded.isEmpty();
     }
 
-    /** Records the deletions of a write that are not archived. Returns false if the store has no space. */
-    private boolean record(UnrecordedWrite write) {
-        List<DeletionRecord> deletions = notArchived(write.deletions);
+    /**
+     * Returns the callback for a write that changes nothing in these documents. If one of the documents was deleted
+     * without a record, the write is acknowledged after that deletion, because it may report that the document does not
+     * exist.
+     */
+    WriteCallback afterDeletions(Collection<DocumentName> documents, WriteCallback callback) {
+        return new WriteCallback() {
+            @Override
+            public void success(long last) {
+                List<DeletionRecord> earlier = unwritten(documents);
+                if (earlier.isEmpty()) {
+                    callback.success(last);
+                } else {
+                    recordLater(new UnrecordedWrite(earlier, last, callback));
+                }
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                callback.failure(problem);
+            }
+        };
+    }
+
+    private synchronized List<DeletionRecord> unwritten(Collection<DocumentName> documents) {
+        return unwritten.isEmpty()
+                ? List.of()
+                : unwritten.stream()
+                        .filter(deletion -> documents.contains(deletion.name()))
+                        .toList();
+    }
+
+    /** Records the deletions of all unrecorded writes. Continues later if the store still has no space. */
+    private void recordAll() {
+        try {
+            while (record()) {
+                synchronized (this) {
+                    unrecorded.remove();
+                    if (unrecorded.isEmpty()) {
+                        return;
+                    }
+                }
+            }
+        } catch (RuntimeException | Error problem) {
+            // An exception would end the attempts.
+            LOG.error("the deletion of documents could not be recorded; the server tries again", problem);
+        }
+        LATER.execute(this::recordAll);
+    }
+
+    /**
+     * Records the deletions of the oldest unrecorded write, except those that have a record or are archived. Returns
+     * false if the store has no space.
+     */
+    private boolean record() {
+        UnrecordedWrite write;
+        List<DeletionRecord> deletions;
+        synchronized (this) {
+            write = unrecorded.element();
+            deletions = write.deletions.stream().filter(unwritten::contains).toList();
+        }
         if (deletions.isEmpty()) {
-            write.callback.success(write.last);
+            complete(write, null);
             return true;
         }
         list.lock();
         try {
+            if (!store.writable()) {
+                return false;
+            }
             long sequence = nextSequence;
             WriteBatch batch = WriteBatch.create();
             deletions.forEach(deletion -> batch.append(LIST_ID, deletion.encode()));
@@ -206,12 +261,12 @@ final class DeletionJournal {
                 @Override
                 public void success(long last) {
                     recorded(deletions, sequence);
-                    write.callback.success(write.last);
+                    complete(write, null);
                 }
 
                 @Override
                 public void failure(CaravanException problem) {
-                    write.callback.failure(problem);
+                    complete(write, problem);
                 }
             });
             if (accepted) {
@@ -223,19 +278,29 @@ final class DeletionJournal {
         } catch (OutOfSpaceException full) {
             return false;
         } catch (CaravanException problem) {
-            write.callback.failure(problem);
+            complete(write, problem);
             return true;
         } finally {
             list.unlock();
         }
     }
 
-    private synchronized List<DeletionRecord> notArchived(List<DeletionRecord> deletions) {
-        return deletions.stream().filter(pending::containsKey).toList();
+    /** Calls the callback of a write; {@code problem} is null if its deletions are recorded or archived. */
+    private static void complete(UnrecordedWrite write, @Nullable CaravanException problem) {
+        try {
+            if (problem == null) {
+                write.callback.success(write.last);
+            } else {
+                write.callback.failure(problem);
+            }
+        } catch (RuntimeException | Error thrown) {
+            LOG.error("the callback of a deletion has failed", thrown);
+        }
     }
 
     /** Sets the sequences of deletions that now have records, and moves these deletions behind those with records. */
     private synchronized void recorded(List<DeletionRecord> deletions, long sequence) {
+        deletions.forEach(unwritten::remove);
         for (int i = 0; i < deletions.size(); i++) {
             if (pending.remove(deletions.get(i)) != null) {
                 pending.put(deletions.get(i), sequence + i);
@@ -243,8 +308,11 @@ final class DeletionJournal {
         }
     }
 
+    /** Returns the durable deletions, oldest first. */
     synchronized List<DeletionRecord> pending() {
-        return new ArrayList<>(pending.keySet());
+        return pending.keySet().stream()
+                .sorted(Comparator.comparingLong(DeletionRecord::deletedAtMillis))
+                .toList();
     }
 
     /** Whether a document with this name was deleted and the deletion might not be archived yet. */
@@ -259,6 +327,7 @@ final class DeletionJournal {
             if (pending.remove(deletion) == null) {
                 return;
             }
+            unwritten.remove(deletion);
             forget(deletion);
             keepFrom = oldestNeeded();
             if (keepFrom <= firstSequence) {

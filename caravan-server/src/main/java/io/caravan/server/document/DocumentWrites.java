@@ -374,7 +374,9 @@ abstract class DocumentWrites extends DocumentReads {
                             write.outcome(),
                             () -> write.outcome().success(result),
                             edit.isEmpty() ? barrier : ReadBarrier.NONE);
-                    if (edits.deletions.isEmpty()) {
+                    if (edit.isEmpty()) {
+                        edit.commit(deletions.get(groupOf(locked)).afterDeletions(locked, completion), false);
+                    } else if (edits.deletions.isEmpty()) {
                         edit.commit(completion, false);
                     } else {
                         deletions.get(groupOf(locked)).commit(edit, edits.deletions, recordDeletions, completion);

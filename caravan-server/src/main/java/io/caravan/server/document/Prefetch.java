@@ -223,12 +223,17 @@ public final class Prefetch {
     private void copy(Range range, DocumentReads reads, long mostBytes) {
         Copier copier = new Copier(mostBytes - copiedBytes);
         SequenceRange wanted = range.sequences();
-        reads.readLocal(
-                range.name(),
-                info -> info.id() == range.documentId() && info.firstSequence() <= wanted.from()
-                        ? new SequenceRange(wanted.from(), Math.min(wanted.to(), info.nextSequence()))
-                        : SequenceRange.EMPTY,
-                copier);
+        try {
+            reads.readLocal(
+                    range.name(),
+                    info -> info.id() == range.documentId() && info.firstSequence() <= wanted.from()
+                            ? new SequenceRange(wanted.from(), Math.min(wanted.to(), info.nextSequence()))
+                            : SequenceRange.EMPTY,
+                    copier);
+        } catch (DocumentException changed) {
+            // The next attempt finds this change itself, and reports it in the words of its write.
+            return;
+        }
         copiedBytes += copier.bytes;
         if (copies == null) {
             copies = new HashMap<>();

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,23 +54,23 @@ public abstract class Connection<M> extends SimpleChannelInboundHandler<M> {
     /**
      * Closes the connection after all written data has been sent.
      *
-     * @param linger the time for which {@link LingeringClose} discards data that the client still sends, so that an
-     *     error reply is not lost; null to close immediately
+     * @param linger returns the time for which {@link LingeringClose} discards data that the client still sends, so that
+     *     an error reply is not lost; null to close immediately
      */
-    protected final void closeWhenSent(@Nullable Duration linger) {
+    protected final void closeWhenSent(@Nullable Supplier<Duration> linger) {
         closing = true;
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
                 .addListener(
                         linger == null
                                 ? ChannelFutureListener.CLOSE
-                                : written -> LingeringClose.start(channel, linger));
+                                : written -> LingeringClose.start(channel, linger.get()));
     }
 
     /** Closes the connection because of a failure of the server. */
     protected final void fail(Throwable problem) {
         LOG.error("closing {}", channel.remoteAddress(), problem);
-        channel.close();
         FatalErrors.report(problem);
+        channel.close();
     }
 
     @Override

@@ -207,8 +207,12 @@ class ArchivedDocumentTest {
             assertThat(pending).extracting(DeletionRecord::name).containsExactly(name("a"));
             assertThat(full.find("a")).isNull();
             assertThat(deleted).isNotDone();
+            CompletableFuture<Boolean> repeated = delete(full, "a");
+            assertThat(repeated).isNotDone();
+            assertThat(delete(full, "b").join()).isFalse();
             full.service().deletionArchived(pending.get(0));
             assertThat(deleted.join()).isTrue();
+            assertThat(repeated.join()).isFalse();
             assertThat(full.service().pendingDeletions()).isEmpty();
         }
     }
@@ -239,6 +243,46 @@ class ArchivedDocumentTest {
             pending.forEach(full.service()::deletionArchived);
             full.reopen();
             assertThat(full.service().pendingDeletions()).isEmpty();
+        }
+    }
+
+    @Test
+    void failingCallbackDoesNotDelayOtherDeletions() {
+        FullStore store = new FullStore();
+        try (Documents full = new Documents(store)) {
+            archive(full, "a");
+            archive(full, "b");
+            store.full = true;
+            Outcome<Boolean> failing = Outcome.of(
+                    deleted -> {
+                        throw new IllegalStateException("thrown by a callback");
+                    },
+                    problem -> {});
+            full.service().write(name("a"), EditedDocument::delete, failing);
+            CompletableFuture<Boolean> deleted = delete(full, "b");
+            full.service().pendingDeletions().forEach(full.service()::deletionArchived);
+            assertThat(deleted.join()).isTrue();
+        }
+    }
+
+    /** Checks that an earlier deletion that is recorded later stays before a deletion of the same name. */
+    @Test
+    void deletionsOfSameNameStayInOrder() {
+        FullStore store = new FullStore();
+        try (Documents full = new Documents(store)) {
+            archive(full, "a");
+            store.full = true;
+            CompletableFuture<Boolean> first = delete(full, "a");
+            store.full = false;
+            full.pass(Duration.ofSeconds(1));
+            archive(full, "a");
+            assertThat(full.delete("a")).isTrue();
+            assertThat(first.join()).isTrue();
+            full.reopen();
+            assertThat(full.service().pendingDeletions())
+                    .extracting(DeletionRecord::deletedAtMillis)
+                    .hasSize(2)
+                    .isSorted();
         }
     }
 

@@ -20,8 +20,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores documents from their generations in an archive: creates those that a store lacks, and completes others. A document becomes visible only when its
- * snapshot has been read to the end and verified. A document that fits a batch stays in memory until then; a longer one
+ * Restores documents from their generations in an archive: creates those that a store lacks, and completes others. A
+ * document becomes visible only when its snapshot has been read to the end and verified. A document that fits a batch stays in memory until then; a longer one
  * is hidden while it is written. In both cases, about 1 MiB of the document, or one value, is in memory. Thread-safe.
  */
 final class DocumentRestorer {

@@ -313,7 +313,7 @@ public final class HttpConnection extends Connection<HttpObject> {
      */
     private void end(boolean unread) {
         if (!closing) {
-            closeWhenSent(unread ? LINGER : null);
+            closeWhenSent(unread ? () -> LINGER : null);
         }
     }
 

@@ -60,7 +60,6 @@ final class MigrationEndpoints {
 
     static void importDocument(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
-        Query query = exchange.request().query();
         // Parsing and validating JSON may take a long time.
         exchange.writeApart(documents -> {
             ImportStep step = importStep(exchange);

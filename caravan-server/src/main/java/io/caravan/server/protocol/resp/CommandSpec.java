@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A command, with the properties that {@code COMMAND} returns in Redis.
  *
  * @param name the name in upper case
+ * @param lowerName the name in lower case, for replies and metrics
  * @param arity number of words, including the name; a negative number means at least as many words as its absolute
  *     value
  * @param summary a short description of the effect
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record CommandSpec(
         String name,
+        String lowerName,
         int arity,
         String summary,
         String group,
@@ -128,17 +130,13 @@ public record CommandSpec(
     }
 
     Reply.Error wrongArity() {
-        return CommandException.wrongArity(lowerName()).reply();
-    }
-
-    public String lowerName() {
-        return name.toLowerCase(Locale.ROOT);
+        return CommandException.wrongArity(lowerName).reply();
     }
 
     /** Returns the description of the command in the reply to {@code COMMAND}. */
     public Reply describe() {
         return Reply.Array.of(
-                lowerName(),
+                lowerName,
                 arity,
                 Reply.Array.set(flags.stream().map(Reply.Simple::new).toList()),
                 keys.first(),
@@ -261,7 +259,17 @@ public record CommandSpec(
 
         private CommandSpec build(Action action) {
             return new CommandSpec(
-                    name, arity, summary, group, List.copyOf(flags), keys, access, atOnce, action, queued);
+                    name,
+                    name.toLowerCase(Locale.ROOT),
+                    arity,
+                    summary,
+                    group,
+                    List.copyOf(flags),
+                    keys,
+                    access,
+                    atOnce,
+                    action,
+                    queued);
         }
     }
 }

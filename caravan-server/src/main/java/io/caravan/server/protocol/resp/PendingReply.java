@@ -40,7 +40,7 @@ public class PendingReply implements Outcome<Reply> {
     private final @Nullable Session session;
     private final @Nullable CommandSpec spec;
     private final @Nullable Command command;
-    private final long startedNanos = System.nanoTime();
+    private final long startedNanos;
 
     /**
      * A chunk of a reply. The capacity of the chunk is already counted in the connection's memory.
@@ -64,6 +64,7 @@ public class PendingReply implements Outcome<Reply> {
         this.session = null;
         this.spec = null;
         this.command = null;
+        this.startedNanos = 0;
     }
 
     /**
@@ -85,6 +86,7 @@ public class PendingReply implements Outcome<Reply> {
         this.session = session;
         this.spec = spec;
         this.command = command;
+        this.startedNanos = System.nanoTime();
         session.commands.incrementAndGet();
     }
 

@@ -179,7 +179,7 @@ final class RespHandler extends Connection<RespRequest> {
         boolean done = noMoreRequests && repliedAll() || session.quitting() && runner.idle();
         if (done && !closing) {
             boolean lingers = runner.rejectedLast() || stopping;
-            closeWhenSent(lingers ? stopping ? STOP_LINGER : LINGER : null);
+            closeWhenSent(lingers ? () -> stopping ? STOP_LINGER : LINGER : null);
         }
     }
 
