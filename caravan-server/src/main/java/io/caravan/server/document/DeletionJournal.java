@@ -10,8 +10,9 @@ import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -23,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,32 +34,33 @@ import org.slf4j.LoggerFactory;
  * deletion is recorded in the same batch that deletes the document, so that the record survives a restart. The record
  * is trimmed once the deletion is archived.
  *
- * <p>If the store has no space for the record, the write deletes the document without it, because that may be how
- * space becomes free. Such a write is acknowledged later, once its deletions are recorded or archived.
+ * <p>If the store has no space for the record, the write deletes the document without it, because that may be how space
+ * becomes free. Such a write is acknowledged later, once its deletions are recorded or archived. Until then, further
+ * deletions of the same names are recorded later, too, so that the records of a name are in the order of its deletions.
  *
  * <p><b>Locks.</b> The list lock is acquired after the locks of document names, around each write to the list, so that
- * the order of the entries is known. This object's monitor guards the fields in
- * memory. It is never held during a wait, because store threads also acquire it.
+ * the order of the entries is known. This object's monitor guards the fields in memory. It is never held during a wait,
+ * because store threads also acquire it.
  */
 final class DeletionJournal {
     static final long LIST_ID = -1;
 
     private static final Logger LOG = LoggerFactory.getLogger(DeletionJournal.class);
-    /** The placeholder for the sequence of a deletion that the store had no space to record. */
-    private static final long UNWRITTEN = -1;
     /** Runs an attempt to record deletions for which the store had no space. */
     private static final Executor LATER = CompletableFuture.delayedExecutor(250, TimeUnit.MILLISECONDS);
 
     private final ListStore store;
     private final ReentrantLock list = new ReentrantLock();
-    /** Durable deletions, in the order of their sequences in the list. Guarded by the monitor. */
-    private final Map<DeletionRecord, Long> pending = new LinkedHashMap<>();
+    /** Durable deletions, oldest first. Guarded by the monitor. */
+    private final Set<DeletionRecord> pending = new LinkedHashSet<>();
+    /** The sequences of the durable records of pending deletions. Guarded by the monitor. */
+    private final Map<DeletionRecord, Long> sequences = new LinkedHashMap<>();
+    /** Deletions, durable or not, that were written without a record and have none yet. Guarded by the monitor. */
+    private final Set<DeletionRecord> unrecorded = new LinkedHashSet<>();
     /** The number of unarchived deletions for each name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
-    /** Durable deletions that have no durable record. Guarded by the monitor. */
-    private final Set<DeletionRecord> unwritten = new LinkedHashSet<>();
-    /** The writes that are acknowledged once their deletions have a record. Guarded by the monitor. */
-    private final Queue<UnrecordedWrite> unrecorded = new ArrayDeque<>();
+    /** The writes to acknowledge once their deletions are recorded or archived. Guarded by the monitor. */
+    private final Queue<WaitingWrite> waiting = new ArrayDeque<>();
     /** The first sequence of the list. Guarded by the monitor. */
     private long firstSequence;
     /** The next sequence of the list. Guarded by the list lock and the monitor. */
@@ -78,7 +81,7 @@ final class DeletionJournal {
             try {
                 DeletionRecord deletion = DeletionRecord.decode(value);
                 accepted(deletion);
-                pending.put(deletion, sequence);
+                durable(List.of(deletion), sequence);
                 return true;
             } catch (IllegalArgumentException invalid) {
                 throw new CorruptStoreException(
@@ -91,97 +94,100 @@ final class DeletionJournal {
      * Commits an edit that deletes one or more documents in the journal's shard. If {@link Edit#commit} throws, nothing
      * has changed.
      *
-     * @param record whether to write an entry for each deletion with the edit; if false, because the store has no
-     *     space, the callback succeeds later, once the deletions are recorded or archived
+     * @param hasSpace whether the store might have space for records; if false, the edit deletes the documents without
+     *     records
      */
-    void commit(Edit edit, List<DeletionRecord> deletions, boolean record, WriteCallback callback) {
-        if (!record) {
-            LOG.warn(
-                    "the store has no space to record the deletion of {} documents: the reply waits until it has"
-                            + " space or the deletion is archived",
-                    deletions.size());
-            commit(edit, deletions, UNWRITTEN, new WriteCallback() {
-                @Override
-                public void success(long last) {
-                    recordLater(new UnrecordedWrite(deletions, last, callback));
-                }
-
-                @Override
-                public void failure(CaravanException problem) {
-                    callback.failure(problem);
-                }
-            });
-            return;
-        }
+    void commit(Edit edit, List<DeletionRecord> deletions, boolean hasSpace, WriteCallback callback) {
         list.lock();
         try {
-            deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));
+            boolean withRecords = hasSpace && unrecorded(names(deletions)).isEmpty();
+            if (withRecords) {
+                deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));
+            } else {
+                LOG.warn(
+                        "the store has no space to record the deletion of {} documents: the reply waits until it has"
+                                + " space or the deletion is archived",
+                        deletions.size());
+            }
             long sequence = nextSequence;
-            commit(edit, deletions, sequence, callback);
+            // Counts the deletions first, because a store may call back before the commit returns.
             synchronized (this) {
-                nextSequence = sequence + deletions.size();
+                deletions.forEach(this::accepted);
+                if (!withRecords) {
+                    unrecorded.addAll(deletions);
+                }
+            }
+            try {
+                edit.commit(
+                        new WriteCallback() {
+                            @Override
+                            public void success(long last) {
+                                durable(deletions, withRecords ? sequence : null);
+                                if (withRecords) {
+                                    callback.success(last);
+                                } else {
+                                    await(new WaitingWrite(deletions, last, callback));
+                                }
+                            }
+
+                            @Override
+                            public void failure(CaravanException problem) {
+                                forget(deletions);
+                                callback.failure(problem);
+                            }
+                        },
+                        false);
+            } catch (RuntimeException | Error rejected) {
+                forget(deletions);
+                throw rejected;
+            }
+            if (withRecords) {
+                wrote(deletions.size());
             }
         } finally {
             list.unlock();
         }
     }
 
-    private void commit(Edit edit, List<DeletionRecord> deletions, long sequence, WriteCallback callback) {
-        // Counts the deletions first, because a store may call back before the commit returns.
-        deletions.forEach(this::accepted);
-        try {
-            edit.commit(
-                    new WriteCallback() {
-                        @Override
-                        public void success(long last) {
-                            durable(deletions, sequence);
-                            callback.success(last);
-                        }
-
-                        @Override
-                        public void failure(CaravanException problem) {
-                            deletions.forEach(DeletionJournal.this::forget);
-                            callback.failure(problem);
-                        }
-                    },
-                    false);
-        } catch (RuntimeException | Error rejected) {
-            deletions.forEach(this::forget);
-            throw rejected;
-        }
+    private static Set<DocumentName> names(List<DeletionRecord> deletions) {
+        return deletions.stream().map(DeletionRecord::name).collect(Collectors.toSet());
     }
 
     private synchronized void accepted(DeletionRecord deletion) {
         names.merge(deletion.name(), 1, Integer::sum);
     }
 
-    private synchronized void forget(DeletionRecord deletion) {
-        names.computeIfPresent(deletion.name(), (name, count) -> count == 1 ? null : count - 1);
+    private synchronized void wrote(int entries) {
+        nextSequence += entries;
     }
 
-    private synchronized void durable(List<DeletionRecord> deletions, long sequence) {
+    private synchronized void durable(List<DeletionRecord> deletions, @Nullable Long sequence) {
+        pending.addAll(deletions);
+        if (sequence != null) {
+            recorded(deletions, sequence);
+        }
+    }
+
+    /** Notes the sequences of the durable records of deletions that are still pending. */
+    private synchronized void recorded(List<DeletionRecord> deletions, long sequence) {
         for (int i = 0; i < deletions.size(); i++) {
-            pending.put(deletions.get(i), sequence == UNWRITTEN ? UNWRITTEN : sequence + i);
+            if (pending.contains(deletions.get(i))) {
+                sequences.put(deletions.get(i), sequence + i);
+            }
         }
-        if (sequence == UNWRITTEN) {
-            unwritten.addAll(deletions);
-        }
+        deletions.forEach(unrecorded::remove);
     }
 
-    private void recordLater(UnrecordedWrite write) {
-        boolean idle;
-        synchronized (this) {
-            idle = unrecorded.isEmpty();
-            unrecorded.add(write);
-        }
-        if (idle) {
-            LATER.execute(this::recordAll);
+    private synchronized void forget(List<DeletionRecord> deletions) {
+        for (DeletionRecord deletion : deletions) {
+            unrecorded.remove(deletion);
+            names.computeIfPresent(deletion.name(), (name, count) -> count == 1 ? null : count - 1);
         }
     }
 
     /** Whether a write waits until the deletions that the store had no space to record are archived. */
     synchronized boolean archiveAwaited() {
-        return !unrecorded.isEmpty();
+        return !waiting.isEmpty();
     }
 
     /**
@@ -193,11 +199,11 @@ final class DeletionJournal {
         return new WriteCallback() {
             @Override
             public void success(long last) {
-                List<DeletionRecord> earlier = unwritten(documents);
+                List<DeletionRecord> earlier = unrecorded(documents);
                 if (earlier.isEmpty()) {
                     callback.success(last);
                 } else {
-                    recordLater(new UnrecordedWrite(earlier, last, callback));
+                    await(new WaitingWrite(earlier, last, callback));
                 }
             }
 
@@ -208,50 +214,59 @@ final class DeletionJournal {
         };
     }
 
-    private synchronized List<DeletionRecord> unwritten(Collection<DocumentName> documents) {
-        return unwritten.isEmpty()
+    private synchronized List<DeletionRecord> unrecorded(Collection<DocumentName> documents) {
+        return unrecorded.isEmpty()
                 ? List.of()
-                : unwritten.stream()
+                : unrecorded.stream()
                         .filter(deletion -> documents.contains(deletion.name()))
                         .toList();
     }
 
-    /** Records the deletions of all unrecorded writes. Continues later if the store still has no space. */
-    private void recordAll() {
+    /** Acknowledges a write later. While writes wait, one attempt to record their deletions follows another. */
+    private void await(WaitingWrite write) {
+        boolean first;
+        synchronized (this) {
+            first = waiting.isEmpty();
+            waiting.add(write);
+        }
+        if (first) {
+            LATER.execute(this::tryRecording);
+        }
+    }
+
+    /** Acknowledges writes whose deletions are recorded or archived, and tries to record those of the next write. */
+    private void tryRecording() {
+        List<WaitingWrite> done = new ArrayList<>();
+        WaitingWrite next;
+        synchronized (this) {
+            waiting.removeIf(write -> Collections.disjoint(write.deletions, unrecorded) && done.add(write));
+            next = waiting.peek();
+        }
+        done.forEach(write -> complete(write, null));
         try {
-            while (record()) {
-                synchronized (this) {
-                    unrecorded.remove();
-                    if (unrecorded.isEmpty()) {
-                        return;
-                    }
-                }
+            if (next != null && !record(next)) {
+                LATER.execute(this::tryRecording);
             }
         } catch (RuntimeException | Error problem) {
             // An exception would end the attempts.
             LOG.error("the deletion of documents could not be recorded; the server tries again", problem);
+            LATER.execute(this::tryRecording);
         }
-        LATER.execute(this::recordAll);
     }
 
     /**
-     * Records the deletions of the oldest unrecorded write, except those that have a record or are archived. Returns
-     * false if the store has no space.
+     * Records the deletions of a write that have no record and are not archived. Returns false if this was not possible
+     * yet. Otherwise, the next attempt follows once the records are durable.
      */
-    private boolean record() {
-        UnrecordedWrite write;
-        List<DeletionRecord> deletions;
-        synchronized (this) {
-            write = unrecorded.element();
-            deletions = write.deletions.stream().filter(unwritten::contains).toList();
-        }
-        if (deletions.isEmpty()) {
-            complete(write, null);
-            return true;
-        }
+    private boolean record(WaitingWrite write) {
         list.lock();
         try {
-            if (!store.writable()) {
+            List<DeletionRecord> deletions;
+            synchronized (this) {
+                deletions =
+                        write.deletions.stream().filter(unrecorded::contains).toList();
+            }
+            if (deletions.isEmpty() || !store.writable()) {
                 return false;
             }
             long sequence = nextSequence;
@@ -261,32 +276,38 @@ final class DeletionJournal {
                 @Override
                 public void success(long last) {
                     recorded(deletions, sequence);
-                    complete(write, null);
+                    CompletableFuture.runAsync(DeletionJournal.this::tryRecording);
                 }
 
                 @Override
                 public void failure(CaravanException problem) {
-                    complete(write, problem);
+                    fail(write, problem);
                 }
             });
             if (accepted) {
-                synchronized (this) {
-                    nextSequence = sequence + deletions.size();
-                }
+                wrote(deletions.size());
             }
             return accepted;
         } catch (OutOfSpaceException full) {
             return false;
         } catch (CaravanException problem) {
-            complete(write, problem);
+            fail(write, problem);
             return true;
         } finally {
             list.unlock();
         }
     }
 
+    private void fail(WaitingWrite write, CaravanException problem) {
+        synchronized (this) {
+            waiting.remove(write);
+        }
+        complete(write, problem);
+        CompletableFuture.runAsync(this::tryRecording);
+    }
+
     /** Calls the callback of a write; {@code problem} is null if its deletions are recorded or archived. */
-    private static void complete(UnrecordedWrite write, @Nullable CaravanException problem) {
+    private static void complete(WaitingWrite write, @Nullable CaravanException problem) {
         try {
             if (problem == null) {
                 write.callback.success(write.last);
@@ -298,21 +319,9 @@ final class DeletionJournal {
         }
     }
 
-    /** Sets the sequences of deletions that now have records, and moves these deletions behind those with records. */
-    private synchronized void recorded(List<DeletionRecord> deletions, long sequence) {
-        deletions.forEach(unwritten::remove);
-        for (int i = 0; i < deletions.size(); i++) {
-            if (pending.remove(deletions.get(i)) != null) {
-                pending.put(deletions.get(i), sequence + i);
-            }
-        }
-    }
-
     /** Returns the durable deletions, oldest first. */
     synchronized List<DeletionRecord> pending() {
-        return pending.keySet().stream()
-                .sorted(Comparator.comparingLong(DeletionRecord::deletedAtMillis))
-                .toList();
+        return List.copyOf(pending);
     }
 
     /** Whether a document with this name was deleted and the deletion might not be archived yet. */
@@ -324,29 +333,21 @@ final class DeletionJournal {
     void archived(DeletionRecord deletion) {
         long keepFrom;
         synchronized (this) {
-            if (pending.remove(deletion) == null) {
+            if (!pending.remove(deletion)) {
                 return;
             }
-            unwritten.remove(deletion);
-            forget(deletion);
-            keepFrom = oldestNeeded();
+            forget(List.of(deletion));
+            sequences.remove(deletion);
+            // Without a pending record, some may not be durable yet.
+            keepFrom = !sequences.isEmpty()
+                    ? sequences.values().iterator().next()
+                    : names.isEmpty() ? nextSequence : firstSequence;
             if (keepFrom <= firstSequence) {
                 return;
             }
             firstSequence = keepFrom;
         }
         trim(keepFrom);
-    }
-
-    /** Returns the sequence of the oldest entry to keep; called with the monitor held. */
-    private long oldestNeeded() {
-        for (long sequence : pending.values()) {
-            if (sequence != UNWRITTEN) {
-                return sequence;
-            }
-        }
-        // Some deletions may not be durable yet.
-        return names.isEmpty() ? nextSequence : firstSequence;
     }
 
     private void trim(long keepFrom) {
@@ -362,9 +363,9 @@ final class DeletionJournal {
     }
 
     /**
-     * A durable write that has deleted documents without a record.
+     * A durable write that waits until deletions are recorded or archived.
      *
      * @param last the result of the write, for the callback
      */
-    private record UnrecordedWrite(List<DeletionRecord> deletions, long last, WriteCallback callback) {}
+    private record WaitingWrite(List<DeletionRecord> deletions, long last, WriteCallback callback) {}
 }

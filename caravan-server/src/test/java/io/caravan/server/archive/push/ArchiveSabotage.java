@@ -34,7 +34,7 @@ enum ArchiveSabotage {
                     "                documents.deletionArchived(deletion);\n                boolean put = putTombstone(deletion);\n")),
     DELETION_ACKNOWLEDGED_BEFORE_ITS_RECORD(new SourceEdit(
             "server/document/DeletionJournal",
-            "                    recordLater(new UnrecordedWrite(deletions, last, callback));\n",
+            "                    await(new WaitingWrite(deletions, last, callback));\n",
             "                    callback.success(last);\n")),
     THE_SNAPSHOT_PRUNED_BEFORE_THE_MANIFEST(
             edit(

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the requests that the console and other operator tools send, and the permissions that they require. */
-class OperatorEndpointsTest {
+class OperatorRequestsTest {
     private static final String[] ADMIN = {"Authorization", "Bearer administers", "Content-Type", "text/plain"};
     private static final String[] EDITOR = {"Authorization", "Bearer reads-and-writes", "Content-Type", "text/plain"};
 
