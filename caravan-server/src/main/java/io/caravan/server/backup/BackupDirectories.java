@@ -16,9 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The directory that contains one directory for each backup. Thread-safe; its methods wait for the disk. */
 final class BackupDirectories {
-    /**
-     * The pattern of backup names: one path element that is not hidden, and that commands do not mistake for an option.
-     */
+    /** Matches one path element that is not hidden, and that commands do not mistake for an option. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,199}");
 
     /** The suffix of a backup's directory while the copy is incomplete. */

@@ -35,27 +35,14 @@ public final class Backups implements AutoCloseable {
     /** A store that can be copied while it is open. */
     @FunctionalInterface
     public interface Source {
-        /**
-         * Copies the store to a directory that does not exist or is empty. The copy is complete and durable on return.
-         *
-         * @throws CaravanException when the store cannot be copied; the partial copy is then removed
-         */
+        /** Copies the store to an empty or new directory; the copy is durable on return, and removed on failure. */
         BackupReport backup(Path target, BackupReport.Progress progress);
     }
 
-    /**
-     * The result of a completed backup.
-     *
-     * @param path its directory
-     * @param report the contents of the copy
-     * @param millis duration of the copy
-     */
+    /** The result of a completed backup: its directory, the contents, and the duration of the copy. */
     public record Made(Path path, BackupReport report, long millis) {}
 
-    /**
-     * A running or finished backup. The backup thread records its progress here, and aborts the backup when the server
-     * stops.
-     */
+    /** A running or finished backup, which aborts when the server stops. */
     private final class Attempt implements BackupReport.Progress {
         final String name;
         final Path path;
@@ -86,10 +73,7 @@ public final class Backups implements AutoCloseable {
             info = info(State.FAILED, 0, 0, null, message == null ? problem.toString() : message);
         }
 
-        /**
-         * Copies the store. Records the result before the caller is notified of it, because the caller may then start
-         * the next backup at once.
-         */
+        /** Copies the store. Records the result first, because a notified caller may start the next backup at once. */
         void run(Outcome<Made> outcome) {
             long start = System.nanoTime();
             BackupReport report;
@@ -117,11 +101,7 @@ public final class Backups implements AutoCloseable {
         this.threads = threads;
     }
 
-    /**
-     * Creates an instance that backs up a store.
-     *
-     * @param directory the directory for the copies, or null to disable backups
-     */
+    /** Creates an instance that copies a store to this directory; null disables backups. */
     public static Backups of(Source source, @Nullable Path directory) {
         return of(source, directory, Backups::onOwnThread);
     }
@@ -147,13 +127,9 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * Starts a backup.
-     *
-     * @param name the name of the backup's directory
-     * @param outcome notified on the backup's thread
-     * @throws IllegalArgumentException when the name is not allowed for a backup
-     * @throws BackupException {@code NO_BACKUPS}, {@code BACKUP_IN_PROGRESS}, {@code BACKUP_EXISTS}; the message says
-     *     what to do
+     * Starts a backup, whose outcome is notified on the backup's thread. Throws {@link BackupException} if there is no
+     * directory, another backup is running, or the name is taken; and {@link IllegalArgumentException} if it is no
+     * name.
      */
     public void start(String name, Outcome<Made> outcome) {
         BackupDirectories to = directories();
@@ -196,11 +172,7 @@ public final class Backups implements AutoCloseable {
         return info == null || info.state() != State.RUNNING ? null : info;
     }
 
-    /**
-     * Returns the backups in the directory, the running one, and the latest one if it has failed; newest first.
-     *
-     * @throws BackupException {@code NO_BACKUPS}
-     */
+    /** Returns the backups in the directory, the running one, and the latest one if it has failed; newest first. */
     public List<BackupInfo> list() {
         BackupDirectories in = directories();
         BackupInfo recorded = recorded();
@@ -217,12 +189,7 @@ public final class Backups implements AutoCloseable {
         return newestFirst;
     }
 
-    /**
-     * Returns the backup with this name.
-     *
-     * @throws IllegalArgumentException when the name is not allowed for a backup
-     * @throws BackupException {@code NO_BACKUPS}, {@code NO_BACKUP}
-     */
+    /** Returns the backup with this name; throws {@link BackupException} if there is none. */
     public BackupInfo find(String name) {
         BackupDirectories in = directories();
         checkName(name);
@@ -236,9 +203,8 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * Returns the current state of the latest attempt, or null if there was none. Call this before reading the
-     * directory: otherwise, a backup that is completed and renamed between the two reads could be missing from both
-     * results.
+     * Returns the current state of the latest attempt, or null. Must be read before the directory: otherwise, a backup
+     * that is renamed between the two reads could be missing from both.
      */
     private @Nullable BackupInfo recorded() {
         Attempt attempt = latest.get();

@@ -51,9 +51,8 @@ public class Authenticator {
     }
 
     /**
-     * Returns the principal to whom this user name and secret belong. Returns null if the secret is wrong, or was not
-     * checked because clients had presented too many wrong secrets from the same address. {@link #DEFAULT_USER} matches
-     * any user.
+     * Returns the principal to whom a user name and secret belong; {@link #DEFAULT_USER} matches any user. Returns null
+     * if the secret is wrong, or was not checked because of too many wrong secrets from the same address.
      */
     public final @Nullable Principal authenticate(SocketAddress peer, String user, byte[] secret) {
         Credentials valid = credentials;
@@ -80,10 +79,7 @@ public class Authenticator {
         return principal;
     }
 
-    /**
-     * Logs a failure, once for each wrong secret. Omits the user name, which the client chooses: it may be a misplaced
-     * secret.
-     */
+    /** Logs each wrong secret once, without the user name, which may be a misplaced secret. */
     private static void log(SocketAddress peer, Cost cost, boolean limited) {
         if (cost != Cost.NONE) {
             LOG.warn(
@@ -98,10 +94,7 @@ public class Authenticator {
         return failures.sum();
     }
 
-    /**
-     * Returns the number of secrets that were not checked because clients had presented too many wrong secrets from the
-     * same address.
-     */
+    /** Returns the number of secrets that were not checked because of too many wrong secrets from an address. */
     public final long rejections() {
         return rejections.sum();
     }

@@ -31,18 +31,12 @@ public final class FileAuthenticator extends Authenticator implements FileWatch.
         warnIfReadableByOthers();
     }
 
-    /**
-     * Reads a file of credentials. Throws {@link IOException} if it cannot be read or is invalid; the message contains
-     * the position of the error, but no secret.
-     */
+    /** Reads a file of credentials. The message about an invalid file contains the position, but no secret. */
     public static FileAuthenticator ofSecrets(Path file) throws IOException {
         return new FileAuthenticator(file, SecretsFile::read);
     }
 
-    /**
-     * Reads a file whose only line is a secret that grants every permission. Throws {@link IOException} if the file
-     * cannot be read or contains no secret.
-     */
+    /** Reads a file whose only line is a secret that grants every permission. */
     public static FileAuthenticator ofPassword(Path file) throws IOException {
         return new FileAuthenticator(file, SecretsFile::readPassword);
     }

@@ -39,8 +39,8 @@ abstract class MembershipCommand extends ClientCommand {
         }
 
         /**
-         * Checks that the new node belongs to the Raft group of this server; otherwise, the group would wait in vain
-         * for the node. Skips the check if the server is of an older version, which does not report slots.
+         * Checks that the node belongs to the group of this server, which would wait in vain; skips servers without
+         * slots.
          */
         void requireGroup(ServerInfo info) {
             String slots = info.text("cluster_slots");
@@ -58,12 +58,7 @@ abstract class MembershipCommand extends ClientCommand {
         }
     }
 
-    /**
-     * Prints the planned change, applies it, and prints the resulting members.
-     *
-     * @param more the change in the number of members
-     * @param joining the new node, or null
-     */
+    /** Prints the planned change, which adds this number of members, applies it, and prints the resulting members. */
     final void change(Output output, String what, int more, @Nullable Joining joining, List<?> words)
             throws IOException {
         try (ServerConnection connection = connect()) {

@@ -6,10 +6,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * Filters JVM options for display to others, because system properties may contain passwords, and some flags contain
- * commands. Shows only options that are known to be harmless, and replaces the others with {@value #HIDDEN}.
- */
+/** Shows only JVM options that are known to be harmless: others may contain passwords or commands. */
 public final class JvmOptions {
     private static final String HIDDEN = "(hidden)";
 
@@ -40,10 +37,7 @@ public final class JvmOptions {
                     + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
             Pattern.DOTALL);
 
-    /**
-     * Options whose value is the next word. An option that names the program (a JAR file or a module) ends the JVM
-     * options, so it is not listed here.
-     */
+    /** Options whose value is the next word. One that names the program ends the JVM options, so it is not here. */
     private static final Set<String> CLASS_PATH = Set.of("-cp", "-classpath", "--class-path", "-p", "--module-path");
 
     private JvmOptions() {}
@@ -53,11 +47,7 @@ public final class JvmOptions {
         return options.stream().map(JvmOptions::shown).toList();
     }
 
-    /**
-     * Returns the JVM options in a command line, up to the main class, filtered for display. The class path is omitted.
-     *
-     * @param words the command line, starting with the program
-     */
+    /** Returns the JVM options in the words of a command line, without the class path, filtered for display. */
     public static List<String> of(List<String> words) {
         List<String> options = new ArrayList<>();
         for (int i = 1; i < words.size() && words.get(i).startsWith("-"); i++) {

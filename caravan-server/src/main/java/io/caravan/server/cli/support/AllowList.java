@@ -16,10 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Discloses only fields that are listed by name, and only values in the form that the list requires for the field. The
- * constants list the fields of a server's responses that may be disclosed.
- */
+/** Discloses only listed fields, in the form that the list requires, such as those of a server's responses. */
 record AllowList(Map<String, Predicate<String>> fields) {
     static final String HIDDEN = "(hidden)";
 
@@ -41,7 +38,7 @@ record AllowList(Map<String, Predicate<String>> fields) {
             Stream.concat(Stream.of("none"), Stream.of(ArchiveState.values()).map(ArchiveState::label))
                     .collect(Collectors.toUnmodifiableSet())::contains;
 
-    /** The fields of {@code INFO}, except the messages, which may name documents, and the location of the archive. */
+    /** The fields of {@code INFO}, except messages, which may name documents, and the location of the archive. */
     static final AllowList INFO = of(
             "uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends"
                     + " appended_bytes reads trims deletes internal_writes rejections failures memory_used_bytes"
@@ -104,17 +101,14 @@ record AllowList(Map<String, Predicate<String>> fields) {
     private static final Predicate<String> SOURCE =
             matching("default|command line|environment CARAVAN_[A-Z0-9_]{1,40}|file [^\\p{Cntrl}]{1,1000}");
 
-    /**
-     * The server settings, with the values that may be disclosed. A secret is not disclosed even if it was entered by
-     * mistake instead of the path of its file.
-     */
+    /** The settings. A secret is not disclosed even if it was entered instead of the path of its file. */
     static final AllowList SETTINGS = settings();
 
     AllowList {
         fields = Map.copyOf(fields);
     }
 
-    /** Creates an allow list of numeric fields, whose names are separated by spaces, and of fields with other forms. */
+    /** Creates a list of numeric fields, whose names are separated by spaces, and of fields with other forms. */
     static AllowList of(String numbers, Map<String, Predicate<String>> others) {
         Map<String, Predicate<String>> fields = new LinkedHashMap<>(others);
         put(fields, NUMBER, numbers);

@@ -24,8 +24,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The end of a log, reduced to parts that contain no user data: time, level, logger, the program's own words, and the
- * classes of exceptions and stack frames.
+ * The end of a log, reduced to times, levels, loggers, the program's own words, and classes of exceptions and frames.
  */
 final class LogTail {
     /** The number of bytes that are read from the end of the log. */
@@ -153,14 +152,11 @@ final class LogTail {
         return type.matches(CLASS) && ClassLoader.getSystemResource(type.replace('.', '/') + ".class") != null;
     }
 
-    /**
-     * The templates of the program's log messages, by logger. Only the words of templates, and numbers in messages, may
-     * be disclosed.
-     */
+    /** The templates of the log messages, by logger. Only their words and the numbers in messages may be disclosed. */
     static final class KnownMessages {
         private static final String LIST = "log-messages.txt";
         private static final String GAP = "…";
-        /** The maximum length of a message. Longer messages are hidden, because they would take long to compare. */
+        /** Longer messages are hidden, because they would take long to compare. */
         private static final int MOST_CHARACTERS = 4096;
 
         private static final Pattern PLACE = Pattern.compile("\\{n?}");
@@ -168,12 +164,7 @@ final class LogTail {
 
         private final Map<String, List<Message>> byLogger = new HashMap<>();
 
-        /**
-         * A message template.
-         *
-         * @param pattern the form of a message, with a group for each number
-         * @param shown the template's words, with references to these groups
-         */
+        /** The form of a message, with a group for each number, and its words, with references to these groups. */
         private record Message(Pattern pattern, String shown) {
             static Message of(String template) {
                 StringBuilder pattern = new StringBuilder();

@@ -16,11 +16,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reports the state of the machine, from Linux's {@code /proc} and {@code /sys} and from the JVM.
- *
- * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
- */
+/** Reports the state of the machine, from the JVM, and from {@code proc} and {@code sys} in this directory. */
 record MachineReport(Path root) {
     private static final String MAIN_CLASS = "io.caravan.server.cli.Main";
 
@@ -61,10 +57,7 @@ record MachineReport(Path root) {
         return files;
     }
 
-    /**
-     * Adds the state of the machine, and the findings of {@code caravan doctor} that do not require a write. Includes
-     * findings about the store's directory, unless it is null.
-     */
+    /** Adds the state of the machine, and the findings of {@code caravan doctor} that need no write. */
     void report(SupportFile file, @Nullable Path directory, long connections) {
         file.json("machine/system.json", "the operating system, processors, memory, and this command's JVM", system());
         file.text("machine/linux.txt", "lines of /proc and /sys", lines(FILES, root, "/"));
@@ -93,10 +86,7 @@ record MachineReport(Path root) {
                 "javaOptions", JvmOptions.shown(options));
     }
 
-    /**
-     * Adds the server's process if it runs on this machine. Checks the command line, because the server may run on
-     * another machine, and the id may belong to another process here.
-     */
+    /** Adds the server's process. Checks its command line: the server may run on another machine. */
     void process(SupportFile file, long id) {
         file.text(
                 "machine/process.txt",
