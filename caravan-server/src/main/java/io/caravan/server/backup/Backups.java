@@ -7,14 +7,23 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.backup.BackupException.Reason;
 import io.caravan.server.backup.BackupInfo.State;
 import io.caravan.server.document.Outcome;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +35,14 @@ import org.slf4j.LoggerFactory;
 public final class Backups implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Backups.class);
 
-    private final @Nullable BackupDirectories directories;
+    /** Matches one path element that is not hidden, and that commands do not mistake for an option. */
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,199}");
+    /** The suffix of a backup's directory while the copy is incomplete. */
+    private static final String PARTIAL = ".partial";
+
+    private static final int MAX_LISTED = 1_000;
+
+    private final @Nullable Path directory;
     private final Source source;
     private final Executor threads;
     private final AtomicReference<@Nullable Attempt> latest = new AtomicReference<>();
@@ -96,7 +112,7 @@ public final class Backups implements AutoCloseable {
     }
 
     private Backups(@Nullable Path directory, Source source, Executor threads) {
-        this.directories = directory == null ? null : new BackupDirectories(directory);
+        this.directory = directory == null ? null : directory.toAbsolutePath();
         this.source = source;
         this.threads = threads;
     }
@@ -132,13 +148,12 @@ public final class Backups implements AutoCloseable {
      * name.
      */
     public void start(String name, Outcome<Made> outcome) {
-        BackupDirectories to = directories();
-        checkName(name);
-        if (to.exists(name)) {
+        Path target = directory(name);
+        if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
             throw new BackupException(
-                    Reason.BACKUP_EXISTS, to.of(name) + " already exists: choose another name, or remove it first");
+                    Reason.BACKUP_EXISTS, target + " already exists: choose another name, or remove it first");
         }
-        Attempt attempt = new Attempt(name, to.of(name));
+        Attempt attempt = new Attempt(name, target);
         Attempt before = latest.get();
         if (before != null && before.info.state() == State.RUNNING || !latest.compareAndSet(before, attempt)) {
             throw new BackupException(
@@ -152,18 +167,26 @@ public final class Backups implements AutoCloseable {
         }
     }
 
-    private BackupDirectories directories() {
-        if (directories == null) {
+    private Path directory() {
+        if (directory == null) {
             throw new BackupException(Reason.NO_BACKUPS, "this server makes no backups: start it with --backup-dir");
         }
-        return directories;
+        return directory;
     }
 
-    private static void checkName(String name) {
-        if (!BackupDirectories.isName(name)) {
+    /** Returns the directory of a complete backup, after checking its name. */
+    private Path directory(String name) {
+        Path all = directory();
+        if (!isName(name)) {
             throw new IllegalArgumentException("'" + DocumentName.printable(name)
-                    + "' cannot be a backup's name: it has " + BackupDirectories.NAME_RULE);
+                    + "' cannot be a backup's name: it has 1 to 200 letters, digits, '-', '_' and '.', starts with a"
+                    + " letter, a digit or '_', and does not end with " + PARTIAL);
         }
+        return all.resolve(name);
+    }
+
+    private static boolean isName(String name) {
+        return NAME.matcher(name).matches() && !name.endsWith(PARTIAL);
     }
 
     /** Returns the running backup, or null if none is running. */
@@ -174,9 +197,9 @@ public final class Backups implements AutoCloseable {
 
     /** Returns the backups in the directory, the running one, and the latest one if it has failed; newest first. */
     public List<BackupInfo> list() {
-        BackupDirectories in = directories();
+        Path in = directory();
         BackupInfo recorded = recorded();
-        Map<String, BackupInfo> found = in.list();
+        Map<String, BackupInfo> found = found(in);
         if (recorded != null) {
             BackupInfo now = joined(recorded, found.remove(recorded.name()));
             if (now != null) {
@@ -191,10 +214,9 @@ public final class Backups implements AutoCloseable {
 
     /** Returns the backup with this name; throws {@link BackupException} if there is none. */
     public BackupInfo find(String name) {
-        BackupDirectories in = directories();
-        checkName(name);
+        Path whole = directory(name);
         BackupInfo recorded = recorded();
-        BackupInfo found = in.find(name);
+        BackupInfo found = found(whole, name);
         BackupInfo now = recorded != null && recorded.name().equals(name) ? joined(recorded, found) : found;
         if (now == null) {
             throw new BackupException(Reason.NO_BACKUP, "there is no backup '" + name + "'");
@@ -209,6 +231,61 @@ public final class Backups implements AutoCloseable {
     private @Nullable BackupInfo recorded() {
         Attempt attempt = latest.get();
         return attempt == null ? null : attempt.info;
+    }
+
+    private static @Nullable BackupInfo found(Path whole, String name) {
+        try {
+            BackupInfo found = backup(whole);
+            return found == null ? backup(whole.resolveSibling(name + PARTIAL)) : found;
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    /** Returns up to {@value #MAX_LISTED} complete or incomplete backups in the directory, by name. */
+    private static Map<String, BackupInfo> found(Path directory) {
+        Map<String, BackupInfo> found = new HashMap<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                BackupInfo backup = found.size() < MAX_LISTED ? backup(entry) : null;
+                if (backup != null) {
+                    found.merge(backup.name(), backup, (one, other) -> one.state() == State.COMPLETE ? one : other);
+                }
+            }
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        } catch (DirectoryIteratorException unreadable) {
+            throw new UncheckedIOException(unreadable.getCause());
+        }
+        return found;
+    }
+
+    /** Returns the backup in this directory, or null if it is not a backup or has been removed. */
+    private static @Nullable BackupInfo backup(Path entry) throws IOException {
+        String file = entry.getFileName().toString();
+        boolean whole = !file.endsWith(PARTIAL);
+        String name = whole ? file : file.substring(0, file.length() - PARTIAL.length());
+        if (!isName(name) || !Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
+            return null;
+        }
+        try {
+            long atMillis = Files.getLastModifiedTime(entry).toMillis();
+            State state = whole ? State.COMPLETE : State.ABANDONED;
+            return new BackupInfo(name, entry.resolveSibling(name), state, atMillis, bytes(entry), 0, null, null);
+        } catch (NoSuchFileException removed) {
+            return null;
+        }
+    }
+
+    private static long bytes(Path entry) throws IOException {
+        long bytes = 0;
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(entry)) {
+            for (Path file : files) {
+                // A sharded store has a directory for each shard.
+                bytes += Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS) ? bytes(file) : Files.size(file);
+            }
+        }
+        return bytes;
     }
 
     /** Combines this server's record of a backup with the backup found in the directory. */

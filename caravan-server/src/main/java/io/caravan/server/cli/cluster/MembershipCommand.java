@@ -78,6 +78,17 @@ abstract class MembershipCommand extends ClientCommand {
         }
     }
 
+    /** The base class of commands with which a node joins. */
+    abstract static class Joins extends MembershipCommand {
+        @Option(
+                names = "--cluster-file",
+                required = true,
+                paramLabel = "FILE",
+                description =
+                        "Cluster file with which the new node was started. It contains the addresses of the node.")
+        Path file;
+    }
+
     @Command(
             name = "add",
             description = {
@@ -89,17 +100,9 @@ abstract class MembershipCommand extends ClientCommand {
                         + " 'caravan cluster status' shows whether the node was added. Requires the admin permission."
             },
             footer = {"  caravan cluster add d --cluster-file cluster.properties --server 127.0.0.1:6381"})
-    static final class Add extends MembershipCommand {
+    static final class Add extends Joins {
         @Parameters(paramLabel = "NODE", description = "Id of the new node.")
         private String node;
-
-        @Option(
-                names = "--cluster-file",
-                required = true,
-                paramLabel = "FILE",
-                description =
-                        "Cluster file with which the new node was started. It contains the addresses of the node.")
-        private Path file;
 
         @Override
         protected void run(Output output) throws IOException {
@@ -144,7 +147,7 @@ abstract class MembershipCommand extends ClientCommand {
                     + " one step, so that the cluster never has fewer nodes than before. The rules and the output are"
                     + " those of 'cluster add' and 'cluster remove'. Requires the admin permission.",
             footer = {"  caravan cluster replace c d --cluster-file cluster.properties --server 127.0.0.1:6381"})
-    static final class Replace extends MembershipCommand {
+    static final class Replace extends Joins {
         @Parameters(index = "0", paramLabel = "OLD", description = "Id of the node to remove.")
         private String old;
 
@@ -153,14 +156,6 @@ abstract class MembershipCommand extends ClientCommand {
                 paramLabel = "NEW",
                 description = "Id of the new node, which no node may have had before.")
         private String node;
-
-        @Option(
-                names = "--cluster-file",
-                required = true,
-                paramLabel = "FILE",
-                description =
-                        "Cluster file with which the new node was started. It contains the addresses of the node.")
-        private Path file;
 
         @Override
         protected void run(Output output) throws IOException {

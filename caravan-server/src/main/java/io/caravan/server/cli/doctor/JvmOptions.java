@@ -2,6 +2,7 @@ package io.caravan.server.cli.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -10,30 +11,18 @@ import java.util.regex.Pattern;
 public final class JvmOptions {
     private static final String HIDDEN = "(hidden)";
 
-    /** Options that set a size, a number, or a garbage collector, and options that are switches. */
-    private static final Pattern HARMLESS =
-            Pattern.compile("-X(m[xns]|ss)[0-9]{1,15}[kKmMgGtT]?|-X(int|mixed|comp|batch)"
+    /** Sizes, numbers, garbage collectors, switches, paths, and system properties that contain no secrets. */
+    private static final Pattern SHOWN = Pattern.compile(
+            "-X(m[xns]|ss)[0-9]{1,15}[kKmMgGtT]?|-X(int|mixed|comp|batch)|-(server|client|ea|da|esa|dsa)"
                     + "|-Xshare:(auto|on|off)|-XX:[+-][A-Za-z0-9]{1,64}|-XX:[A-Za-z0-9]{1,64}=[0-9.]{1,20}[kKmMgGtT]?"
-                    + "|-(server|client|ea|da|esa|dsa)");
+                    + "|-XX:(HeapDumpPath|ErrorFile|SharedArchiveFile|ArchiveClassesAtExit|AOTCache)=[^=]*"
+                    + "|-D(caravan\\.(log\\.format|progress|warm-up)|(file|stdout|stderr)\\.encoding|java\\.io\\.tmpdir"
+                    + "|java\\.net\\.prefer(IPv4Stack|IPv6Addresses)|user\\.timezone)=.*",
+            Pattern.DOTALL);
 
-    private static final Pattern PATH_FLAG =
-            Pattern.compile("-XX:(HeapDumpPath|ErrorFile|SharedArchiveFile|ArchiveClassesAtExit|AOTCache)=[^=]*");
-    private static final Pattern PROPERTY = Pattern.compile("-D([^=]+)=.*", Pattern.DOTALL);
-    private static final Set<String> PROPERTIES = Set.of(
-            "caravan.log.format",
-            "caravan.progress",
-            "caravan.warm-up",
-            "file.encoding",
-            "java.io.tmpdir",
-            "java.net.preferIPv4Stack",
-            "java.net.preferIPv6Addresses",
-            "stdout.encoding",
-            "stderr.encoding",
-            "user.timezone");
-
-    /** Flags whose names are shown, but whose values are hidden. */
+    /** Options whose names are shown, but whose values are hidden. */
     private static final Pattern NAMED = Pattern.compile(
-            "(-Xlog|-javaagent|-agentlib|-agentpath|--add-exports"
+            "(-D)[^=]+=.*|(-Xlog|-javaagent|-agentlib|-agentpath|--add-exports"
                     + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
             Pattern.DOTALL);
 
@@ -61,14 +50,10 @@ public final class JvmOptions {
     }
 
     private static String shown(String option) {
-        if (HARMLESS.matcher(option).matches() || PATH_FLAG.matcher(option).matches()) {
+        if (SHOWN.matcher(option).matches()) {
             return option;
         }
-        Matcher property = PROPERTY.matcher(option);
-        if (property.matches()) {
-            return PROPERTIES.contains(property.group(1)) ? option : "-D" + HIDDEN;
-        }
         Matcher named = NAMED.matcher(option);
-        return named.matches() ? named.group(1) + HIDDEN : HIDDEN;
+        return named.matches() ? Objects.requireNonNullElse(named.group(1), named.group(2)) + HIDDEN : HIDDEN;
     }
 }

@@ -6,7 +6,6 @@ import io.caravan.server.config.FileWatch;
 import io.caravan.server.net.Tls;
 import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.security.Authenticator;
-import io.caravan.server.security.FileAuthenticator;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -106,9 +105,9 @@ final class SecurityOptions {
         if (authFile == null && passwordFile == null) {
             return Authenticator.open();
         }
-        FileAuthenticator fromFile = authFile != null
-                ? FileAuthenticator.ofSecrets(authFile)
-                : FileAuthenticator.ofPassword(Objects.requireNonNull(passwordFile));
+        Authenticator fromFile = authFile != null
+                ? Authenticator.ofSecrets(authFile)
+                : Authenticator.ofPassword(Objects.requireNonNull(passwordFile));
         watched.accept(fromFile);
         return fromFile;
     }

@@ -6,6 +6,7 @@ import io.caravan.catalog.CatalogEntry;
 import io.caravan.catalog.DocumentName;
 import io.caravan.format.EntryLayout;
 import io.caravan.inspect.ContentsReader;
+import io.caravan.inspect.LogReader;
 import io.caravan.inspect.StoreVisitor;
 import io.caravan.inspect.ValueLocation;
 import io.caravan.server.cli.common.Output;
@@ -54,6 +55,14 @@ final class StorePrinter implements StoreVisitor {
     private void print(String type, Map<String, ?> fields) {
         Output.unchecked(() -> output.object(Output.fields("type", type, fields)));
         lines = lines + 1;
+    }
+
+    /** Prints the rest of a log. */
+    void log(LogReader reader) throws IOException {
+        boolean more = true;
+        while (more) {
+            more = reader.next(this);
+        }
     }
 
     @Override

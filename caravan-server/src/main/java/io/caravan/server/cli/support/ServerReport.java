@@ -212,8 +212,8 @@ final class ServerReport {
         private static final String JVM_LABEL =
                 "(?:" + LABEL + "|(?:action|cause|gc|id|pool)=\"[A-Za-z0-9 .'()_-]{1,60}\")";
 
-        private static final Predicate<String> SAMPLE = AllowList.matching("(?:(?:caravan|process|system)_" + name(LABEL)
-                + "|jvm_" + name(JVM_LABEL) + ") (?:[-+0-9.eE]{1,30}|NaN|[+-]Inf)");
+        private static final Predicate<String> SAMPLE = AllowList.matching("(?:(?:caravan|process|system)_"
+                + name(LABEL) + "|jvm_" + name(JVM_LABEL) + ") (?:[-+0-9.eE]{1,30}|NaN|[+-]Inf)");
 
         private Metrics() {}
 
