@@ -33,10 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class ClusterServer implements LeadershipListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterServer.class);
 
-    /**
-     * The time limit for sending pending replies after this node has lost leadership. Every request fails fast during
-     * this time.
-     */
+    /** The limit for sending pending replies after leadership is lost; every request then fails fast. */
     private static final Duration TIMEOUT = Duration.ofMillis(500);
 
     private static final long CHECK_SECONDS = 1;
@@ -64,12 +61,9 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     }
 
     /**
-     * Starts the node as a follower.
-     *
-     * @param config the configuration for serving clients, with the addresses known to the other nodes of the cluster
-     * @param backupDirectory the directory for the leader's backups; null if none are made
-     * @throws IOException if it cannot listen, or cannot participate in the group
-     * @see GroupMember#start the other errors
+     * Starts the node as a follower, with the addresses that the other nodes know. Throws {@link IOException} if it
+     * cannot listen or participate, and the exceptions of {@link GroupMember#start}. The leader makes backups unless
+     * the directory is null.
      */
     public static ClusterServer start(
             GroupConfig group,
@@ -120,8 +114,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
 
     /**
      * Starts the server in a role. If this fails, ends the node, because no other node takes over while this one is
-     * running. If the store has failed, rethrows the exception to the group member. The member becomes a follower if it
-     * no longer leads, and otherwise leaves the group.
+     * running. Rethrows the failure of the store to the member, which then follows, or leaves the group.
      */
     private void guarded(Duration timeout, Role role) {
         try {
@@ -187,8 +180,8 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     }
 
     /**
-     * Waits until the node no longer participates in its group, cannot serve in its role, or leads with a failed store.
-     * The caller must then restart the node; another node takes over in the meantime.
+     * Waits until the node has left its group, cannot serve in its role, or leads with a failed store. Another node
+     * then takes over until this one is restarted.
      */
     public void awaitFailure() {
         Server broken = null;
@@ -260,10 +253,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         stop(TIMEOUT, TIMEOUT);
     }
 
-    /**
-     * Stops the server as {@link Server#stop} does; then transfers leadership, if this node leads, and leaves the
-     * group.
-     */
+    /** Stops the server as {@link Server#stop} does; then transfers leadership, if any, and leaves the group. */
     public void stop(Duration connections, Duration all) throws IOException {
         boolean led;
         GroupMember leaving;

@@ -67,11 +67,8 @@ public final class Server implements AutoCloseable {
     private @Nullable InetSocketAddress respAddress;
 
     /**
-     * Creates a server, and starts to listen on its HTTP address if it has one. Until {@link #serve}, HTTP responses
-     * report that no documents are available yet. Throws {@link IOException} if it cannot listen on the address.
-     *
-     * @param settings the settings that operators can read
-     * @param cluster the cluster of this server; null for a single server
+     * Creates a server of a cluster, or a single one, and listens for HTTP, if configured. Until {@link #serve}, HTTP
+     * responses report that no documents are available yet. Operators can read the settings.
      */
     public Server(ServerConfig config, List<Setting> settings, @Nullable Cluster cluster) throws IOException {
         this.config = config;
@@ -115,13 +112,9 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Serves the documents of a store over RESP and, if configured, HTTP. Call this once.
-     *
-     * @param backups makes copies of the store; closed together with the server
-     * @throws IOException if it cannot listen on the address
-     * @throws StoreDirectoryException if the store is incomplete, and the configuration does not fetch missing
-     *     documents
-     * @throws ArchiveException if the configured archive is known to belong to another store
+     * Serves a store's documents over RESP and HTTP, and closes {@code backups} with the server. Call this once. Throws
+     * {@link StoreDirectoryException} if the store is incomplete and nothing fetches missing documents, and {@link
+     * ArchiveException} if the archive is known to belong to another store.
      */
     public void serve(ListStore store, Backups backups) throws IOException {
         requireWhole(store);
@@ -140,12 +133,7 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    /**
-     * Redirects clients to the node that leads the cluster, and serves no documents. Call this instead of
-     * {@link #serve}.
-     *
-     * @throws IOException if it cannot listen on the address
-     */
+    /** Redirects clients to the node that leads the cluster. Call this instead of {@link #serve}. */
     public void follow() throws IOException {
         // A follower redirects all requests, so none reaches this empty store.
         ListStore nothing = ListStore.inMemory(StoreConfig.builder(Path.of("follower"))
@@ -196,10 +184,7 @@ public final class Server implements AutoCloseable {
         return resp;
     }
 
-    /**
-     * Rejects an incomplete store. Documents that exist only in the archive would otherwise count as deleted, and their
-     * names would be reused.
-     */
+    /** Rejects an incomplete store: documents that exist only in the archive would count as deleted. */
     private void requireWhole(ListStore store) {
         boolean hydrates = config.archive() != null && config.restore().hydrate();
         if (!hydrates && StoreIdentity.incomplete(store)) {
@@ -265,12 +250,8 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Stops accepting requests, replies to those already accepted, and closes the connections. Connections of slow
-     * clients are closed when the time limit expires. Abandons a backup in progress. Then archives changed documents,
-     * if configured.
-     *
-     * @param connections the time limit for clients
-     * @param all the time limit for clients and archive together
+     * Stops accepting requests, replies to those already accepted, and closes the connections, at the latest after the
+     * limit for clients. Abandons a backup. Then archives changed documents, if configured, within the limit for all.
      */
     public void stop(Duration connections, Duration all) {
         long deadline = System.nanoTime() + all.toNanos();
@@ -278,10 +259,7 @@ public final class Server implements AutoCloseable {
         finish(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
     }
 
-    /**
-     * Stops accepting requests, and closes the connections: the first part of {@link #stop}. On return, no connections
-     * exist, and other servers can listen on the addresses.
-     */
+    /** The first part of {@link #stop}: on return, no connections exist, and others can listen on the addresses. */
     void drain(Duration connections) {
         if (backups != null) {
             backups.close();
@@ -292,9 +270,7 @@ public final class Server implements AutoCloseable {
         network.drain(connections);
     }
 
-    /**
-     * Archives documents, if configured: the second part of {@link #stop}. On return, the store is no longer in use.
-     */
+    /** The second part of {@link #stop}: on return, the store is no longer in use. */
     void finish(Duration archive) {
         if (archiver != null && archiver.finishesOnStop()) {
             archiver.finish(archive);

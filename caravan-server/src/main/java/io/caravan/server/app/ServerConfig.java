@@ -12,17 +12,8 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The configuration of a server, apart from its store.
- *
- * @param resp the RESP listen address; port 0 picks a free port
- * @param http the HTTP configuration; null disables HTTP
- * @param limits the maximum size of a RESP request, and the maximum number of waiting requests
- * @param durability the store's durability level, reported by {@code INFO}
- * @param network the network settings shared by all listeners
- * @param authenticator identifies clients
- * @param readers the number of threads that read from the store
- * @param archive the archive configuration; null disables the archive
- * @param restore the automatic restores from the archive
+ * The configuration of a server, apart from its store. Null disables HTTP or the archive; {@code INFO} reports the
+ * store's durability; {@code readers} is the number of threads that read from the store.
  */
 public record ServerConfig(
         InetSocketAddress resp,
@@ -37,10 +28,7 @@ public record ServerConfig(
     /** Bytes for names and other short arguments in a request, in addition to values that fill a log buffer. */
     private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
 
-    /**
-     * Creates a configuration with the store's limits and defaults for everything else. The server then reads no
-     * request that the store could not accept.
-     */
+    /** Creates a configuration with defaults, whose limits allow every request that the store accepts. */
     public static ServerConfig of(InetSocketAddress resp, StoreConfig store) {
         return new ServerConfig(resp, respLimits(store, RespLimits.DEFAULT_MAX_PENDING), store.durability());
     }

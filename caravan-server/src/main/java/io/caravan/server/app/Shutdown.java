@@ -7,11 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Stops a server when the process must end: accepts no more requests, completes those already accepted, archives
- * changed documents if configured, and closes the store. Then ends the process, with exit code 0 after a clean stop and
- * 1 otherwise.
- */
+/** Stops a server and its store when the process must end, and exits with 0 after a clean stop, or 1. */
 public final class Shutdown implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
 
@@ -23,17 +19,11 @@ public final class Shutdown implements Runnable {
     /** The action that stops the server. */
     @FunctionalInterface
     public interface Work {
-        /**
-         * Stops the server cleanly.
-         *
-         * @param connections the time limit for clients
-         * @param all the time limit for clients and archive together
-         * @throws Exception if the stop failed
-         */
+        /** Stops the server within a limit for clients, and one for clients and archive together. */
         void stop(Duration connections, Duration all) throws Exception;
     }
 
-    /** Creates a shutdown with a time limit, after which the process ends even if the server has not stopped yet. */
+    /** Creates a shutdown with a limit, after which the process ends even if the server has not stopped. */
     public Shutdown(Work work, Duration timeout) {
         this.work = work;
         this.timeout = timeout;

@@ -28,10 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warms up the append path, so that the JVM compiles it before clients connect. A JVM that starts under load interprets
- * its first tens of thousands of requests, which then wait for hundreds of milliseconds. The warm-up appends over
- * sockets to a server of its own, whose store is in a temporary directory, and then deletes the directory. If it fails,
- * the actual server starts cold.
+ * Warms up the append path, so that the JVM compiles it before clients connect: otherwise, the first tens of thousands
+ * of requests are interpreted, and wait for hundreds of milliseconds. Appends over sockets to a server of its own, in a
+ * temporary directory. If this fails, the actual server starts cold.
  */
 public final class WarmUp {
     /** A system property: {@code false} disables the warm-up, for example for short-lived servers in tests. */
@@ -55,12 +54,7 @@ public final class WarmUp {
 
     private WarmUp() {}
 
-    /**
-     * Warms up the append path for up to about three seconds.
-     *
-     * @param transport the transport of the server's sockets
-     * @param parent the parent of the temporary directory
-     */
+    /** Warms up for up to about three seconds, with a temporary directory in {@code parent}. */
     public static void run(Transport transport, Path parent) {
         if ("false".equals(System.getProperty(PROPERTY))) {
             return;

@@ -6,16 +6,10 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a backup at one point in time.
- *
- * @param path its directory, which may not exist yet
- * @param atMillis the start time if this is the server's latest attempt; otherwise, the last modification time of the
- *     directory; in milliseconds since 1970
- * @param bytes length of the backup's files; while the backup is being made, the number of bytes copied so far
- * @param totalBytes number of bytes to copy, while the backup is being made; 0 until that number is
- *     known; grows with the log, which is copied last
- * @param report the report of the copy, if this is the server's latest attempt and is complete; otherwise null
- * @param problem the reason for its failure, or null
+ * The state of a backup at one moment. Of the latest attempt, {@code atMillis} is the start time; of any other, it is
+ * the modification time of the directory. While the backup is being made, {@code bytes} is the number of copied bytes,
+ * and {@code totalBytes} the number to copy, which is 0 until it is known, and grows with the log. Only a complete
+ * latest attempt has a report.
  */
 public record BackupInfo(
         String name,
@@ -34,10 +28,7 @@ public record BackupInfo(
         COMPLETE,
         /** The backup has failed, and its files were removed. */
         FAILED,
-        /**
-         * The server was killed during the backup. The files cannot be opened; the next backup with this name replaces
-         * them.
-         */
+        /** The server was killed during the backup; the next backup with this name replaces the files. */
         ABANDONED;
 
         public String label() {

@@ -7,14 +7,23 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.backup.BackupException.Reason;
 import io.caravan.server.backup.BackupInfo.State;
 import io.caravan.server.document.Outcome;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +35,14 @@ import org.slf4j.LoggerFactory;
 public final class Backups implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Backups.class);
 
-    private final @Nullable BackupDirectories directories;
+    /** Matches one path element that is not hidden, and that commands do not mistake for an option. */
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,199}");
+    /** The suffix of a backup's directory while the copy is incomplete. */
+    private static final String PARTIAL = ".partial";
+
+    private static final int MAX_LISTED = 1_000;
+
+    private final @Nullable Path directory;
     private final Source source;
     private final Executor threads;
     private final AtomicReference<@Nullable Attempt> latest = new AtomicReference<>();
@@ -35,27 +51,14 @@ public final class Backups implements AutoCloseable {
     /** A store that can be copied while it is open. */
     @FunctionalInterface
     public interface Source {
-        /**
-         * Copies the store to a directory that does not exist or is empty. The copy is complete and durable on return.
-         *
-         * @throws CaravanException when the store cannot be copied; the partial copy is then removed
-         */
+        /** Copies the store to an empty or new directory; the copy is durable on return, and removed on failure. */
         BackupReport backup(Path target, BackupReport.Progress progress);
     }
 
-    /**
-     * The result of a completed backup.
-     *
-     * @param path its directory
-     * @param report the contents of the copy
-     * @param millis duration of the copy
-     */
+    /** The result of a completed backup: its directory, the contents, and the duration of the copy. */
     public record Made(Path path, BackupReport report, long millis) {}
 
-    /**
-     * A running or finished backup. The backup thread records its progress here, and aborts the backup when the server
-     * stops.
-     */
+    /** A running or finished backup, which aborts when the server stops. */
     private final class Attempt implements BackupReport.Progress {
         final String name;
         final Path path;
@@ -86,10 +89,7 @@ public final class Backups implements AutoCloseable {
             info = info(State.FAILED, 0, 0, null, message == null ? problem.toString() : message);
         }
 
-        /**
-         * Copies the store. Records the result before the caller is notified of it, because the caller may then start
-         * the next backup at once.
-         */
+        /** Copies the store. Records the result first, because a notified caller may start the next backup at once. */
         void run(Outcome<Made> outcome) {
             long start = System.nanoTime();
             BackupReport report;
@@ -112,16 +112,12 @@ public final class Backups implements AutoCloseable {
     }
 
     private Backups(@Nullable Path directory, Source source, Executor threads) {
-        this.directories = directory == null ? null : new BackupDirectories(directory);
+        this.directory = directory == null ? null : directory.toAbsolutePath();
         this.source = source;
         this.threads = threads;
     }
 
-    /**
-     * Creates an instance that backs up a store.
-     *
-     * @param directory the directory for the copies, or null to disable backups
-     */
+    /** Creates an instance that copies a store to this directory; null disables backups. */
     public static Backups of(Source source, @Nullable Path directory) {
         return of(source, directory, Backups::onOwnThread);
     }
@@ -147,22 +143,17 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * Starts a backup.
-     *
-     * @param name the name of the backup's directory
-     * @param outcome notified on the backup's thread
-     * @throws IllegalArgumentException when the name is not allowed for a backup
-     * @throws BackupException {@code NO_BACKUPS}, {@code BACKUP_IN_PROGRESS}, {@code BACKUP_EXISTS}; the message says
-     *     what to do
+     * Starts a backup, whose outcome is notified on the backup's thread. Throws {@link BackupException} if there is no
+     * directory, another backup is running, or the name is taken; and {@link IllegalArgumentException} if it is no
+     * name.
      */
     public void start(String name, Outcome<Made> outcome) {
-        BackupDirectories to = directories();
-        checkName(name);
-        if (to.exists(name)) {
+        Path target = directory(name);
+        if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
             throw new BackupException(
-                    Reason.BACKUP_EXISTS, to.of(name) + " already exists: choose another name, or remove it first");
+                    Reason.BACKUP_EXISTS, target + " already exists: choose another name, or remove it first");
         }
-        Attempt attempt = new Attempt(name, to.of(name));
+        Attempt attempt = new Attempt(name, target);
         Attempt before = latest.get();
         if (before != null && before.info.state() == State.RUNNING || !latest.compareAndSet(before, attempt)) {
             throw new BackupException(
@@ -176,18 +167,26 @@ public final class Backups implements AutoCloseable {
         }
     }
 
-    private BackupDirectories directories() {
-        if (directories == null) {
+    private Path directory() {
+        if (directory == null) {
             throw new BackupException(Reason.NO_BACKUPS, "this server makes no backups: start it with --backup-dir");
         }
-        return directories;
+        return directory;
     }
 
-    private static void checkName(String name) {
-        if (!BackupDirectories.isName(name)) {
+    /** Returns the directory of a complete backup, after checking its name. */
+    private Path directory(String name) {
+        Path all = directory();
+        if (!isName(name)) {
             throw new IllegalArgumentException("'" + DocumentName.printable(name)
-                    + "' cannot be a backup's name: it has " + BackupDirectories.NAME_RULE);
+                    + "' cannot be a backup's name: it has 1 to 200 letters, digits, '-', '_' and '.', starts with a"
+                    + " letter, a digit or '_', and does not end with " + PARTIAL);
         }
+        return all.resolve(name);
+    }
+
+    private static boolean isName(String name) {
+        return NAME.matcher(name).matches() && !name.endsWith(PARTIAL);
     }
 
     /** Returns the running backup, or null if none is running. */
@@ -196,15 +195,11 @@ public final class Backups implements AutoCloseable {
         return info == null || info.state() != State.RUNNING ? null : info;
     }
 
-    /**
-     * Returns the backups in the directory, the running one, and the latest one if it has failed; newest first.
-     *
-     * @throws BackupException {@code NO_BACKUPS}
-     */
+    /** Returns the backups in the directory, the running one, and the latest one if it has failed; newest first. */
     public List<BackupInfo> list() {
-        BackupDirectories in = directories();
+        Path in = directory();
         BackupInfo recorded = recorded();
-        Map<String, BackupInfo> found = in.list();
+        Map<String, BackupInfo> found = found(in);
         if (recorded != null) {
             BackupInfo now = joined(recorded, found.remove(recorded.name()));
             if (now != null) {
@@ -217,17 +212,11 @@ public final class Backups implements AutoCloseable {
         return newestFirst;
     }
 
-    /**
-     * Returns the backup with this name.
-     *
-     * @throws IllegalArgumentException when the name is not allowed for a backup
-     * @throws BackupException {@code NO_BACKUPS}, {@code NO_BACKUP}
-     */
+    /** Returns the backup with this name; throws {@link BackupException} if there is none. */
     public BackupInfo find(String name) {
-        BackupDirectories in = directories();
-        checkName(name);
+        Path whole = directory(name);
         BackupInfo recorded = recorded();
-        BackupInfo found = in.find(name);
+        BackupInfo found = found(whole, name);
         BackupInfo now = recorded != null && recorded.name().equals(name) ? joined(recorded, found) : found;
         if (now == null) {
             throw new BackupException(Reason.NO_BACKUP, "there is no backup '" + name + "'");
@@ -236,13 +225,67 @@ public final class Backups implements AutoCloseable {
     }
 
     /**
-     * Returns the current state of the latest attempt, or null if there was none. Call this before reading the
-     * directory: otherwise, a backup that is completed and renamed between the two reads could be missing from both
-     * results.
+     * Returns the current state of the latest attempt, or null. Must be read before the directory: otherwise, a backup
+     * that is renamed between the two reads could be missing from both.
      */
     private @Nullable BackupInfo recorded() {
         Attempt attempt = latest.get();
         return attempt == null ? null : attempt.info;
+    }
+
+    private static @Nullable BackupInfo found(Path whole, String name) {
+        try {
+            BackupInfo found = backup(whole);
+            return found == null ? backup(whole.resolveSibling(name + PARTIAL)) : found;
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    /** Returns up to {@value #MAX_LISTED} complete or incomplete backups in the directory, by name. */
+    private static Map<String, BackupInfo> found(Path directory) {
+        Map<String, BackupInfo> found = new HashMap<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                BackupInfo backup = found.size() < MAX_LISTED ? backup(entry) : null;
+                if (backup != null) {
+                    found.merge(backup.name(), backup, (one, other) -> one.state() == State.COMPLETE ? one : other);
+                }
+            }
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        } catch (DirectoryIteratorException unreadable) {
+            throw new UncheckedIOException(unreadable.getCause());
+        }
+        return found;
+    }
+
+    /** Returns the backup in this directory, or null if it is not a backup or has been removed. */
+    private static @Nullable BackupInfo backup(Path entry) throws IOException {
+        String file = entry.getFileName().toString();
+        boolean whole = !file.endsWith(PARTIAL);
+        String name = whole ? file : file.substring(0, file.length() - PARTIAL.length());
+        if (!isName(name) || !Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
+            return null;
+        }
+        try {
+            long atMillis = Files.getLastModifiedTime(entry).toMillis();
+            State state = whole ? State.COMPLETE : State.ABANDONED;
+            return new BackupInfo(name, entry.resolveSibling(name), state, atMillis, bytes(entry), 0, null, null);
+        } catch (NoSuchFileException removed) {
+            return null;
+        }
+    }
+
+    private static long bytes(Path entry) throws IOException {
+        long bytes = 0;
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(entry)) {
+            for (Path file : files) {
+                // A sharded store has a directory for each shard.
+                bytes += Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS) ? bytes(file) : Files.size(file);
+            }
+        }
+        return bytes;
     }
 
     /** Combines this server's record of a backup with the backup found in the directory. */

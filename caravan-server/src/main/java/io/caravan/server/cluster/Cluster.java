@@ -41,14 +41,7 @@ public final class Cluster {
     private volatile Supplier<Optional<ClusterNode>> leaderSource = Optional::empty;
     private volatile boolean serving;
 
-    /**
-     * Creates the view of the cluster for a node whose group member has not started yet.
-     *
-     * @param self the id of this node
-     * @param tls for HTTP connections to other nodes; null if they do not use TLS
-     * @param linearizableReads whether this node, as the leader, confirms its leadership before each read
-     * @param clock measures how long the leader has been known
-     */
+    /** Creates the view for a node that is not a member yet; {@code tls} is for HTTP connections to other nodes. */
     public Cluster(
             ClusterFile file, String self, @Nullable SslContext tls, boolean linearizableReads, InstantSource clock) {
         this.id = file.id();
@@ -79,11 +72,7 @@ public final class Cluster {
         leaderSource = leader;
     }
 
-    /**
-     * Tracks the leaders of the other groups until {@link #leaveOthers} is called.
-     *
-     * @param peers the files by which nodes authenticate to each other; null if they do not
-     */
+    /** Tracks the leaders of the other groups until {@link #leaveOthers}; {@code peers} is null without TLS. */
     public void followOthers(GroupConfig.@Nullable Tls peers) {
         others.forEach(other -> other.start(peers));
     }
@@ -127,10 +116,7 @@ public final class Cluster {
         return own.slots().contains(Slots.of(name));
     }
 
-    /**
-     * Returns the current members of the group, sorted by id. As long as this node knows no members, returns the nodes
-     * in the cluster file.
-     */
+    /** Returns the members, sorted by id; as long as this node knows none, those in the cluster file. */
     public List<ClusterNode> nodes() {
         GroupMember here = member;
         List<Node> known = here == null ? List.of() : here.nodes();
@@ -175,10 +161,7 @@ public final class Cluster {
         return serving;
     }
 
-    /**
-     * Returns the leader, as far as this node knows. Empty during an election and, after this node is elected, until it
-     * serves.
-     */
+    /** Returns the leader, if known; empty during an election, and after that until an elected node serves. */
     public Optional<ClusterNode> leader() {
         return own.leader();
     }
@@ -207,10 +190,7 @@ public final class Cluster {
         return here == null ? 0 : Math.max(0, committed() - here.appliedIndex());
     }
 
-    /**
-     * Returns the number of committed entries of the group. A follower may lack entries that the leader has reported to
-     * it as committed.
-     */
+    /** Returns the number of committed entries of the group, some of which a follower may still lack. */
     public long committed() {
         return progress().stream().mapToLong(Progress::committed).max().orElse(0);
     }
@@ -241,10 +221,7 @@ public final class Cluster {
                 .count();
     }
 
-    /**
-     * Whether this node considers another node reachable. A node whose progress is unknown, for example because this
-     * node is a follower, counts as reachable.
-     */
+    /** Whether another node is reachable; one whose progress is unknown, as on a follower, counts as reachable. */
     public boolean reachable(ClusterNode node) {
         return progress(node).filter(Cluster::isSilent).isEmpty();
     }
@@ -254,12 +231,7 @@ public final class Cluster {
         return progress.silent() != null && progress.silent().compareTo(SILENCE) >= 0;
     }
 
-    /**
-     * Transfers leadership to another node, and waits until that node leads.
-     *
-     * @throws IOException if leadership was not transferred
-     * @throws IllegalArgumentException if no such node exists, or it is this node
-     */
+    /** Transfers leadership, and waits until the node leads; throws {@link IOException} if it does not. */
     public void transfer(String node, Duration timeout) throws IOException {
         ClusterNode next = node(node)
                 .orElseThrow(() -> new IllegalArgumentException("the cluster has no node '" + node + "'; its nodes are "
@@ -279,10 +251,8 @@ public final class Cluster {
     }
 
     /**
-     * Adds a node that waits to join. Waits until the node is a member, which takes as long as copying the store.
-     *
-     * @throws IOException if the change failed, or its outcome is unknown
-     * @throws IllegalArgumentException if the cluster cannot make the change; nothing has changed
+     * Adds a node that waits to join. Waits until it is a member, which takes as long as copying the store. After an
+     * {@link IOException}, the outcome may be unknown; after an {@link IllegalArgumentException}, nothing has changed.
      */
     public void add(ClusterNode node) throws IOException {
         GroupMember leader = leading();
@@ -341,11 +311,7 @@ public final class Cluster {
         return here == null ? "" : here.membershipChange().orElse("");
     }
 
-    /**
-     * Prevents this node from leading, or allows it to lead again.
-     *
-     * @throws IOException if this node still leads, because no other node can
-     */
+    /** Prevents this node from leading, or allows it; throws {@link IOException} if no other node can lead. */
     public void drain(boolean now) throws IOException {
         if (!takingPart().drain(now) && now) {
             throw new IOException(
@@ -359,9 +325,7 @@ public final class Cluster {
         return here != null && here.drained();
     }
 
-    /**
-     * Returns the minimum number of nodes, in addition to the leader, that have stored a write when it is acknowledged.
-     */
+    /** Returns the minimum number of nodes besides the leader that have stored an acknowledged write. */
     public int replicasOfAChange() {
         return nodes().size() / 2;
     }

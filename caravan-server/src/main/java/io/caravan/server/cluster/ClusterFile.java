@@ -15,8 +15,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The configuration of a cluster, in a file that is the same on all nodes. Its lines contain the id of the cluster and,
- * for each node, three addresses:
+ * The configuration of a cluster, in a file that is the same on all nodes: its id and, for each node, three addresses.
  *
  * <pre>{@code
  * cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
@@ -25,11 +24,8 @@ import org.jspecify.annotations.Nullable;
  * a.http  = 10.0.0.1:4437
  * }</pre>
  *
- * <p>A cluster of several groups has a fourth line for each node, {@code a.slots = 0-8191}. Nodes with the same slots
- * form a group.
- *
- * @param id unique among all clusters
- * @param groups in the order of their slots; together they have every slot exactly once
+ * <p>With several groups, each node has a fourth line, {@code a.slots = 0-8191}. Nodes with the same slots form a
+ * group. The groups are in the order of their slots, and together have every slot exactly once.
  */
 public record ClusterFile(UUID id, List<ClusterGroup> groups) {
     private static final String CLUSTER = "cluster";
@@ -50,11 +46,7 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
                         .toList());
     }
 
-    /**
-     * Reads a cluster file.
-     *
-     * @throws IOException if it cannot be read or is invalid; the message contains its name
-     */
+    /** Reads a cluster file; the message of the {@link IOException} for an invalid one contains its name. */
     public static ClusterFile read(Path file) throws IOException {
         Map<String, String> lines = PropertiesFile.read(file);
         try {
@@ -152,11 +144,7 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
         return groups.stream().flatMap(group -> group.nodes().stream()).toList();
     }
 
-    /**
-     * Returns the node with this id.
-     *
-     * @throws IllegalArgumentException if no such node exists
-     */
+    /** Returns a node; throws {@link IllegalArgumentException} if there is none with this id. */
     public ClusterNode node(String id) {
         return nodes().stream()
                 .filter(node -> node.id().equals(id))
@@ -165,11 +153,7 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
                         + nodes().stream().map(ClusterNode::id).toList()));
     }
 
-    /**
-     * Returns the group of the node with this id.
-     *
-     * @throws IllegalArgumentException if no such node exists
-     */
+    /** Returns the group of a node, as {@link #node} does. */
     public ClusterGroup groupOf(String id) {
         ClusterNode node = node(id);
         return groups.stream()

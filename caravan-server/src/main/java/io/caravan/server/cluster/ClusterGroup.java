@@ -8,21 +8,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/**
- * A Raft group: the nodes that replicate the documents in a range of hash slots.
- *
- * @param id unique among the groups of all clusters
- * @param slots the slots of the group's documents
- * @param nodes the initial nodes; the group records its current members itself
- */
+/** A Raft group: its initial nodes, and the range of hash slots whose documents they replicate. */
 public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> nodes) {
     public ClusterGroup {
         nodes = List.copyOf(nodes);
     }
 
     /**
-     * Creates a group of a cluster. Its id is derived from its slots, so files that divide the slots differently define
-     * different groups, whose nodes reject each other. The only group of a cluster has the cluster's id.
+     * Creates a group. Its id is derived from its slots, so that nodes whose files divide the slots differently reject
+     * each other. The only group of a cluster has the id of the cluster.
      */
     public static ClusterGroup of(UUID cluster, SlotRange slots, List<ClusterNode> nodes) {
         UUID id = slots.equals(SlotRange.ALL)
@@ -32,9 +26,8 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> nodes) {
     }
 
     /**
-     * Returns the current members of the group, sorted by id. The file may be older than the group's membership, or
-     * contain newer client addresses than the members. An entry of the file applies to a member if both have the same
-     * id and peer address.
+     * Returns members with their client addresses, sorted by id: those of the file, for a member with the same id and
+     * peer address, or those that the member itself recorded.
      */
     List<ClusterNode> described(List<Node> members) {
         return members.stream()
@@ -43,10 +36,7 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> nodes) {
                 .toList();
     }
 
-    /**
-     * Returns one member as {@link #described(List)} does; empty if neither the file nor the member itself contains the
-     * member's client addresses.
-     */
+    /** Returns one member as {@link #described(List)} does; empty if its client addresses are unknown. */
     Optional<ClusterNode> described(Node member) {
         return nodes.stream()
                 .filter(node -> node.id().equals(member.id())

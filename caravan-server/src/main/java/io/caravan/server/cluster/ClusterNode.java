@@ -9,14 +9,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Optional;
 import java.util.UUID;
 
-/**
- * A node of the cluster.
- *
- * @param id its name, as in {@link Node}
- * @param peer its address for the other nodes
- * @param resp its address for clients over RESP
- * @param http its address for clients and the other nodes over HTTP
- */
+/** A node of the cluster; the other nodes use its {@code peer} and {@code http} addresses. */
 public record ClusterNode(String id, HostPort peer, HostPort resp, HostPort http) {
     private static final String SEPARATOR = " ";
 

@@ -24,13 +24,7 @@ public final class GroupView {
     /** The leader, and the time at which this node learned of it. */
     private record Seen(@Nullable ClusterNode leader, Instant since) {}
 
-    /**
-     * Creates a view of a group.
-     *
-     * @param self this node, which may be in this group or another
-     * @param nodes the current members of the group
-     * @param leader the leader, as far as this node knows
-     */
+    /** Creates a view of a group, to which this node, {@code self}, may or may not belong. */
     GroupView(
             ClusterGroup group,
             ClusterNode self,
@@ -67,9 +61,8 @@ public final class GroupView {
     }
 
     /**
-     * Returns the node that clients should contact. This is the leader or, during an election, the previous leader. As
-     * long as this node has not learned of any leader, the result is another node of the group, if there is one.
-     * Clients that receive no owner assume that the cluster is broken, and do not retry.
+     * Returns the node that clients should contact: the leader, else the previous leader, else any other node of the
+     * group. Clients that receive no owner assume that the cluster is broken, and do not retry.
      */
     public ClusterNode owner() {
         ClusterNode known = leader().orElse(lastLeader);
@@ -91,10 +84,7 @@ public final class GroupView {
         return node.nodeId(id);
     }
 
-    /**
-     * Returns the approximate time at which {@link #leader()} last changed. A change is detected when this method is
-     * called.
-     */
+    /** Returns when {@link #leader()} last changed. A change is detected when this method is called. */
     public synchronized Instant since() {
         ClusterNode now = leader().orElse(null);
         if (!Objects.equals(now, seen.leader())) {

@@ -53,10 +53,7 @@ final class RemoteGroup implements AutoCloseable {
         };
     }
 
-    /**
-     * Polls the nodes once. Does not throw, because an exception would end the scheduled polling, even if its cause is
-     * temporary, for example certificates that are being replaced.
-     */
+    /** Polls the nodes once. Does not throw, because that would end the polling, even for a temporary cause. */
     void query(LeaderLookup lookup) {
         boolean led = false;
         try {
@@ -75,10 +72,7 @@ final class RemoteGroup implements AutoCloseable {
         view.since();
     }
 
-    /**
-     * Queries one node after another, the last known leader first, until a response names the leader. Returns whether
-     * one did.
-     */
+    /** Queries the nodes, the last known leader first, and returns whether a response named the leader. */
     private boolean queryInOrder(LeaderLookup lookup) {
         Set<ClusterNode> inOrder = new LinkedHashSet<>();
         view.leader().ifPresent(inOrder::add);

@@ -4,20 +4,12 @@ import java.util.Comparator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * A range of consecutive slots that belong to one group of a cluster.
- *
- * @param first from 0
- * @param last at least {@code first}, and below {@link Slots#COUNT}
- */
+/** A range of consecutive slots, with both bounds, that belong to one group of a cluster. */
 public record SlotRange(int first, int last) implements Comparable<SlotRange> {
     /** All slots: the range of the group in a cluster with only one group. */
     public static final SlotRange ALL = new SlotRange(0, Slots.COUNT - 1);
 
-    /**
-     * Compares both bounds. Ranges that differ only in their last slot belong to different groups, so they must not
-     * compare as equal.
-     */
+    /** Compares both bounds: ranges that differ only in their last slot belong to different groups. */
     private static final Comparator<SlotRange> ORDER =
             Comparator.comparingInt(SlotRange::first).thenComparingInt(SlotRange::last);
 
@@ -30,11 +22,7 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
         }
     }
 
-    /**
-     * Parses slots as written in a cluster file, such as {@code 0-8191}.
-     *
-     * @throws IllegalArgumentException if the text has another form
-     */
+    /** Parses slots such as {@code 0-8191}; throws {@link IllegalArgumentException} if they have another form. */
     public static SlotRange parse(String text) {
         Matcher matcher = TEXT.matcher(text);
         if (!matcher.matches()) {
@@ -43,9 +31,7 @@ public record SlotRange(int first, int last) implements Comparable<SlotRange> {
         return new SlotRange(Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
     }
 
-    /**
-     * Returns the slots of a group if {@link Slots#group} divides all slots into this number of groups.
-     */
+    /** Returns the slots of a group if {@link Slots#group} divides all slots into this number of groups. */
     public static SlotRange ofGroup(int group, int groups) {
         return new SlotRange(firstOf(group, groups), firstOf(group + 1, groups) - 1);
     }

@@ -35,11 +35,7 @@ public final class FileWatch {
         /** Returns the files, which need not exist. */
         List<Path> files();
 
-        /**
-         * Reads the files again; changes nothing if it throws.
-         *
-         * @throws IOException if they cannot be read or are invalid
-         */
+        /** Reads the files again; changes nothing if it throws. */
         void reload() throws IOException;
     }
 

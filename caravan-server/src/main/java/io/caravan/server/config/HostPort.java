@@ -9,20 +9,11 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/**
- * A host and a port, such as {@code 127.0.0.1:6380}, {@code localhost:6380}, or {@code [::1]:6380}.
- *
- * @param host name or address, without brackets
- * @param port 0 to 65535; 0 picks a free port
- */
+/** A host, without brackets, and a port, such as {@code localhost:6380} or {@code [::1]:6380}. */
 public record HostPort(String host, int port) {
     private static final int MAX_PORT = 65_535;
 
-    /**
-     * Parses an address.
-     *
-     * @throws IllegalArgumentException if the text is not an address
-     */
+    /** Parses an address; throws {@link IllegalArgumentException} if the text is none. */
     public static HostPort parse(String text) {
         int colon = text.lastIndexOf(':');
         String host = colon < 0 ? "" : text.substring(0, colon);

@@ -33,10 +33,7 @@ public enum LogLevel {
         return named(logger(OWN).getEffectiveLevel().toString()).orElse(INFO);
     }
 
-    /**
-     * Sets the log level of the process to this level. The debug messages of libraries stay disabled, because they
-     * would obscure the server's messages.
-     */
+    /** Sets the log level of the process; debug messages of libraries stay disabled. */
     public void apply() {
         Level level = Level.toLevel(name());
         logger(OWN).setLevel(level);

@@ -18,12 +18,7 @@ public final class PropertiesFile {
 
     private PropertiesFile() {}
 
-    /**
-     * Reads a properties file.
-     *
-     * @return the values by name, in the order of the file
-     * @throws IOException if it cannot be read or is invalid; the message contains its name
-     */
+    /** Reads the values by name, in the order of the file. The message about an invalid file contains its name. */
     public static Map<String, String> read(Path file) throws IOException {
         Once once = new Once();
         try {

@@ -34,11 +34,7 @@ public final class Quantities {
         return Long.parseLong(matcher.group(1)) * unit;
     }
 
-    /**
-     * Checks a condition on one or more settings.
-     *
-     * @throws IllegalArgumentException with the message {@code otherwise}, unless the condition holds
-     */
+    /** Throws {@link IllegalArgumentException} with the message {@code otherwise} unless the condition holds. */
     public static void check(boolean holds, String otherwise) {
         if (!holds) {
             throw new IllegalArgumentException(otherwise);

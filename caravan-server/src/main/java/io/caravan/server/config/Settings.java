@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.jline.utils.Levenshtein;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Model.ArgSpec;
@@ -114,31 +115,13 @@ public final class Settings implements IDefaultValueProvider {
         int letters = word.replaceAll("^-+", "").length();
         int most = letters < 2 ? 0 : (letters + 2) / 3;
         return candidates.stream()
-                .filter(candidate -> edits(word, candidate) <= most)
-                .sorted(Comparator.comparingInt(candidate -> edits(word, candidate)))
+                .filter(candidate -> Levenshtein.distance(word, candidate) <= most)
+                .sorted(Comparator.comparingInt(candidate -> Levenshtein.distance(word, candidate)))
                 .toList();
     }
 
     /** Returns the candidate that is the fewest edits away from the word. */
     private static String nearest(String word, Collection<String> candidates) {
-        return Collections.min(candidates, Comparator.comparingInt(candidate -> edits(word, candidate)));
-    }
-
-    /** Returns the Levenshtein distance: the minimum number of characters to insert, delete, or replace. */
-    private static int edits(String from, String to) {
-        int[] row = new int[to.length() + 1];
-        for (int j = 0; j <= to.length(); j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= from.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= to.length(); j++) {
-                int replaced = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
-            }
-        }
-        return row[to.length()];
+        return Collections.min(candidates, Comparator.comparingInt(candidate -> Levenshtein.distance(word, candidate)));
     }
 }

@@ -6,15 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The current free space and size of the file system that contains a store. Thread-safe. */
-public final class DiskSpace {
+public record DiskSpace(Path directory) {
     /** The result for a value that the operating system does not report. */
     private static final long UNKNOWN = -1;
-
-    private final Path directory;
-
-    public DiskSpace(Path directory) {
-        this.directory = directory;
-    }
 
     private interface Figure {
         long of(FileStore disk) throws IOException;

@@ -168,21 +168,13 @@ public final class ServerMetrics implements AutoCloseable {
         }
     }
 
-    /**
-     * Counts a request.
-     *
-     * @param operation one of a small set of fixed words, never one chosen by a client
-     */
+    /** Counts a request; {@code operation} is one of a small set of fixed words, never one chosen by a client. */
     public void request(String protocol, String operation, RequestOutcome outcome, long nanos) {
         requests.computeIfAbsent(new Request(protocol, operation, outcome), this::timer)
                 .record(nanos, TimeUnit.NANOSECONDS);
     }
 
-    /**
-     * The number of requests with the same protocol, operation, and outcome.
-     *
-     * @param seconds the total duration of these requests
-     */
+    /** The number of requests with the same labels, and their total duration in seconds. */
     public record RequestCount(String protocol, String operation, String outcome, long count, double seconds) {}
 
     /** Returns the number of requests so far for each combination of protocol, operation, and outcome. */
@@ -221,10 +213,7 @@ public final class ServerMetrics implements AutoCloseable {
         register(Statistics.BLOCKED_POPS, () -> names);
     }
 
-    /**
-     * Registers metrics for the number of channels and patterns to which clients subscribe, and for the number of
-     * clients that were disconnected because they were too far behind.
-     */
+    /** Registers metrics for subscribed channels and patterns, and for clients disconnected because they lagged. */
     public void subscriptions(Supplier<Number> open, Supplier<Number> closed) {
         register(Statistics.SUBSCRIPTIONS, () -> open);
         register(Statistics.SUBSCRIBERS_CLOSED, () -> closed);

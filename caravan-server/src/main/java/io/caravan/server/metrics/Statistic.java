@@ -37,12 +37,7 @@ public record Statistic<T>(
         HISTOGRAM
     }
 
-    /**
-     * A field of {@code INFO}. If the statistic has several values, the field is their sum.
-     *
-     * @param open whether clients without the permission {@code ADMIN} see the field
-     * @param shown converts the value
-     */
+    /** A field of {@code INFO}: the sum of the converted values. Others than {@code ADMIN} see only open fields. */
     public record Field(String section, String name, boolean open, Function<Number, Object> shown) {}
 
     /** Returns a counter whose unit is the last word of its name. */
@@ -135,11 +130,7 @@ public record Statistic<T>(
                 : all.values().stream().mapToLong(Number::longValue).sum();
     }
 
-    /**
-     * Returns the fields of a section of {@code INFO}.
-     *
-     * @param all whether to include the fields for administrators
-     */
+    /** Returns the fields of a section of {@code INFO}, with or without those for administrators. */
     public static <T> Map<String, Object> fields(List<Statistic<T>> statistics, T source, String section, boolean all) {
         Map<String, Object> fields = new LinkedHashMap<>();
         for (Statistic<T> statistic : statistics) {

@@ -341,10 +341,7 @@ public final class Statistics {
                     "failures of the last drill",
                     last(report -> report.failures().size())));
 
-    /**
-     * Statistics of the contents and the activity of each space. The label {@code prefix} identifies the space. There
-     * are at most a thousand spaces.
-     */
+    /** Statistics of the contents and the activity of each space, by its prefix. At most a thousand spaces exist. */
     public static final List<Statistic<Spaces>> SPACES = List.of(
             space("documents", "documents in the space", Space::documents),
             space("bytes", "bytes of the values in the space", Space::bytes),
@@ -486,9 +483,7 @@ public final class Statistics {
         });
     }
 
-    /**
-     * Returns a statistic with a value for each current member of the group; the value is 0 if the progress is unknown.
-     */
+    /** Returns a statistic with a value for each member of the group; 0 if the progress is unknown. */
     private static Statistic<Cluster> node(
             String name, String text, Function<Cluster, Function<Progress, Number>> value) {
         return several(Type.GAUGE, "caravan.cluster.node." + name, Statistic.unit(name), text, "node", cluster -> {

@@ -35,10 +35,7 @@ final class Credentials {
         }
     }
 
-    /**
-     * Returns the principal of a secret, or null if the secret is not valid. Compares every credential, even after a
-     * match, so that the duration reveals nothing.
-     */
+    /** Returns the principal of a secret, or null. Compares every credential, so that the duration reveals nothing. */
     @Nullable
     Principal find(String user, byte[] secret) {
         byte[] digest = digest(secret);
@@ -52,10 +49,7 @@ final class Credentials {
         return found;
     }
 
-    /**
-     * Returns these credentials as a replacement for others: unchanged credentials keep their principals, and
-     * principals that no longer occur are revoked.
-     */
+    /** Returns these credentials as a replacement: unchanged ones keep their principals, missing ones are revoked. */
     Credentials replacing(Credentials others) {
         Credentials merged = new Credentials(all.stream().map(others::sameOr).toList());
         for (Credential other : others.all) {

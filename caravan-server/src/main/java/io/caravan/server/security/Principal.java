@@ -15,9 +15,7 @@ public final class Principal {
     /** The principal with every permission; represents every client if authentication is disabled. */
     public static final Principal ANYONE = new Principal("anyone", EnumSet.allOf(Permission.class), List.of());
 
-    /**
-     * The principal without permissions; represents a client that has presented no valid secret, if one is required.
-     */
+    /** The principal without permissions: a client that has presented no valid secret, if one is required. */
     public static final Principal ANONYMOUS = new Principal("nobody", EnumSet.noneOf(Permission.class), List.of());
 
     private final String name;
@@ -25,10 +23,7 @@ public final class Principal {
     private final byte[][] prefixes;
     private volatile boolean revoked;
 
-    /**
-     * Creates a principal for the documents whose names start with one of the prefixes; an empty list means every
-     * document.
-     */
+    /** Creates a principal for documents with one of the prefixes; an empty list means every document. */
     Principal(String name, Set<Permission> permissions, List<String> prefixes) {
         this.name = name;
         this.permissions = Set.copyOf(permissions);
@@ -71,9 +66,7 @@ public final class Principal {
         return !revoked && permissions.contains(permission);
     }
 
-    /**
-     * Whether the secret was revoked; if so, the principal has no permissions, and the client must authenticate again.
-     */
+    /** Whether the secret was revoked, so that the client has no permissions, and must authenticate again. */
     public boolean revoked() {
         return revoked;
     }

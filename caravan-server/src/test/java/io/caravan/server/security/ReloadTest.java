@@ -25,12 +25,12 @@ class ReloadTest {
     private Path directory;
 
     private Path file;
-    private FileAuthenticator authenticator;
+    private Authenticator authenticator;
 
     @BeforeEach
     void open() throws IOException {
         file = Files.writeString(directory.resolve("secrets"), OLD);
-        authenticator = FileAuthenticator.ofSecrets(file);
+        authenticator = Authenticator.ofSecrets(file);
     }
 
     private Principal principal(String secret) {

@@ -28,8 +28,8 @@ class SecretsFileTest {
         return Files.writeString(directory.resolve("secrets"), text);
     }
 
-    private FileAuthenticator authenticator(String text) throws IOException {
-        return FileAuthenticator.ofSecrets(file(text));
+    private Authenticator authenticator(String text) throws IOException {
+        return Authenticator.ofSecrets(file(text));
     }
 
     private static Principal principal(Authenticator authenticator, String secret) {
@@ -126,14 +126,14 @@ class SecretsFileTest {
 
     @Test
     void reportsMissingFile() {
-        assertThatThrownBy(() -> FileAuthenticator.ofSecrets(directory.resolve("absent")))
+        assertThatThrownBy(() -> Authenticator.ofSecrets(directory.resolve("absent")))
                 .isInstanceOf(IOException.class)
                 .hasMessage("there is no file " + directory.resolve("absent"));
     }
 
     @Test
     void passwordFileRequiresOneLine() throws IOException {
-        Authenticator authenticator = FileAuthenticator.ofPassword(file("two words\n"));
+        Authenticator authenticator = Authenticator.ofPassword(file("two words\n"));
         Principal principal = principal(authenticator, "two words");
         assertThat(principal.name()).isEqualTo("default");
         for (Permission permission : Permission.values()) {
@@ -142,7 +142,7 @@ class SecretsFileTest {
         assertThat(principal(authenticator, "two words\n")).isNull();
         for (String wrong : new String[] {"", "\n", "a\nb\n"}) {
             Path file = file(wrong);
-            assertThatThrownBy(() -> FileAuthenticator.ofPassword(file)).hasMessageContaining("must hold one line");
+            assertThatThrownBy(() -> Authenticator.ofPassword(file)).hasMessageContaining("must hold one line");
         }
     }
 

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 
 /** A secrets file that a test can change while a server uses it. */
 public final class TestUsers {
-    public final FileAuthenticator authenticator;
+    public final Authenticator authenticator;
     private final Path file;
 
     /** Writes a secrets file with this text. */
@@ -14,7 +14,7 @@ public final class TestUsers {
         file = Files.createTempFile("users", ".properties");
         file.toFile().deleteOnExit();
         Files.writeString(file, text);
-        authenticator = FileAuthenticator.ofSecrets(file);
+        authenticator = Authenticator.ofSecrets(file);
     }
 
     /** Replaces a part of the secrets file's text, and reloads the file. */

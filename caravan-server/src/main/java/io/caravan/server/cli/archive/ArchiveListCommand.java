@@ -96,10 +96,7 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
         return damaged.get() ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
     }
 
-    /**
-     * Prints manifests as lines of text or of JSON. In text, names come last, because they may be long and contain any
-     * bytes.
-     */
+    /** Prints manifests as text or JSON. In text, names come last: they may be long and contain any bytes. */
     private static final class ManifestPrinter {
         private static final String DOCUMENT = "%11s  %21s  %10s  %6s  ";
         private static final String GENERATION = "%10s  %21s  %10s  %6s  %s";

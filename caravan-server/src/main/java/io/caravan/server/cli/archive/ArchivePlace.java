@@ -57,8 +57,7 @@ public final class ArchivePlace {
 
     /**
      * The options for access to an archive's bucket. Credentials are never options, because other users of the machine
-     * can see command lines. The AWS SDK obtains credentials from the environment, from its configuration files, or
-     * from the machine's role.
+     * can see command lines; the AWS SDK finds them in the environment, its files, or the machine's role.
      */
     public static final class S3Settings {
         /** The position of these options in the help text: after a command's own options. */

@@ -171,10 +171,7 @@ public final class RestoreCommand extends ClientCommand {
         }
     }
 
-    /**
-     * Restores all documents. The caller must already have opened the archive, so that a missing archive does not
-     * overwrite the list of an earlier restore.
-     */
+    /** Restores all documents. A missing archive must not overwrite the list of an earlier restore, so it is open. */
     private void restoreAll(Archive opened, Path directory, Output output, RestoreReport report) throws IOException {
         try (Output listed = list == null ? null : new Output(Files.newOutputStream(list), json())) {
             if (listed != null) {

@@ -14,10 +14,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/**
- * Reports the result of restoring an entire archive: each document as soon as it is restored, and the faults again at
- * the end.
- */
+/** Reports each document of a restored archive at once, and the faults again at the end. */
 final class RestoreReport extends RestoreProgress {
     /** The maximum number of faults that are repeated at the end. The list of documents contains all faults. */
     private static final int MAX_FAULTS = 1_000;
@@ -29,11 +26,7 @@ final class RestoreReport extends RestoreProgress {
     private final List<RestoreFault> faults = new ArrayList<>();
     private long moreFaults;
 
-    /**
-     * Creates an empty report.
-     *
-     * @param output receives a line for each document, unless {@link #list} sets another output
-     */
+    /** Creates a report that prints a line for each document, unless {@link #list} sets another output. */
     RestoreReport(Output output) {
         this.list = output;
     }
@@ -116,11 +109,8 @@ final class RestoreReport extends RestoreProgress {
     }
 
     /**
-     * Prints the faults and the totals.
-     *
-     * @param allowMissing whether the store is marked as complete although it lacks documents
-     * @param messages receives messages for the user
-     * @throws ClientException if there were faults
+     * Prints the faults and the totals, and throws {@link ClientException} if there were faults. With {@code
+     * allowMissing}, the store is marked as complete although it lacks documents.
      */
     void finish(boolean allowMissing, Output output, Consumer<String> messages) throws IOException {
         Figures figures = figures();

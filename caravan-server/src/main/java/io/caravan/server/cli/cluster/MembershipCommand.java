@@ -39,8 +39,8 @@ abstract class MembershipCommand extends ClientCommand {
         }
 
         /**
-         * Checks that the new node belongs to the Raft group of this server; otherwise, the group would wait in vain
-         * for the node. Skips the check if the server is of an older version, which does not report slots.
+         * Checks that the node belongs to the group of this server, which would wait in vain; skips servers without
+         * slots.
          */
         void requireGroup(ServerInfo info) {
             String slots = info.text("cluster_slots");
@@ -58,12 +58,7 @@ abstract class MembershipCommand extends ClientCommand {
         }
     }
 
-    /**
-     * Prints the planned change, applies it, and prints the resulting members.
-     *
-     * @param more the change in the number of members
-     * @param joining the new node, or null
-     */
+    /** Prints the planned change, which adds this number of members, applies it, and prints the resulting members. */
     final void change(Output output, String what, int more, @Nullable Joining joining, List<?> words)
             throws IOException {
         try (ServerConnection connection = connect()) {
@@ -83,6 +78,17 @@ abstract class MembershipCommand extends ClientCommand {
         }
     }
 
+    /** The base class of commands with which a node joins. */
+    abstract static class Joins extends MembershipCommand {
+        @Option(
+                names = "--cluster-file",
+                required = true,
+                paramLabel = "FILE",
+                description =
+                        "Cluster file with which the new node was started. It contains the addresses of the node.")
+        Path file;
+    }
+
     @Command(
             name = "add",
             description = {
@@ -94,17 +100,9 @@ abstract class MembershipCommand extends ClientCommand {
                         + " 'caravan cluster status' shows whether the node was added. Requires the admin permission."
             },
             footer = {"  caravan cluster add d --cluster-file cluster.properties --server 127.0.0.1:6381"})
-    static final class Add extends MembershipCommand {
+    static final class Add extends Joins {
         @Parameters(paramLabel = "NODE", description = "Id of the new node.")
         private String node;
-
-        @Option(
-                names = "--cluster-file",
-                required = true,
-                paramLabel = "FILE",
-                description =
-                        "Cluster file with which the new node was started. It contains the addresses of the node.")
-        private Path file;
 
         @Override
         protected void run(Output output) throws IOException {
@@ -149,7 +147,7 @@ abstract class MembershipCommand extends ClientCommand {
                     + " one step, so that the cluster never has fewer nodes than before. The rules and the output are"
                     + " those of 'cluster add' and 'cluster remove'. Requires the admin permission.",
             footer = {"  caravan cluster replace c d --cluster-file cluster.properties --server 127.0.0.1:6381"})
-    static final class Replace extends MembershipCommand {
+    static final class Replace extends Joins {
         @Parameters(index = "0", paramLabel = "OLD", description = "Id of the node to remove.")
         private String old;
 
@@ -158,14 +156,6 @@ abstract class MembershipCommand extends ClientCommand {
                 paramLabel = "NEW",
                 description = "Id of the new node, which no node may have had before.")
         private String node;
-
-        @Option(
-                names = "--cluster-file",
-                required = true,
-                paramLabel = "FILE",
-                description =
-                        "Cluster file with which the new node was started. It contains the addresses of the node.")
-        private Path file;
 
         @Override
         protected void run(Output output) throws IOException {

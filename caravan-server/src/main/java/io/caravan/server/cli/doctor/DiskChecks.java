@@ -21,10 +21,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/**
- * Checks the disk of an existing or planned store: its file system, space, and fsyncs, and its mount options and write
- * cache, as Linux reports them. Leaves no files behind.
- */
+/** Checks the disk of an existing or planned store, as Linux reports it. Leaves no files behind. */
 public final class DiskChecks {
     private static final int FORCES = 64;
     private static final int BLOCK_BYTES = 4096;
@@ -32,10 +29,7 @@ public final class DiskChecks {
     private static final double LEAST_FREE_PERCENT = 15;
     private static final long LEAST_FREE_BYTES = 1L << 30;
     private static final double NANOS_PER_MILLI = 1e6;
-    /**
-     * The shortest plausible duration of an fsync. No disk that keeps its data in a power loss is faster; even
-     * persistent memory requires a round trip to the kernel.
-     */
+    /** No disk that keeps its data in a power loss is faster; even persistent memory requires the kernel. */
     private static final long TOO_SOON_NANOS = 15_000;
 
     private static final long SLOW_NANOS = 20_000_000;
@@ -62,8 +56,8 @@ public final class DiskChecks {
     /** One line of the kernel's mount table. */
     private record Mount(String device, Path point, TreeSet<String> options) {
         /**
-         * Parses a line, which consists of: id, parent, device, root, mount point, options, optional fields up to
-         * {@code -}, type, source, superblock options. Returns empty if fields are missing.
+         * Parses a line: id, parent, device, root, mount point, options, optional fields up to {@code -}, type, source,
+         * superblock options. Returns empty if fields are missing.
          */
         static Optional<Mount> parse(String line) {
             String[] halves = line.split(" - ", 2);
@@ -88,11 +82,7 @@ public final class DiskChecks {
         }
     }
 
-    /**
-     * Creates checks for the disk that contains a directory, which need not exist yet.
-     *
-     * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
-     */
+    /** Creates checks for the disk of a directory, which need not exist yet; {@code root} contains {@code proc}. */
     public DiskChecks(Path root, Path directory) {
         this.root = root;
         this.directory = existing(directory);
@@ -232,10 +222,7 @@ public final class DiskChecks {
                 mount.map(this::cache).orElseGet(() -> Finding.unknown(CACHE, "the disk is not known")));
     }
 
-    /**
-     * Returns the mount that contains a path: the one with the longest matching mount point. If several file systems
-     * are mounted on this mount point, the last one is effective.
-     */
+    /** Returns the mount with the longest point that contains a path; of several, the last one is effective. */
     private Optional<Mount> mount(Path real) throws IOException {
         return MachineChecks.systemFile(root.resolve(MOUNTS))
                 .lines()
@@ -276,9 +263,7 @@ public final class DiskChecks {
                 : Finding.ok(OPTIONS, found);
     }
 
-    /**
-     * Checks the write cache of the disk. A partition has no queue of its own: the disk's queue is one directory up.
-     */
+    /** Checks the write cache. A partition has no queue of its own: the disk's queue is one directory up. */
     private Finding cache(Mount mount) {
         try {
             Path device = root.resolve("sys/dev/block").resolve(mount.device()).toRealPath();

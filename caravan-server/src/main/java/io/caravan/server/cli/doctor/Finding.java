@@ -3,13 +3,7 @@ package io.caravan.server.cli.doctor;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Locale;
 
-/**
- * The result of one check.
- *
- * @param subject the checked item, in one or two words
- * @param found the observation and its meaning
- * @param change the recommended change; empty if none is needed
- */
+/** The result of one check: an observation, what it means, and the recommended change, which may be empty. */
 public record Finding(Grade grade, String subject, String found, String change) {
     public enum Grade {
         OK,

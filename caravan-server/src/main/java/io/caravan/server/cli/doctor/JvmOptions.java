@@ -2,48 +2,31 @@ package io.caravan.server.cli.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * Filters JVM options for display to others, because system properties may contain passwords, and some flags contain
- * commands. Shows only options that are known to be harmless, and replaces the others with {@value #HIDDEN}.
- */
+/** Shows only JVM options that are known to be harmless: others may contain passwords or commands. */
 public final class JvmOptions {
     private static final String HIDDEN = "(hidden)";
 
-    /** Options that set a size, a number, or a garbage collector, and options that are switches. */
-    private static final Pattern HARMLESS =
-            Pattern.compile("-X(m[xns]|ss)[0-9]{1,15}[kKmMgGtT]?|-X(int|mixed|comp|batch)"
+    /** Sizes, numbers, garbage collectors, switches, paths, and system properties that contain no secrets. */
+    private static final Pattern SHOWN = Pattern.compile(
+            "-X(m[xns]|ss)[0-9]{1,15}[kKmMgGtT]?|-X(int|mixed|comp|batch)|-(server|client|ea|da|esa|dsa)"
                     + "|-Xshare:(auto|on|off)|-XX:[+-][A-Za-z0-9]{1,64}|-XX:[A-Za-z0-9]{1,64}=[0-9.]{1,20}[kKmMgGtT]?"
-                    + "|-(server|client|ea|da|esa|dsa)");
+                    + "|-XX:(HeapDumpPath|ErrorFile|SharedArchiveFile|ArchiveClassesAtExit|AOTCache)=[^=]*"
+                    + "|-D(caravan\\.(log\\.format|progress|warm-up)|(file|stdout|stderr)\\.encoding|java\\.io\\.tmpdir"
+                    + "|java\\.net\\.prefer(IPv4Stack|IPv6Addresses)|user\\.timezone)=.*",
+            Pattern.DOTALL);
 
-    private static final Pattern PATH_FLAG =
-            Pattern.compile("-XX:(HeapDumpPath|ErrorFile|SharedArchiveFile|ArchiveClassesAtExit|AOTCache)=[^=]*");
-    private static final Pattern PROPERTY = Pattern.compile("-D([^=]+)=.*", Pattern.DOTALL);
-    private static final Set<String> PROPERTIES = Set.of(
-            "caravan.log.format",
-            "caravan.progress",
-            "caravan.warm-up",
-            "file.encoding",
-            "java.io.tmpdir",
-            "java.net.preferIPv4Stack",
-            "java.net.preferIPv6Addresses",
-            "stdout.encoding",
-            "stderr.encoding",
-            "user.timezone");
-
-    /** Flags whose names are shown, but whose values are hidden. */
+    /** Options whose names are shown, but whose values are hidden. */
     private static final Pattern NAMED = Pattern.compile(
-            "(-Xlog|-javaagent|-agentlib|-agentpath|--add-exports"
+            "(-D)[^=]+=.*|(-Xlog|-javaagent|-agentlib|-agentpath|--add-exports"
                     + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
             Pattern.DOTALL);
 
-    /**
-     * Options whose value is the next word. An option that names the program (a JAR file or a module) ends the JVM
-     * options, so it is not listed here.
-     */
+    /** Options whose value is the next word. One that names the program ends the JVM options, so it is not here. */
     private static final Set<String> CLASS_PATH = Set.of("-cp", "-classpath", "--class-path", "-p", "--module-path");
 
     private JvmOptions() {}
@@ -53,11 +36,7 @@ public final class JvmOptions {
         return options.stream().map(JvmOptions::shown).toList();
     }
 
-    /**
-     * Returns the JVM options in a command line, up to the main class, filtered for display. The class path is omitted.
-     *
-     * @param words the command line, starting with the program
-     */
+    /** Returns the JVM options in the words of a command line, without the class path, filtered for display. */
     public static List<String> of(List<String> words) {
         List<String> options = new ArrayList<>();
         for (int i = 1; i < words.size() && words.get(i).startsWith("-"); i++) {
@@ -71,14 +50,10 @@ public final class JvmOptions {
     }
 
     private static String shown(String option) {
-        if (HARMLESS.matcher(option).matches() || PATH_FLAG.matcher(option).matches()) {
+        if (SHOWN.matcher(option).matches()) {
             return option;
         }
-        Matcher property = PROPERTY.matcher(option);
-        if (property.matches()) {
-            return PROPERTIES.contains(property.group(1)) ? option : "-D" + HIDDEN;
-        }
         Matcher named = NAMED.matcher(option);
-        return named.matches() ? named.group(1) + HIDDEN : HIDDEN;
+        return named.matches() ? Objects.requireNonNullElse(named.group(1), named.group(2)) + HIDDEN : HIDDEN;
     }
 }

@@ -14,19 +14,12 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * Checks this machine's limits, memory, and JVM, as far as Linux reports them in {@code /proc} and {@code /sys}.
- *
- * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
- */
+/** Checks the machine's limits, memory, and JVM, by {@code proc} and {@code sys} in this directory. */
 public record MachineChecks(Path root) {
     /** The number of open files that are reserved for the store, the archive, and the JVM. */
     private static final int FILES_OF_ITS_OWN = 1024;
 
-    /**
-     * The minimum number of reserved files. The JVM keeps about 150 files open, and each rejected connection briefly
-     * uses one.
-     */
+    /** The JVM keeps about 150 files open, and each rejected connection briefly uses one. */
     private static final int LEAST_FILES_OF_ITS_OWN = 384;
     /** The lowest acceptable limit on open files. A lower limit leaves too few files for clients. */
     public static final int LEAST_FILES = 512;
@@ -59,10 +52,7 @@ public record MachineChecks(Path root) {
         }
     }
 
-    /**
-     * Returns this process's limit on open files, or {@link Long#MAX_VALUE} if there is no limit or the system does not
-     * report it.
-     */
+    /** Returns the limit on open files; {@link Long#MAX_VALUE} if there is none, or it is not reported. */
     public long openFiles() {
         try {
             Matcher line = OPEN_FILES.matcher(systemFile(root.resolve(LIMITS)));
@@ -72,10 +62,7 @@ public record MachineChecks(Path root) {
         }
     }
 
-    /**
-     * Returns the maximum number of connections for this limit on open files, which must be at least {@link
-     * #LEAST_FILES}.
-     */
+    /** Returns the maximum number of connections for a limit of at least {@link #LEAST_FILES} open files. */
     public static long connectionsWithin(long openFiles) {
         return openFiles - Math.max(LEAST_FILES_OF_ITS_OWN, Math.min(FILES_OF_ITS_OWN, openFiles / 2));
     }
@@ -102,9 +89,7 @@ public record MachineChecks(Path root) {
                                 + ", or a lower --max-connections");
     }
 
-    /**
-     * Checks the limit on locked memory. Only io_uring locks memory, and kernels since 5.12 do not count this memory.
-     */
+    /** Checks the limit on locked memory, which matters only to io_uring, before kernel 5.12. */
     private static Finding lockedMemory(String limits) {
         Matcher line = Pattern.compile("(?m)^Max locked memory +(unlimited|[0-9]{1,18}) ")
                 .matcher(limits);
@@ -123,10 +108,7 @@ public record MachineChecks(Path root) {
                         "for that: LimitMEMLOCK=8M in the systemd unit, or ulimit -l 8192");
     }
 
-    /**
-     * Checks whether the clock is synchronized. The check relies on a file that systemd-timesyncd creates; other
-     * synchronization services leave no such file.
-     */
+    /** Checks for the file of systemd-timesyncd; other services that set the clock leave none. */
     private Finding clock() {
         return Files.exists(root.resolve("run/systemd/timesync/synchronized"))
                 ? Finding.ok("clock", "systemd-timesyncd has set it since the machine started")
@@ -183,9 +165,8 @@ public record MachineChecks(Path root) {
     }
 
     /**
-     * Reads the first {@value #MOST_BYTES} bytes of a file under {@code /proc} or {@code /sys}, in large reads. The
-     * kernel reports a length of 0 for these files, so {@link Files#readString} would read one byte first, after which
-     * files in {@code /proc/sys} return nothing more.
+     * Reads the first {@value #MOST_BYTES} bytes of a kernel file in large reads. The kernel reports a length of 0, so
+     * {@link Files#readString} would read one byte first, after which files in {@code /proc/sys} return nothing more.
      */
     public static String systemFile(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {

@@ -45,11 +45,7 @@ final class Checks {
         this.limits = limits;
     }
 
-    /**
-     * Checks the statistics of a server; call this only once.
-     *
-     * @param replyNanos the time to connect and to receive the statistics
-     */
+    /** Checks the statistics, and the time to connect and to receive them; call this only once. */
     void judge(ServerInfo info, long replyNanos) {
         double seconds = replyNanos / 1e9;
         figure("reply", limits.reply, seconds, "s", "it took " + time(seconds) + " to receive a reply");
@@ -96,10 +92,7 @@ final class Checks {
         figure("space", limits.space, percent, "%", text);
     }
 
-    /**
-     * Checks the archive. A server that is fenced, or is still claiming the archive, does not write to the archive,
-     * even if no change is overdue yet.
-     */
+    /** Checks the archive. Only its owner writes to it, even if no change is overdue yet. */
     private void archive(ServerInfo info) {
         String state = info.text("archive_state");
         if (state.equals("none") || !limits.overdue.used()) {
@@ -191,12 +184,7 @@ final class Checks {
     }
 
     /**
-     * A metric, with the status that results from comparing it with its limits.
-     *
-     * @param name the name for programs
-     * @param text a short human-readable text
-     * @param value in {@code unit}
-     * @param unit the unit as in Nagios plugins: {@code s}, {@code B}, {@code %}, or empty for a number
+     * A metric, compared with its limits. Its unit is as in Nagios plugins: {@code s}, {@code B}, {@code %}, or empty.
      */
     record Figure(String name, Status status, String text, double value, String unit, Thresholds limits) {
         private static final int DECIMALS = 6;
@@ -221,12 +209,7 @@ final class Checks {
         }
     }
 
-    /**
-     * The limits beyond which a value causes a warning, or is critical.
-     *
-     * @param lowIsBad whether values below the limits are bad, for example for free space; otherwise, values above them
-     *     are bad
-     */
+    /** The limits above which a value causes a warning, or is critical; or below which, such as for free space. */
     record Thresholds(double warning, double critical, boolean lowIsBad) {
         private static final String OFF = "off";
         static final Thresholds NEVER = new Thresholds(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, false);
@@ -246,10 +229,7 @@ final class Checks {
             return lowIsBad ? figure < limit : figure > limit;
         }
 
-        /**
-         * Formats a limit as a Nagios range: {@code 10:} means that values below 10 are bad, and {@code 10} means that
-         * values above 10 are bad.
-         */
+        /** Formats a limit as a Nagios range: {@code 10:} if values below 10 are bad, {@code 10} if those above are. */
         String range(double limit) {
             return used() ? Figure.number(limit) + (lowIsBad ? ":" : "") : "";
         }

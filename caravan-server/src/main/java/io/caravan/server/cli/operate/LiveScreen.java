@@ -32,11 +32,7 @@ final class LiveScreen implements AutoCloseable {
     private String problem = "";
     private @Nullable Rates rates;
 
-    /**
-     * Takes control of a terminal, until {@link #close} is called.
-     *
-     * @param clients the number of clients to show
-     */
+    /** Takes control of a terminal, until {@link #close}, to show this number of clients. */
     LiveScreen(Terminal terminal, int clients) {
         this.terminal = terminal;
         this.clients = clients;
@@ -124,8 +120,8 @@ final class LiveScreen implements AutoCloseable {
     }
 
     /**
-     * Returns the lines and the footer, as far as they fit, and leaves one row for the cursor. If there are too few
-     * rows, empty lines are omitted first, then the last lines.
+     * Returns the lines and the footer, as far as they fit, and leaves one row for the cursor. Omits empty lines first,
+     * then the last ones.
      */
     static List<AttributedString> fit(List<AttributedString> lines, List<AttributedString> footer, Size size) {
         int rows = Math.max(1, size.getRows() - 1);

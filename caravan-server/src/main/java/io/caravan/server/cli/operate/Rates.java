@@ -53,10 +53,7 @@ record Rates(Sample before, Sample after) {
         }
     }
 
-    /**
-     * Returns the first clients in this order. Ties are sorted by activity, the busiest first, and then by age, the
-     * oldest first.
-     */
+    /** Returns the first clients in this order; ties are sorted by activity, and then by age, the oldest first. */
     List<Busy> first(int most, Order order) {
         Map<Long, Long> earlier = new HashMap<>();
         before.clients().forEach(client -> earlier.put(client.id(), client.commands()));
@@ -69,27 +66,15 @@ record Rates(Sample before, Sample after) {
                 .toList();
     }
 
-    /**
-     * Returns the commands per second of a client. A restarted server reuses ids, so the earlier sample may contain a
-     * different client with this id that had sent more commands.
-     */
+    /** Returns the commands per second of a client. A restarted server reuses ids for clients with fewer commands. */
     private double perSecond(Client client, Map<Long, Long> earlier) {
         return Math.max(0, client.commands() - earlier.getOrDefault(client.id(), 0L)) / seconds();
     }
 
-    /**
-     * The state of a server at one moment.
-     *
-     * @param atNanos the time of the sample, by {@link System#nanoTime}
-     */
+    /** The state of a server at one moment, by {@link System#nanoTime}. */
     record Sample(long atNanos, ServerInfo info, List<Client> clients) {
 
-        /**
-         * A RESP connection; HTTP connections, such as those of browsers, are not listed.
-         *
-         * @param id a number that is unique among all connections since the server started
-         * @param commands the number of commands received over the connection
-         */
+        /** A RESP connection, with a number that is unique since the server started, and the number of its commands. */
         record Client(long id, String address, String user, String name, long commands) {
             /** Parses a line of {@code CLIENT LIST}, which consists of words of the form {@code name=value}. */
             static Client parse(String line) {
@@ -113,10 +98,7 @@ record Rates(Sample before, Sample after) {
             }
         }
 
-        /**
-         * Takes a sample of a server. The client of this connection is not included. Throws an exception if permission
-         * is missing or the connection is lost.
-         */
+        /** Takes a sample of a server, without the client of this connection. */
         static Sample take(ServerConnection connection) {
             ServerInfo info = connection.info();
             List<Client> clients = new ArrayList<>();

@@ -36,11 +36,7 @@ final class Screen {
         this.summary = new ServerSummary(info);
     }
 
-    /**
-     * Returns the lines for the changes between two samples.
-     *
-     * @param clients the number of clients to show
-     */
+    /** Returns the lines for the changes between two samples, with this number of clients. */
     static List<AttributedString> lines(Rates rates, int clients, Order order) {
         Screen screen = new Screen(rates);
         screen.head();

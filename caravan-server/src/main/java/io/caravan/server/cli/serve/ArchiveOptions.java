@@ -161,12 +161,8 @@ final class ArchiveOptions {
     }
 
     /**
-     * Returns the archive settings, or null if nothing is archived.
-     *
-     * @param data the store's directory
-     * @param cluster the server's cluster, or null for a single server. In a cluster there is no default archive,
-     *     because a directory on one node cannot serve the others, and each Raft group has its own archive
-     * @throws IllegalArgumentException if the settings contradict each other
+     * Returns the archive settings, or null. In a cluster, there is no default archive, because a directory on one node
+     * cannot serve the others, and each Raft group has its own.
      */
     @Nullable
     ArchiveConfig config(Path data, @Nullable Cluster cluster) {

@@ -117,13 +117,7 @@ final class ClusterOptions {
         return file == null;
     }
 
-    /**
-     * Returns the configuration of the cluster.
-     *
-     * @param tls whether the nodes use TLS for clients, and therefore for requests that they forward to each other
-     * @throws IllegalArgumentException if options contradict each other
-     * @throws IOException if a file cannot be read or is invalid
-     */
+    /** Returns the cluster; {@code tls} if clients use TLS, and therefore nodes that forward their requests. */
     Cluster cluster(boolean tls) throws IOException {
         check(
                 Stream.of(cert, key, ca).allMatch(Objects::isNull)
@@ -153,13 +147,7 @@ final class ClusterOptions {
                 .build();
     }
 
-    /**
-     * Returns the settings of this node's Raft group.
-     *
-     * @param data the directory for the replica and the Raft log; the directory may contain nothing else
-     * @throws IllegalArgumentException if the settings contradict each other
-     * @throws IOException if the directory cannot be read
-     */
+    /** Returns the settings of this node's Raft group; {@code data} may contain only the replica and the Raft log. */
     GroupConfig group(Cluster cluster, Path data, StoreConfig replica) throws IOException {
         requireOurs(data, replica.directory());
         return new GroupConfig(

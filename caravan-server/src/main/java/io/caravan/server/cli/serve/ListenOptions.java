@@ -75,11 +75,7 @@ final class ListenOptions {
         return http.resolve();
     }
 
-    /**
-     * Prevents an operator from exposing the server to the network by mistake.
-     *
-     * @throws IllegalArgumentException if other machines can reach the address and authentication is disabled
-     */
+    /** Rejects an address that other machines can reach without authentication. */
     void checkReach(String option, InetSocketAddress address, boolean authenticated) {
         check(
                 insecure || authenticated || address.getAddress().isLoopbackAddress(),
@@ -88,11 +84,7 @@ final class ListenOptions {
                         + " --auth-file, or --insecure if the network is trusted");
     }
 
-    /**
-     * Prevents an operator from exposing a node's peer address by mistake.
-     *
-     * @throws IllegalArgumentException if other machines can reach the address and nodes do not authenticate each other
-     */
+    /** Rejects a peer address that other machines can reach, if nodes do not authenticate each other. */
     void checkPeers(InetSocketAddress address, boolean proved) {
         check(
                 insecure || proved || address.getAddress().isLoopbackAddress(),
@@ -110,10 +102,7 @@ final class ListenOptions {
         return readers > 0 ? readers : ServerConfig.defaultReaders();
     }
 
-    /**
-     * Returns the transport. This is not a picocli converter, because probing for native libraries writes log messages,
-     * and the log format is not known during parsing.
-     */
+    /** Returns the transport. Not a picocli converter: probing logs, and the log format is unknown during parsing. */
     private Transport transport() {
         if (transport.equalsIgnoreCase("auto")) {
             return Transport.best();

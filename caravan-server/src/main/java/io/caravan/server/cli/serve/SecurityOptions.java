@@ -6,7 +6,6 @@ import io.caravan.server.config.FileWatch;
 import io.caravan.server.net.Tls;
 import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.security.Authenticator;
-import io.caravan.server.security.FileAuthenticator;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -21,10 +20,7 @@ import picocli.CommandLine.Option;
 
 /** Options for authentication, TLS, and protection against web pages. */
 final class SecurityOptions {
-    /**
-     * The environment variable that contains the password. There is no option for it, because every user of a machine
-     * can read command lines.
-     */
+    /** Contains the password. There is no option for it, because all users can read command lines. */
     static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";
 
     @Option(
@@ -92,13 +88,7 @@ final class SecurityOptions {
         }
     }
 
-    /**
-     * Creates the authenticator for clients.
-     *
-     * @param watched receives files that must be reloaded when they change
-     * @throws IllegalArgumentException if options contradict each other
-     * @throws IOException if a file cannot be read or is invalid
-     */
+    /** Creates the authenticator; {@code watched} receives files that must be reloaded when they change. */
     Authenticator authenticator(Map<String, String> environment, Consumer<FileWatch.Reloadable> watched)
             throws IOException {
         String password = environment.get(PASSWORD_VARIABLE);
@@ -115,9 +105,9 @@ final class SecurityOptions {
         if (authFile == null && passwordFile == null) {
             return Authenticator.open();
         }
-        FileAuthenticator fromFile = authFile != null
-                ? FileAuthenticator.ofSecrets(authFile)
-                : FileAuthenticator.ofPassword(Objects.requireNonNull(passwordFile));
+        Authenticator fromFile = authFile != null
+                ? Authenticator.ofSecrets(authFile)
+                : Authenticator.ofPassword(Objects.requireNonNull(passwordFile));
         watched.accept(fromFile);
         return fromFile;
     }
@@ -133,10 +123,7 @@ final class SecurityOptions {
                 .toList();
     }
 
-    /**
-     * Reads the certificate and the key, or returns null if TLS is not configured. Parameters and exceptions are those
-     * of {@link #authenticator}.
-     */
+    /** Reads the certificate and the key, or returns null; {@code watched} is as in {@link #authenticator}. */
     @Nullable
     Tls tls(Consumer<FileWatch.Reloadable> watched) throws IOException {
         check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key require each other");

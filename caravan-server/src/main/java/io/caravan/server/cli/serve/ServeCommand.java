@@ -192,10 +192,7 @@ public final class ServeCommand extends SettingsCommand {
         }
     }
 
-    /**
-     * Lowers the connection limit to reserve the open files that the store needs. Excess clients are then rejected,
-     * instead of using up these files.
-     */
+    /** Lowers the connection limit to reserve the open files that the store needs; excess clients are rejected. */
     static NetworkLimits withinOpenFiles(NetworkLimits limits, long openFiles) {
         Quantities.check(
                 openFiles >= MachineChecks.LEAST_FILES,

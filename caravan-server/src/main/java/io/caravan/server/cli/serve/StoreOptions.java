@@ -69,10 +69,7 @@ final class StoreOptions {
                     + " set, the server makes no backups.")
     private @Nullable Path backupDirectory;
 
-    /**
-     * Returns the directory for backups, or null if backups are disabled. It is not created, because a backup to an
-     * unmounted disk would fill another disk.
-     */
+    /** Returns the directory for backups, or null. Not created: a backup to an unmounted disk would fill another. */
     @Nullable
     Path backupDirectory() {
         check(
@@ -94,12 +91,7 @@ final class StoreOptions {
         return groups;
     }
 
-    /**
-     * Returns the settings of a replica, which is in a subdirectory of the data directory. The replica does not fsync,
-     * because its Raft group makes writes durable.
-     *
-     * @throws IllegalArgumentException if a setting is invalid or not supported in a cluster
-     */
+    /** Returns the settings of a replica, in a subdirectory. It does not fsync: its Raft group makes writes durable. */
     StoreConfig replica() {
         check(
                 durability == Durability.SYNC,

@@ -90,10 +90,7 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
         if (!checkpoint) {
             long needed = contents.neededLogEnd();
             try (LogReader reader = LogReader.open(store, 0)) {
-                boolean more = true;
-                while (more) {
-                    more = reader.next(printer);
-                }
+                printer.log(reader);
                 reader.requireReached(needed, printer);
                 printer.logEnd(reader.position(), reader.torn());
             }

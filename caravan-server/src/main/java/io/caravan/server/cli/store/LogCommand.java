@@ -82,10 +82,7 @@ public final class LogCommand extends StoreCommand implements ReadOnly {
 
     private void printAll(LogReader reader, StorePrinter printer) throws IOException {
         try (Progress progress = showProgress(() -> printer.lines() + " records")) {
-            boolean more = true;
-            while (more) {
-                more = reader.next(printer);
-            }
+            printer.log(reader);
         }
     }
 

@@ -38,8 +38,8 @@ abstract class StoreCommand extends CliCommand {
     }
 
     /**
-     * Prints a result. If this fails, the work continues, so that no store is left incomplete. At the end, the output
-     * throws the exception again, and the command fails.
+     * Prints a result. The work continues if this fails, so that no store is left incomplete; at the end, the output
+     * fails again, and so does the command.
      */
     final void printAnyway(Output output, String line, Object fields) {
         try {

@@ -6,6 +6,7 @@ import io.caravan.catalog.CatalogEntry;
 import io.caravan.catalog.DocumentName;
 import io.caravan.format.EntryLayout;
 import io.caravan.inspect.ContentsReader;
+import io.caravan.inspect.LogReader;
 import io.caravan.inspect.StoreVisitor;
 import io.caravan.inspect.ValueLocation;
 import io.caravan.server.cli.common.Output;
@@ -19,10 +20,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
-/**
- * Prints the contents of a store's files, one object per line. Throws {@link java.io.UncheckedIOException} if the
- * output fails.
- */
+/** Prints the contents of a store's files, one object per line; throws {@link java.io.UncheckedIOException}. */
 final class StorePrinter implements StoreVisitor {
     private static final long NAMES_BYTES = 16 << 20;
 
@@ -57,6 +55,14 @@ final class StorePrinter implements StoreVisitor {
     private void print(String type, Map<String, ?> fields) {
         Output.unchecked(() -> output.object(Output.fields("type", type, fields)));
         lines = lines + 1;
+    }
+
+    /** Prints the rest of a log. */
+    void log(LogReader reader) throws IOException {
+        boolean more = true;
+        while (more) {
+            more = reader.next(this);
+        }
     }
 
     @Override
@@ -178,10 +184,7 @@ final class StorePrinter implements StoreVisitor {
                 Output.fields("list", entry.id(), name(entry.name()), "base", base, "attributes", attributes));
     }
 
-    /**
-     * Returns attributes as text, or in Base64 if they are not valid UTF-8. A value of eight bytes that starts with a
-     * zero byte is returned as a number.
-     */
+    /** Returns attributes as text, else in Base64; eight bytes that start with a zero byte are a number. */
     private static Map<String, ?> attributes(Attributes attributes) {
         Map<String, Object> fields = new LinkedHashMap<>();
         attributes.asMap().forEach((name, value) -> {
@@ -210,12 +213,7 @@ final class StorePrinter implements StoreVisitor {
         private boolean there;
         private @Nullable CatalogEntry wanted;
 
-        /**
-         * Creates a visitor.
-         *
-         * @param printer receives the names, and reports damage
-         * @param name the requested document, or null
-         */
+        /** Creates a visitor that passes names and damage to a printer, and looks for a document, unless it is null. */
         CatalogVisitor(StorePrinter printer, @Nullable DocumentName name) {
             this.printer = printer;
             this.name = name;
@@ -255,10 +253,7 @@ final class StorePrinter implements StoreVisitor {
         }
     }
 
-    /**
-     * A cache of document names by list id. It collects names from entries of a catalog's list, read in any order, and
-     * keeps the most recently used names in bounded memory. Not thread-safe.
-     */
+    /** The most recently used document names by list id, in bounded memory. Not thread-safe. */
     static final class DocumentNames {
         /** Approximate memory, in bytes, that a cached name takes in addition to its own bytes. */
         private static final int BESIDE_BYTES = 200;

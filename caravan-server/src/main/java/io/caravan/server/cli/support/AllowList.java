@@ -2,7 +2,11 @@ package io.caravan.server.cli.support;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import io.caravan.server.cli.serve.ServeCommand;
 import io.caravan.server.config.Setting;
+import io.caravan.server.config.Settings;
+import io.caravan.server.metrics.Statistic;
+import io.caravan.server.metrics.Statistics;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -15,11 +19,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 
-/**
- * Discloses only fields that are listed by name, and only values in the form that the list requires for the field. The
- * constants list the fields of a server's responses that may be disclosed.
- */
+/** Discloses only listed fields, in the form that the list requires, such as those of a server's responses. */
 record AllowList(Map<String, Predicate<String>> fields) {
     static final String HIDDEN = "(hidden)";
 
@@ -41,21 +43,12 @@ record AllowList(Map<String, Predicate<String>> fields) {
             Stream.concat(Stream.of("none"), Stream.of(ArchiveState.values()).map(ArchiveState::label))
                     .collect(Collectors.toUnmodifiableSet())::contains;
 
-    /** The fields of {@code INFO}, except the messages, which may name documents, and the location of the archive. */
+    /** The fields of {@code INFO}, except messages, which may name documents, and the location of the archive. */
     static final AllowList INFO = of(
-            "uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends"
-                    + " appended_bytes reads trims deletes internal_writes rejections failures memory_used_bytes"
-                    + " memory_max_bytes pinned_readers in_flight_bytes maxclients loading disk_free_bytes"
-                    + " disk_total_bytes log_fsyncs log_bytes log_bytes_since_checkpoint records_per_flush_mean"
-                    + " fsync_p50_us fsync_p99_us ack_p50_us ack_p99_us lock_p99_us lock_max_us checkpoints"
-                    + " checkpoint_last_ms heap_total_bytes heap_used_bytes heap_free_bytes heap_largest_hole_bytes"
-                    + " archive_backlog archive_lag_seconds archive_overdue_seconds archive_last_success_ms"
-                    + " archive_last_error_ms archive_epoch archive_documents archive_tombstones archive_bytes"
-                    + " archive_failures shards store_incomplete backup_in_progress backup_done_bytes backup_total_bytes"
-                    + " connected_slaves cluster_enabled cluster_drained cluster_since_seconds cluster_term"
-                    + " cluster_committed_entries cluster_unapplied_entries cluster_log_entries documents values lists"
-                    + " spaces spaces_rejected_sizes spaces_rejected_quotas spaces_rejected_rates"
-                    + " spaces_retention_trimmed_values spaces_less_durable",
+            numbersOfInfo() + " uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients"
+                    + " memory_used_bytes memory_max_bytes loading archive_last_error_ms store_incomplete"
+                    + " backup_in_progress backup_done_bytes backup_total_bytes connected_slaves cluster_enabled"
+                    + " cluster_drained cluster_since_seconds spaces spaces_less_durable",
             Map.ofEntries(
                     Map.entry("redis_version", VERSION),
                     Map.entry("caravan_version", VERSION),
@@ -93,7 +86,7 @@ record AllowList(Map<String, Predicate<String>> fields) {
 
     private static final Predicate<String> SHORT =
             matching("[0-9]{1,12}( ?[A-Za-z]{1,3})?|auto|off|true|false|sync|process|none|immediate|adaptive|nio|epoll"
-                    + "|io_uring|text|json|error|warn|info|debug|trace|-");
+                    + "|io_uring|leader|linearizable|text|json|error|warn|info|debug|trace|-");
 
     private static final Predicate<String> ADDRESS =
             matching("[A-Za-z0-9_.-]{1,100}:[0-9]{1,5}|\\[[0-9a-fA-F:.%]{2,45}]:[0-9]{1,5}");
@@ -104,21 +97,27 @@ record AllowList(Map<String, Predicate<String>> fields) {
     private static final Predicate<String> SOURCE =
             matching("default|command line|environment CARAVAN_[A-Z0-9_]{1,40}|file [^\\p{Cntrl}]{1,1000}");
 
-    /**
-     * The server settings, with the values that may be disclosed. A secret is not disclosed even if it was entered by
-     * mistake instead of the path of its file.
-     */
+    /** The settings. A secret is not disclosed even if it was entered instead of the path of its file. */
     static final AllowList SETTINGS = settings();
 
     AllowList {
         fields = Map.copyOf(fields);
     }
 
-    /** Creates an allow list of numeric fields, whose names are separated by spaces, and of fields with other forms. */
+    /** Creates a list of numeric fields, whose names are separated by spaces, and of fields with other forms. */
     static AllowList of(String numbers, Map<String, Predicate<String>> others) {
         Map<String, Predicate<String>> fields = new LinkedHashMap<>(others);
         put(fields, NUMBER, numbers);
         return new AllowList(fields);
+    }
+
+    private static String numbersOfInfo() {
+        return Statistics.SECTIONS.values().stream()
+                .<Statistic<?>>flatMap(List::stream)
+                .map(Statistic::field)
+                .flatMap(Stream::ofNullable)
+                .map(Statistic.Field::name)
+                .collect(Collectors.joining(" "));
     }
 
     static Predicate<String> matching(String pattern) {
@@ -187,27 +186,25 @@ record AllowList(Map<String, Predicate<String>> fields) {
         return value.isNumber() && value.asText().equals(shown) ? value.numberValue() : shown;
     }
 
+    /** Returns the settings of {@code caravan serve}, with the form that the label of a setting implies. */
     private static AllowList settings() {
-        Map<String, Predicate<String>> forms = new HashMap<>();
-        put(
-                forms,
-                SHORT,
-                "durability shards flush-policy max-value checkpoint-floor s3-path-style archive-after archive-concurrency"
-                        + " archive-bandwidth archive-on-stop archive-hydrate archive-prune archive-keep archive-keep-days"
-                        + " archive-keep-daily archive-retain archive-takeover drill drill-sample insecure transport loops"
-                        + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"
-                        + " max-replies-total max-pipeline request-timeout idle-timeout event-stream-heartbeat log-format log-level stop-timeout cluster-create"
-                        + " cluster-join cluster-election cluster-log-retention");
-        put(forms, oneOf("leader", "linearizable"), "cluster-reads");
-        put(forms, ADDRESS, "resp http");
-        put(forms, PLACE, "data backup-dir archive s3-endpoint cluster-file");
-        put(forms, REGION, "s3-region");
-        put(
-                forms,
-                WHETHER,
-                "auth-file password-file password tls-cert tls-key tls-ca cluster-node cluster-cert cluster-key cluster-ca"
-                        + " allow-origin allow-host");
+        Map<String, Predicate<String>> forms = new HashMap<>(Map.of("password", WHETHER));
+        new CommandLine(new ServeCommand(new Settings(Map.of())))
+                .getCommandSpec().options().stream()
+                        .filter(option -> !Settings.notASetting(option))
+                        .forEach(option -> forms.put(Settings.fileName(option), form(option.paramLabel())));
+        forms.put("cluster-file", PLACE);
         return new AllowList(forms);
+    }
+
+    private static Predicate<String> form(String label) {
+        return switch (label) {
+            case "BOOL", "COUNT", "DAYS", "FORMAT", "KIND", "LEVEL", "N", "POLICY", "SIZE", "TIME", "WHO" -> SHORT;
+            case "HOST:PORT" -> ADDRESS;
+            case "DIR", "URL" -> PLACE;
+            case "REGION" -> REGION;
+            default -> WHETHER;
+        };
     }
 
     private static void put(Map<String, Predicate<String>> forms, Predicate<String> form, String names) {

@@ -3,29 +3,41 @@ package io.caravan.server.cli.support;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.caravan.DurableListStore;
+import io.caravan.cluster.GroupMember;
 import io.caravan.server.config.LogLevel;
-import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.URL;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The end of a log, reduced to parts that contain no user data: time, level, logger, the program's own words, and the
- * classes of exceptions and stack frames.
+ * The end of a log, reduced to times, levels, loggers, the program's own words, and classes of exceptions and frames.
  */
 final class LogTail {
     /** The number of bytes that are read from the end of the log. */
@@ -43,9 +55,13 @@ final class LogTail {
     private static final Pattern FRAME = Pattern.compile("\\s+at (?:[a-z.]{1,40}(?:@[0-9.]{1,20})?/)?" + CLASS
             + "\\.[^.(]{1,100}\\([^:)]{0,80}(?::([0-9]{1,6}))?\\).*");
 
-    private final KnownMessages messages = new KnownMessages();
+    private final KnownMessages messages;
     private final StringBuilder shown = new StringBuilder();
     private int hidden;
+
+    LogTail() throws IOException {
+        messages = new KnownMessages();
+    }
 
     /** Returns the part of a log's last {@value #MOST_BYTES} bytes that may be disclosed. */
     String of(Path log) throws IOException {
@@ -154,64 +170,109 @@ final class LogTail {
     }
 
     /**
-     * The templates of the program's log messages, by logger. Only the words of templates, and numbers in messages, may
-     * be disclosed.
+     * The templates of the program's log messages, by logger: the texts in the class files of the classes that log. Only
+     * their words may be disclosed, and numbers, except in quotes, which surround the names of documents.
      */
     static final class KnownMessages {
-        private static final String LIST = "log-messages.txt";
         private static final String GAP = "…";
-        /** The maximum length of a message. Longer messages are hidden, because they would take long to compare. */
+        private static final String PLACE = "{}";
+        /** Longer messages are hidden, because they would take long to compare. */
         private static final int MOST_CHARACTERS = 4096;
 
-        private static final Pattern PLACE = Pattern.compile("\\{n?}");
-        private static final String NUMBER = "(-?[0-9][0-9.,]{0,24}(?: ?(?:[KMGT]i)?B| ?[mun]?s)?|PT[0-9HMS.]{1,24})";
+        private static final Predicate<String> NUMBER =
+                AllowList.matching("-?[0-9][0-9,]{0,24}(\\.[0-9]{1,9})?( ?([KMGT]i)?B| ?[mun]?s)?|PT[0-9HMS.]{1,24}");
+        /** A class of each module. */
+        private static final List<Class<?>> MODULES =
+                List.of(DurableListStore.class, GroupMember.class, KnownMessages.class);
 
-        private final Map<String, List<Message>> byLogger = new HashMap<>();
+        private static final Pattern CLASS_FILE = Pattern.compile("([A-Za-z0-9_]+)(\\$[A-Za-z0-9_$]+)?\\.class$");
+        private static final int HEADER_BYTES = 8;
+        private final Map<String, Set<Message>> byLogger = new HashMap<>();
 
-        /**
-         * A message template.
-         *
-         * @param pattern the form of a message, with a group for each number
-         * @param shown the template's words, with references to these groups
-         */
-        private record Message(Pattern pattern, String shown) {
+        /** The words of a template between its places, and the form of its messages, with a group for each place. */
+        private record Message(List<String> words, Pattern pattern) {
+            /** Templates with more words are compared first. */
+            private static final Comparator<Message> ORDER = Comparator.<Message>comparingInt(
+                            message -> -String.join("", message.words).length())
+                    .thenComparing(message -> String.join(PLACE, message.words));
+
             static Message of(String template) {
-                StringBuilder pattern = new StringBuilder();
-                StringBuilder shown = new StringBuilder();
-                Matcher place = PLACE.matcher(template);
-                int end = 0;
-                int numbers = 0;
-                while (place.find()) {
-                    String words = template.substring(end, place.start());
-                    boolean number = place.group().equals("{n}");
-                    pattern.append(Pattern.quote(words)).append(number ? NUMBER : ".*?");
-                    shown.append(Matcher.quoteReplacement(words)).append(number ? "$" + ++numbers : GAP);
-                    end = place.end();
+                List<String> words = List.of(template.split(Pattern.quote(PLACE), -1));
+                String pattern = words.stream().map(Pattern::quote).collect(Collectors.joining("(.*?)"));
+                return new Message(words, Pattern.compile(pattern, Pattern.DOTALL));
+            }
+
+            String shown(Matcher match) {
+                StringBuilder shown = new StringBuilder(words.get(0));
+                for (int i = 1; i < words.size(); i++) {
+                    boolean number =
+                            NUMBER.test(match.group(i)) && !words.get(i - 1).endsWith("'");
+                    shown.append(number ? match.group(i) : GAP).append(words.get(i));
                 }
-                String words = template.substring(end);
-                return new Message(
-                        Pattern.compile(pattern + Pattern.quote(words), Pattern.DOTALL),
-                        shown + Matcher.quoteReplacement(words));
+                return shown.toString();
             }
         }
 
-        /** Loads the templates that are packaged with the program. */
-        KnownMessages() {
-            for (String line : lines()) {
-                int colon = line.indexOf(": ");
-                byLogger.computeIfAbsent(line.substring(0, colon), logger -> new ArrayList<>())
-                        .add(Message.of(line.substring(colon + 2)));
+        KnownMessages() throws IOException {
+            for (Class<?> module : MODULES) {
+                URL place = module.getProtectionDomain().getCodeSource().getLocation();
+                Path path = Path.of(URI.create(place.toString()));
+                if (Files.isDirectory(path)) {
+                    try (Stream<Path> files = Files.walk(path)) {
+                        for (Path file : files.filter(Files::isRegularFile).toList()) {
+                            add(file.toString(), Files.newInputStream(file));
+                        }
+                    }
+                } else {
+                    try (ZipFile jar = new ZipFile(path.toFile())) {
+                        for (ZipEntry entry : Collections.list(jar.entries())) {
+                            add(entry.getName(), jar.getInputStream(entry));
+                        }
+                    }
+                }
             }
         }
 
-        /** Returns the templates as lines of the form {@code LOGGER: MESSAGE}. */
-        static List<String> lines() {
-            try (BufferedReader in = new BufferedReader(new InputStreamReader(
-                    Objects.requireNonNull(KnownMessages.class.getResourceAsStream(LIST)), UTF_8))) {
-                return in.lines().filter(line -> !line.startsWith("#")).toList();
-            } catch (IOException impossible) {
-                throw new UncheckedIOException("cannot read " + LIST, impossible);
+        private void add(String file, InputStream bytes) throws IOException {
+            try (bytes) {
+                Matcher name = CLASS_FILE.matcher(file);
+                List<String> texts = name.find() ? logTexts(ByteBuffer.wrap(bytes.readAllBytes())) : List.of();
+                if (!texts.isEmpty()) {
+                    Set<Message> known =
+                            byLogger.computeIfAbsent(name.group(1), logger -> new TreeSet<>(Message.ORDER));
+                    texts.stream().map(Message::of).forEach(known::add);
+                }
             }
+        }
+
+        /** Returns the text constants of a class file, if the class logs; the JVM specification, 4.4, has the format. */
+        private static List<String> logTexts(ByteBuffer file) throws IOException {
+            file.position(HEADER_BYTES);
+            @Nullable String[] texts = new String[Short.toUnsignedInt(file.getShort())];
+            List<Integer> constants = new ArrayList<>();
+            for (int i = 1; i < texts.length; i++) {
+                switch (file.get()) {
+                    case 1 -> {
+                        byte[] text = new byte[2 + Short.toUnsignedInt(file.getShort(file.position()))];
+                        file.get(text);
+                        texts[i] = new DataInputStream(new ByteArrayInputStream(text)).readUTF();
+                    }
+                    case 5, 6 -> {
+                        file.getLong();
+                        i++;
+                    }
+                    case 7, 16, 19, 20 -> file.getShort();
+                    case 8 -> constants.add(Short.toUnsignedInt(file.getShort()));
+                    case 15 -> file.position(file.position() + 3);
+                    default -> file.getInt();
+                }
+            }
+            return Arrays.asList(texts).contains("org/slf4j/Logger")
+                    ? constants.stream()
+                            .map(index -> String.valueOf(texts[index]))
+                            .filter(text -> text.chars().anyMatch(Character::isLetter))
+                            .toList()
+                    : List.of();
         }
 
         Set<String> loggers() {
@@ -220,15 +281,12 @@ final class LogTail {
 
         /** Returns the part of a logger's message that may be disclosed. */
         String shown(String logger, String message) {
-            if (message.length() > MOST_CHARACTERS) {
-                return AllowList.HIDDEN;
-            }
-            for (Message known : byLogger.getOrDefault(logger, List.of())) {
-                Matcher match = known.pattern().matcher(message);
-                if (match.matches()) {
-                    StringBuilder shown = new StringBuilder();
-                    match.appendReplacement(shown, known.shown());
-                    return shown.toString();
+            if (message.length() <= MOST_CHARACTERS) {
+                for (Message known : byLogger.getOrDefault(logger, Set.of())) {
+                    Matcher match = known.pattern().matcher(message);
+                    if (match.matches()) {
+                        return known.shown(match);
+                    }
                 }
             }
             return AllowList.HIDDEN;

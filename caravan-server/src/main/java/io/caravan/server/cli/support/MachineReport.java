@@ -9,62 +9,46 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reports the state of the machine, from Linux's {@code /proc} and {@code /sys} and from the JVM.
- *
- * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
- */
+/** Reports the state of the machine, from the JVM, and from {@code proc} and {@code sys} in this directory. */
 record MachineReport(Path root) {
     private static final String MAIN_CLASS = "io.caravan.server.cli.Main";
 
     /** The system files to include in the report, each with a pattern for the lines that may be disclosed. */
-    private static final Map<String, Pattern> FILES = files();
+    private static final Map<String, Pattern> FILES = files(
+            "(max|[0-9.]{1,24})([ /](max|[0-9.]{1,24})){0,6}",
+            "proc/loadavg proc/sys/vm/dirty_background_ratio proc/sys/vm/dirty_expire_centisecs proc/sys/vm/dirty_ratio"
+                    + " proc/sys/vm/max_map_count proc/sys/vm/overcommit_memory proc/sys/vm/swappiness"
+                    + " sys/fs/cgroup/cpu.max sys/fs/cgroup/memory.current sys/fs/cgroup/memory.high"
+                    + " sys/fs/cgroup/memory.max",
+            "[A-Z][A-Za-z_()]{2,24}: +[0-9]{1,20}( kB)?",
+            "proc/meminfo",
+            "(model name|cpu MHz|cache size|cpu cores)\\s*: [A-Za-z0-9 ()@.,/_+-]{1,80}",
+            "proc/cpuinfo",
+            "(some|full) avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+",
+            "proc/pressure/cpu proc/pressure/io proc/pressure/memory");
 
-    private static final Map<String, Pattern> PROCESS_FILES = new TreeMap<>(Map.of(
+    private static final Map<String, Pattern> PROCESS_FILES = files(
+            "Max [a-z ]{4,24} +(unlimited|[0-9]{1,20}) +(unlimited|[0-9]{1,20}) *[a-z]{0,12} *",
             "limits",
-            Pattern.compile("Max [a-z ]{4,24} +(unlimited|[0-9]{1,20}) +(unlimited|[0-9]{1,20}) *[a-z]{0,12} *"),
-            "status",
-            Pattern.compile("(Vm[A-Za-z]{2,4}|Rss[A-Za-z]{3,5}|Threads|FDSize|(non)?voluntary_ctxt_switches):\\s+"
-                    + "[0-9]{1,20}( kB)?")));
+            "(Vm[A-Za-z]{2,4}|Rss[A-Za-z]{3,5}|Threads|FDSize|(non)?voluntary_ctxt_switches):\\s+[0-9]{1,20}( kB)?",
+            "status");
 
-    private static Map<String, Pattern> files() {
-        Pattern numbers = Pattern.compile("(max|[0-9.]{1,24})([ /](max|[0-9.]{1,24})){0,6}");
-        Map<String, Pattern> files = new LinkedHashMap<>();
-        files.put("proc/loadavg", numbers);
-        files.put("proc/meminfo", Pattern.compile("[A-Z][A-Za-z_()]{2,24}: +[0-9]{1,20}( kB)?"));
-        files.put(
-                "proc/cpuinfo",
-                Pattern.compile("(model name|cpu MHz|cache size|cpu cores)\\s*: [A-Za-z0-9 ()@.,/_+-]{1,80}"));
-        Pattern pressure = Pattern.compile("(some|full) avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+");
-        for (String resource : List.of("cpu", "io", "memory")) {
-            files.put("proc/pressure/" + resource, pressure);
-        }
-        for (String setting : List.of(
-                "dirty_background_ratio",
-                "dirty_expire_centisecs",
-                "dirty_ratio",
-                "max_map_count",
-                "overcommit_memory",
-                "swappiness")) {
-            files.put("proc/sys/vm/" + setting, numbers);
-        }
-        for (String limit : List.of("cpu.max", "memory.current", "memory.high", "memory.max")) {
-            files.put("sys/fs/cgroup/" + limit, numbers);
+    private static Map<String, Pattern> files(String... patternsAndNames) {
+        Map<String, Pattern> files = new TreeMap<>();
+        for (int i = 0; i < patternsAndNames.length; i += 2) {
+            Pattern pattern = Pattern.compile(patternsAndNames[i]);
+            List.of(patternsAndNames[i + 1].split(" ")).forEach(name -> files.put(name, pattern));
         }
         return files;
     }
 
-    /**
-     * Adds the state of the machine, and the findings of {@code caravan doctor} that do not require a write. Includes
-     * findings about the store's directory, unless it is null.
-     */
+    /** Adds the state of the machine, and the findings of {@code caravan doctor} that need no write. */
     void report(SupportFile file, @Nullable Path directory, long connections) {
         file.json("machine/system.json", "the operating system, processors, memory, and this command's JVM", system());
         file.text("machine/linux.txt", "lines of /proc and /sys", lines(FILES, root, "/"));
@@ -93,10 +77,7 @@ record MachineReport(Path root) {
                 "javaOptions", JvmOptions.shown(options));
     }
 
-    /**
-     * Adds the server's process if it runs on this machine. Checks the command line, because the server may run on
-     * another machine, and the id may belong to another process here.
-     */
+    /** Adds the server's process. Checks its command line: the server may run on another machine. */
     void process(SupportFile file, long id) {
         file.text(
                 "machine/process.txt",

@@ -20,8 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ParameterException;
@@ -41,11 +40,7 @@ final class ServerReport {
         Object of(byte[] body) throws IOException;
     }
 
-    /**
-     * Creates a collector for a file.
-     *
-     * @param messages receives the original error messages for the user; the file must not contain them
-     */
+    /** Creates a collector; {@code messages} receives error messages for the user, which the file must not contain. */
     ServerReport(SupportFile file, Consumer<String> messages) {
         this.file = file;
         this.messages = messages;
@@ -208,59 +203,27 @@ final class ServerReport {
         return info;
     }
 
-    /**
-     * Filters Prometheus text: keeps only samples in the form of the server's own samples, and drops the rest,
-     * including comments.
-     */
+    /** Filters Prometheus text: keeps only samples in the form of the server's own samples, without names of spaces. */
     static final class Metrics {
-        private static final Pattern SAMPLE =
-                Pattern.compile("((?:caravan|jvm|process|system)_[a-z0-9_]{1,80})(?:\\{([^{}]{0,400})})?"
-                        + " ([-+0-9.eE]{1,30}|NaN|[+-]Inf)");
-        private static final Pattern LABEL = Pattern.compile("([a-z]{1,20})=\"([^\"\\\\]{0,60})\"(?:,|$)");
-        private static final Set<String> WORDS =
-                Set.of("protocol", "operation", "outcome", "kind", "limit", "state", "area", "reason", "node");
-        private static final Pattern WORD = Pattern.compile("[a-z][a-z_.-]{0,40}");
-        private static final Pattern LIMIT = Pattern.compile("[0-9.eE+-]{1,20}|\\+Inf");
-        /** Labels whose values are names from the JVM: garbage collectors, causes of collections, and pools. */
-        private static final Set<String> JVM = Set.of("action", "cause", "gc", "id", "pool");
+        private static final String LABEL =
+                "(?:(?:protocol|operation|outcome|kind|limit|state|area|reason|node)=\"[a-z][a-z_.-]{0,40}\""
+                        + "|(?:le|quantile)=\"(?:[0-9.eE+-]{1,20}|\\+Inf)\")";
+        /** A label, or one whose value is a name from the JVM: of a garbage collector, its cause, or a pool. */
+        private static final String JVM_LABEL =
+                "(?:" + LABEL + "|(?:action|cause|gc|id|pool)=\"[A-Za-z0-9 .'()_-]{1,60}\")";
 
-        private static final Pattern JVM_NAME = Pattern.compile("[A-Za-z0-9 .'()_-]{1,60}");
+        private static final Predicate<String> SAMPLE = AllowList.matching("(?:(?:caravan|process|system)_"
+                + name(LABEL) + "|jvm_" + name(JVM_LABEL) + ") (?:[-+0-9.eE]{1,30}|NaN|[+-]Inf)");
 
         private Metrics() {}
 
+        private static String name(String label) {
+            return "[a-z0-9_]{1,80}(?:\\{(?:" + label + ",?)*})?";
+        }
+
         /** Returns the lines that may be disclosed. */
         static String shown(String text) {
-            StringBuilder shown = new StringBuilder();
-            text.lines()
-                    .filter(Metrics::isAllowed)
-                    .forEach(line -> shown.append(line).append('\n'));
-            return shown.toString();
-        }
-
-        private static boolean isAllowed(String line) {
-            Matcher sample = SAMPLE.matcher(line);
-            return sample.matches()
-                    && (sample.group(2) == null || areAllowed(sample.group(2), line.startsWith("jvm_")));
-        }
-
-        private static boolean areAllowed(String labels, boolean jvm) {
-            Matcher label = LABEL.matcher(labels);
-            int end = 0;
-            while (label.find() && label.start() == end) {
-                if (!isAllowed(label.group(1), label.group(2), jvm)) {
-                    return false;
-                }
-                end = label.end();
-            }
-            return end == labels.length();
-        }
-
-        private static boolean isAllowed(String name, String value, boolean jvm) {
-            if (name.equals("le") || name.equals("quantile")) {
-                return LIMIT.matcher(value).matches();
-            }
-            return WORDS.contains(name) && WORD.matcher(value).matches()
-                    || jvm && JVM.contains(name) && JVM_NAME.matcher(value).matches();
+            return text.lines().filter(SAMPLE).map(line -> line + "\n").collect(Collectors.joining());
         }
     }
 }

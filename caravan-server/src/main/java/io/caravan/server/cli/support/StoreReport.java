@@ -60,10 +60,7 @@ final class StoreReport {
         }
     }
 
-    /**
-     * Adds descriptions of the files and their headers, and the result of verifying the store. Reports the progress of
-     * the verification.
-     */
+    /** Adds descriptions of the files and their headers, and the result of verifying the store. */
     private void report(VerifyReport.Progress progress) {
         try {
             file.json(

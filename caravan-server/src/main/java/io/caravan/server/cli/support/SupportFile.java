@@ -25,10 +25,7 @@ import java.util.Set;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
-/**
- * The file with diagnostics: its parts, and the list of missing data. The parts are small, and stay in memory until
- * they are written.
- */
+/** The file with diagnostics: its parts, which stay in memory until they are written, and the missing data. */
 final class SupportFile {
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
     private static final Set<OpenOption> NEW = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
@@ -43,25 +40,12 @@ final class SupportFile {
     private final List<Part> parts = new ArrayList<>();
     private final List<Missing> missing = new ArrayList<>();
 
-    /**
-     * A file in the ZIP file.
-     *
-     * @param about a human-readable description of the contents
-     */
+    /** A file in the ZIP file, and a description of its contents. */
     record Part(String name, String about, byte[] bytes) {}
 
-    /**
-     * Requested data that is unavailable.
-     *
-     * @param why the reason in this program's own words, because a message may contain names
-     */
+    /** Unavailable data, and the reason in this program's words, because a message may contain names. */
     record Missing(String name, String why) {}
 
-    /**
-     * Creates an empty file of diagnostics.
-     *
-     * @param at the time of creation
-     */
     SupportFile(Instant at) {
         this.at = at;
     }
@@ -103,12 +87,7 @@ final class SupportFile {
         return missing;
     }
 
-    /**
-     * Creates an empty file that only this user can read. Called first, so that a name conflict is found before data is
-     * collected.
-     *
-     * @throws java.nio.file.FileAlreadyExistsException if the name is in use
-     */
+    /** Creates an empty file that only this user can read, before data is collected, to find a name conflict early. */
     static OutputStream create(Path file) throws IOException {
         boolean posix = file.getFileSystem().supportedFileAttributeViews().contains("posix");
         FileAttribute<?>[] onlyOwner = posix

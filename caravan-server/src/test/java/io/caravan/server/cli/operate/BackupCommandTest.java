@@ -15,7 +15,6 @@ import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.server.security.Authenticator;
-import io.caravan.server.security.FileAuthenticator;
 import io.caravan.testing.Eventually;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -137,7 +136,7 @@ class BackupCommandTest {
     void requiresAdminPermission() throws Exception {
         Path users = Files.writeString(
                 directory.resolve("users"), "editor.secret = reads-and-writes\neditor.permissions = read, write\n");
-        Authenticator authenticator = FileAuthenticator.ofSecrets(users);
+        Authenticator authenticator = Authenticator.ofSecrets(users);
         serve(config -> config.withAuthenticator(authenticator), address -> {
             CommandRun editor = CommandRun.with(Map.of("CARAVAN_PASSWORD", "reads-and-writes"), new byte[0])
                     .run(address, "backup", "monday");

@@ -14,7 +14,6 @@ import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.operate.CheckCommand.Limits;
 import io.caravan.server.cli.operate.Checks.Status;
 import io.caravan.server.security.Authenticator;
-import io.caravan.server.security.FileAuthenticator;
 import io.caravan.testing.ForwardingListStore;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -120,7 +119,7 @@ class CheckCommandTest {
                 monitor.secret = %s
                 monitor.permissions = admin
                 """.formatted(SECRET, MONITOR_SECRET));
-        Authenticator authenticator = FileAuthenticator.ofSecrets(users);
+        Authenticator authenticator = Authenticator.ofSecrets(users);
         try (ServedStore served = new ServedStore(config -> config.withAuthenticator(authenticator))) {
             says(CommandRun.of(served, "check"), 3, "CARAVAN UNKNOWN - the server requires a password");
             CommandRun wrong = CommandRun.with(Map.of("CARAVAN_PASSWORD", "wrong"), new byte[0])

@@ -198,6 +198,7 @@ class SupportCommandTest {
                                 + " is open: 12 lists, 345 entries, 6 frames replayed, " + MARKER,
                         "2026-01-02T03:04:05.678Z INFO  [t] Engine: x is open: " + MARKER
                                 + " lists, 345 entries, 6 frames replayed, []",
+                        "2026-01-02T03:04:05.678Z INFO  [t] Engine: " + MARKER + " is not a message of the engine",
                         "2026-01-02T03:04:05.678Z INFO  [t] " + MARKER + ": stopping",
                         "Jan 02 03:04:05 " + MARKER
                                 + " caravan[1]: 2026-01-02T03:04:05.678+01:00 INFO  [t] Shutdown: stopping",
@@ -223,6 +224,7 @@ class SupportCommandTest {
             (1 hidden)
             2026-01-02T03:04:05.678Z WARN ExpirySweeper: document '…' has expired and could not be deleted: …
             2026-01-02T03:04:05.678Z INFO Engine: … is open: 12 lists, 345 entries, 6 frames replayed, …
+            2026-01-02T03:04:05.678Z INFO Engine: … is open: … lists, 345 entries, 6 frames replayed, …
             2026-01-02T03:04:05.678Z INFO Engine: (hidden)
             2026-01-02T03:04:05.678Z INFO (hidden): (hidden)
             2026-01-02T03:04:05.678+01:00 INFO Shutdown: stopping
