@@ -1,11 +1,13 @@
 package io.caravan.server.cli.migration;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.HttpLink;
+import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.migration.FakeStreams.Response;
 import io.caravan.server.cli.migration.StreamSource.Head;
 import java.io.IOException;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +37,8 @@ class StreamSourceTest {
     private boolean closed;
 
     private StreamSource source(FakeStreams fake, Duration timeout) {
-        return new StreamSource(new HttpLink(fake.uri(), null, null, timeout), MAX_VALUE_BYTES, pauses::add);
+        return new StreamSource(
+                new HttpLink(fake.uri(), null, null, timeout), MAX_VALUE_BYTES, new Retries(pauses::add));
     }
 
     /** Reads a stream. The response to HEAD has these headers, and the function returns the responses to GET. */
@@ -122,6 +126,26 @@ class StreamSourceTest {
                                 : Response.of(JSON + END, "[1,2,\"third\",4]")))
                 .containsExactly("1", "2", "\"third\"", "4");
         assertThat(pauses).containsExactly(250L, 500L);
+    }
+
+    /** A response that was cut off is progress if it brings a message, even if the connection is lost at once. */
+    @Test
+    void continuesWhileEachChunkedResponseBringsMessage() throws IOException {
+        int messages = 12;
+        AtomicInteger gets = new AtomicInteger();
+        read(JSON, request -> {
+            int count = gets.incrementAndGet();
+            String array = "["
+                    + IntStream.rangeClosed(1, count)
+                            .mapToObj(Integer::toString)
+                            .collect(joining(","));
+            return Response.chunked(JSON + END, array + (count == messages ? "]" : ","), count == messages);
+        });
+        assertThat(values)
+                .containsExactlyElementsOf(IntStream.rangeClosed(1, messages)
+                        .mapToObj(Integer::toString)
+                        .toList());
+        assertThat(pauses).hasSize(messages - 1).containsOnly(250L);
     }
 
     @Test
