@@ -1,7 +1,6 @@
 package io.caravan.server.cli.migration;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -128,24 +127,38 @@ class StreamSourceTest {
         assertThat(pauses).containsExactly(250L, 500L);
     }
 
-    /** A response that was cut off is progress if it brings a message, even if the connection is lost at once. */
+    /** A response that was cut off is progress if it brings a message, so that the command does not give up. */
     @Test
     void continuesWhileEachChunkedResponseBringsMessage() throws IOException {
         int messages = 12;
         AtomicInteger gets = new AtomicInteger();
         read(JSON, request -> {
             int count = gets.incrementAndGet();
-            String array = "["
-                    + IntStream.rangeClosed(1, count)
-                            .mapToObj(Integer::toString)
-                            .collect(joining(","));
-            return Response.chunked(JSON + END, array + (count == messages ? "]" : ","), count == messages);
+            List<String> chunks = new ArrayList<>(List.of("["));
+            IntStream.rangeClosed(1, count).forEach(i -> chunks.add(i + (i == messages ? "]" : ",")));
+            return Response.chunked(JSON + END, chunks, count == messages);
         });
         assertThat(values)
                 .containsExactlyElementsOf(IntStream.rangeClosed(1, messages)
                         .mapToObj(Integer::toString)
                         .toList());
         assertThat(pauses).hasSize(messages - 1).containsOnly(250L);
+    }
+
+    /** The chunks that have arrived must be readable, even if the connection is lost before they are read. */
+    @Test
+    void readsAllChunksThatArrivedBeforeCut() throws Exception {
+        try (FakeStreams fake = new FakeStreams(request -> Response.chunked("", List.of("a", "b", "c"), false))) {
+            HttpLink link = new HttpLink(fake.uri(), null, null, Duration.ofSeconds(60));
+            try (HttpLink.Response response = link.send("GET", "/a", new byte[0], true)) {
+                assertThat(response.body().read()).isEqualTo('a');
+                // The client library notices the lost connection in this time.
+                Thread.sleep(500);
+                assertThat(response.body().read()).isEqualTo('b');
+                assertThat(response.body().read()).isEqualTo('c');
+                assertThatThrownBy(response.body()::read).hasMessageContaining("the response was cut off");
+            }
+        }
     }
 
     @Test
