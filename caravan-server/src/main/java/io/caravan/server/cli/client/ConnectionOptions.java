@@ -116,13 +116,7 @@ public final class ConnectionOptions {
         }
     }
 
-    /**
-     * Connects to the configured server.
-     *
-     * @throws ParameterException if the options contradict each other
-     * @throws IOException if a file cannot be read
-     * @throws ServerConnection.LostException if the server cannot be reached
-     */
+    /** Connects to the configured server. */
     ServerConnection connect() throws IOException {
         return connect(server());
     }
@@ -154,7 +148,6 @@ public final class ConnectionOptions {
         return USUAL_ADDRESS;
     }
 
-    /** Connects to another server; see {@link #connect()}. */
     private ServerConnection connect(HostPort address, Login login) throws IOException {
         String password = password(login);
         check(
@@ -173,11 +166,8 @@ public final class ConnectionOptions {
     }
 
     /**
-     * Connects to a Redis server at {@code redis://[USER:PASSWORD@]HOST:PORT[/DB]}, or {@code rediss://} for TLS, with
-     * the configured timeout.
-     *
-     * @param source the login, whose password overrides that of the address
-     * @throws ParameterException if the address has another form
+     * Connects to a Redis server at {@code redis://[USER:PASSWORD@]HOST:PORT[/DB]}, or {@code rediss://} for TLS. The
+     * password of the login overrides that of the address.
      */
     public ServerConnection redis(String url, SourceLogin source) throws IOException {
         String form = "--from is not redis://[USER:PASSWORD@]HOST:PORT[/DB], or rediss:// for TLS";
@@ -230,22 +220,14 @@ public final class ConnectionOptions {
         return Duration.ofSeconds(timeoutSeconds);
     }
 
-    /**
-     * Returns a client for the server's HTTP pages, on the same host and for the same user. Sends nothing yet.
-     *
-     * @throws IOException if a file cannot be read
-     */
+    /** Returns a client for the server's HTTP pages, on the same host and for the same user. Sends nothing yet. */
     public StatusClient pages(int port) throws IOException {
         String scheme = tls || tlsAuthorities != null ? "https://" : "http://";
         String url = scheme + new HostPort(server().host(), port);
         return new StatusClient(link(url, login(), "the host of --server cannot be part of a URL"));
     }
 
-    /**
-     * Returns an HTTP link to the streams at {@code http://HOST:PORT/PATH}, or {@code https://}; sends nothing yet.
-     *
-     * @throws ParameterException if the address has another form
-     */
+    /** Returns an HTTP link to the streams at {@code http://HOST:PORT/PATH}, or {@code https://}; sends nothing yet. */
     public HttpLink link(String url, SourceLogin source) throws IOException {
         Login from = source.get();
         String form = "--from is not http://HOST:PORT/PATH, or https:// for TLS; a token comes from"
@@ -253,14 +235,7 @@ public final class ConnectionOptions {
         return link(url, from, form);
     }
 
-    /**
-     * Returns an HTTP link to a server, with the configured timeout; sends nothing yet.
-     *
-     * @param url {@code http://} or {@code https://}, host, optional port and path
-     * @param login the login, whose password is the bearer token
-     * @param form the message for the user if the address has another form
-     * @throws IOException if a file cannot be read
-     */
+    /** Returns an HTTP link; {@code form} is the message for the user if the address has another form. */
     private HttpLink link(String url, Login login, String form) throws IOException {
         Path authorities = login.authorities();
         URI base = uri(url, Set.of("http", "https"), form);
@@ -268,12 +243,6 @@ public final class ConnectionOptions {
         return new HttpLink(base, authorities == null ? null : trusting(authorities), password(login), timeout());
     }
 
-    /**
-     * Returns a client for a server's documents over HTTP, with the configured timeout; sends nothing yet.
-     *
-     * @param url {@code http://HOST:PORT} or {@code https://HOST:PORT}
-     * @param form the message for the user if the address has another form
-     */
     private DocumentClient documents(String url, Login login, String form) throws IOException {
         check(url.matches("https?://[^/]+:[0-9]+/?"), form);
         return new HttpDocumentClient(link(url, login, form), login.ways());

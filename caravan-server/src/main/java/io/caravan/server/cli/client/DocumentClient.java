@@ -6,13 +6,11 @@ import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.Origin;
-import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * replies are received. Not thread-safe.
  */
 public interface DocumentClient extends AutoCloseable {
+    int BATCH_NAMES = 250;
+
     /**
      * A description of a document, without its values.
      *
@@ -151,6 +151,26 @@ public interface DocumentClient extends AutoCloseable {
      */
     Names scan(Names before, byte[] prefix);
 
+    /** Receives names of documents, few enough that a request for each of them may be pending. */
+    interface NameSink {
+        void take(List<byte[]> names) throws IOException;
+    }
+
+    /** Passes on all names with this prefix, see {@link #scan}. */
+    default void scanAll(byte[] prefix, NameSink sink) throws IOException {
+        Names names = Names.before();
+        do {
+            names = scan(names, prefix);
+            inBatches(names.names(), sink);
+        } while (!names.last());
+    }
+
+    static void inBatches(List<byte[]> names, NameSink sink) throws IOException {
+        for (int at = 0; at < names.size(); at += BATCH_NAMES) {
+            sink.take(names.subList(at, Math.min(names.size(), at + BATCH_NAMES)));
+        }
+    }
+
     /** Requests the description of a document; the reply is null if it does not exist. */
     Reply<Description> requestDescription(byte[] name);
 
@@ -192,16 +212,6 @@ public interface DocumentClient extends AutoCloseable {
         return Objects.requireNonNull(requestStep(name, step).receive());
     }
 
-    /** Sends a chunk of a document. */
-    default void add(byte[] name, long id, long sequence, List<byte[]> values) {
-        step(name, Kind.ADD, List.of(id, sequence), Map.of(), values);
-    }
-
-    /** Makes a document visible after all of its chunks have been sent. */
-    default void end(byte[] name, long id, long next) {
-        step(name, Kind.END, List.of(id, next), Map.of(), List.of());
-    }
-
     /**
      * Appends values to a copy that was made earlier, and updates its first sequence and attributes.
      *
@@ -213,14 +223,9 @@ public interface DocumentClient extends AutoCloseable {
         step(name, Kind.CONTINUE, numbers, document.given(), values);
     }
 
-    /** Deletes a copy, if it still has this id. */
-    default void delete(byte[] name, long id) {
-        step(name, Kind.DELETE, List.of(id), Map.of(), List.of());
-    }
-
-    /** Discards a document that was sent only in part. */
-    default void abort(byte[] name, long id) {
-        step(name, Kind.ABORT, List.of(id), Map.of(), List.of());
+    /** Performs a step without attributes, and returns once it is durable. */
+    default void step(byte[] name, Kind kind, List<Long> numbers, List<byte[]> values) {
+        step(name, kind, numbers, Map.of(), values);
     }
 
     private void step(byte[] name, Kind kind, List<Long> numbers, Map<String, Object> attributes, List<byte[]> values) {
@@ -243,30 +248,6 @@ public interface DocumentClient extends AutoCloseable {
      *     fenced it since, or the move was abandoned
      */
     boolean move(byte[] name, MoveStep step);
-
-    /**
-     * Fences a document, so that the server rejects all other writes to it.
-     *
-     * @param holder identifies this run of the move command
-     */
-    default void fence(byte[] name, long holder, RedirectTarget to) {
-        move(name, new MoveStep(MoveStep.Kind.FENCE, OptionalLong.of(holder), to));
-    }
-
-    /** Deletes a document that this run of the move command has fenced, and leaves a redirect. */
-    default void redirect(byte[] name, long holder) {
-        move(name, new MoveStep(MoveStep.Kind.REDIRECT, OptionalLong.of(holder), null));
-    }
-
-    /** Removes the fence that one run, or any run, of the move command has set; returns whether it existed. */
-    default boolean abandon(byte[] name, OptionalLong holder) {
-        return move(name, new MoveStep(MoveStep.Kind.ABANDON, holder, null));
-    }
-
-    /** Removes a redirect; returns whether it existed. */
-    default boolean forget(byte[] name) {
-        return move(name, new MoveStep(MoveStep.Kind.FORGET, OptionalLong.empty(), null));
-    }
 
     /** Disconnects; callable from any thread. A thread that is waiting for a reply gets an exception. */
     void cut();

@@ -274,22 +274,20 @@ public final class HttpDocumentClient implements DocumentClient {
 
     /** Sends a read request, and returns the response body, or null if the document does not exist. */
     private @Nullable JsonNode read(String target) throws IOException {
-        Retries retries = new Retries(Retries::sleep);
-        while (true) {
+        JsonNode found = new Retries(Retries::sleep).call(() -> {
             try (HttpLink.Response response = link.send("GET", target, new byte[0], true)) {
                 JsonNode body = body(response);
                 if (response.status() == NOT_FOUND && code(body).equals("not_found")) {
-                    return null;
+                    return MissingNode.getInstance();
                 }
                 IOException busy = code(body).equals("restoring") ? null : Retries.busy(link, response);
                 if (busy != null) {
                     throw busy;
                 }
                 return accepted(response, body);
-            } catch (IOException problem) {
-                retries.after(problem, false);
             }
-        }
+        });
+        return found.isMissingNode() ? null : found;
     }
 
     private static JsonNode body(HttpLink.Response response) throws IOException {

@@ -2,9 +2,7 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.Closeable;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
@@ -15,28 +13,28 @@ import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse.BodySubscriber;
 import java.net.http.HttpTimeoutException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Objects;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow.Subscription;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Sends HTTP requests to one server. Follows no redirects and uses no proxy, so that only this server receives the
- * token. Holds about 16 KiB of a response body in memory. Thread-safe; each response must be used by one thread.
+ * token. Holds about 32 KiB of a response body in memory. Thread-safe; each response must be used by one thread.
  */
 public final class HttpLink {
-    /** Threads that read from bodies, so that the caller can stop waiting. Closing a body ends a read. */
-    private static final ExecutorService READERS =
-            Executors.newCachedThreadPool(new DefaultThreadFactory("caravan-http-body", true));
-
     private final HttpClient client;
     private final String base;
     private final @Nullable String token;
@@ -110,8 +108,8 @@ public final class HttpLink {
             request.header("Authorization", "Bearer " + token);
         }
         try {
-            HttpResponse<InputStream> response = client.send(request.build(), BodyHandlers.ofInputStream());
-            return new Response(response.statusCode(), response.headers(), new TimedBody(response.body()));
+            HttpResponse<InputStream> response = client.send(request.build(), head -> new TimedBody());
+            return new Response(response.statusCode(), response.headers(), response.body());
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", stop);
@@ -129,10 +127,53 @@ public final class HttpLink {
         }
     }
 
-    /** The body of a response. Unlike the client library's own stream, it limits the wait for each part. */
-    private final class TimedBody extends FilterInputStream {
-        TimedBody(InputStream body) {
-            super(body);
+    /**
+     * The body of a response. Unlike the client library's own stream, it limits the wait for each part, and returns
+     * everything that has arrived before a failure.
+     */
+    private final class TimedBody extends InputStream implements BodySubscriber<InputStream> {
+        /** The parts that have not been read yet; an empty one follows the last. */
+        private final BlockingQueue<List<ByteBuffer>> arrived = new LinkedBlockingQueue<>();
+
+        /** The subscription; null before it begins, and after the last part has arrived. */
+        private volatile @Nullable Subscription subscription;
+
+        private volatile @Nullable Throwable failure;
+        private volatile boolean closed;
+        private Iterator<ByteBuffer> part = Collections.emptyIterator();
+        private ByteBuffer current = ByteBuffer.allocate(0);
+        private boolean ended;
+
+        @Override
+        public CompletionStage<InputStream> getBody() {
+            return CompletableFuture.completedFuture(this);
+        }
+
+        @Override
+        public void onSubscribe(Subscription begun) {
+            subscription = begun;
+            if (closed) {
+                begun.cancel();
+            } else {
+                begun.request(1);
+            }
+        }
+
+        @Override
+        public void onNext(List<ByteBuffer> next) {
+            arrived.add(next.isEmpty() ? List.of(ByteBuffer.allocate(0)) : next);
+        }
+
+        @Override
+        public void onError(Throwable problem) {
+            failure = problem;
+            onComplete();
+        }
+
+        @Override
+        public void onComplete() {
+            subscription = null;
+            arrived.add(List.of());
         }
 
         @Override
@@ -143,17 +184,50 @@ public final class HttpLink {
 
         @Override
         public int read(byte[] to, int offset, int length) throws IOException {
+            if (length == 0) {
+                return 0;
+            }
+            while (!current.hasRemaining() && (part.hasNext() || awaitPart())) {
+                current = part.next();
+            }
+            Throwable cut = failure;
+            if (!current.hasRemaining() && cut != null) {
+                throw new IOException("the response was cut off: " + cut.getMessage(), cut);
+            }
+            int count = Math.min(length, current.remaining());
+            current.get(to, offset, count);
+            return count == 0 ? -1 : count;
+        }
+
+        /** Waits for the next part, and requests the one after it; returns false after the last part. */
+        private boolean awaitPart() throws IOException {
+            if (ended) {
+                return false;
+            }
             try {
-                return READERS.submit(() -> in.read(to, offset, length)).get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-            } catch (TimeoutException stopped) {
-                throw new IOException("the response stopped: no data for " + timeout.toSeconds() + " s", stopped);
+                List<ByteBuffer> next = arrived.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
+                if (next == null) {
+                    throw new IOException("the response stopped: no data for " + timeout.toSeconds() + " s");
+                }
+                part = next.iterator();
+                ended = next.isEmpty();
             } catch (InterruptedException stop) {
                 Thread.currentThread().interrupt();
                 throw new IOException("interrupted", stop);
-            } catch (ExecutionException failed) {
-                Throwable read = Objects.requireNonNull(failed.getCause());
-                Throwable cause = Objects.requireNonNullElse(read.getCause(), read);
-                throw new IOException("the response was cut off: " + cause.getMessage(), cause);
+            }
+            Subscription more = subscription;
+            if (more != null) {
+                more.request(1);
+            }
+            return !ended;
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+            Subscription open = subscription;
+            if (open != null) {
+                open.cancel();
             }
         }
     }

@@ -39,12 +39,7 @@ public final class RespDocumentClient implements DocumentClient {
         this.connection = server.connect();
     }
 
-    /**
-     * A range of values.
-     *
-     * @param first the sequence of the first value
-     * @param next the sequence after the last value
-     */
+    /** The sequences of the first value of a range, and after its last value. */
     public record Sequences(long first, long next) {}
 
     /**
@@ -157,10 +152,7 @@ public final class RespDocumentClient implements DocumentClient {
                 id == null ? OptionalLong.empty() : OptionalLong.of(number(id)));
     }
 
-    /**
-     * Trims the values before a sequence, and returns the first retained sequence; empty if the document does not
-     * exist.
-     */
+    /** Trims the values before a sequence, and returns the first retained one; empty if there is no document. */
     public OptionalLong trim(byte[] name, long to) {
         Object first = connection.call("CARAVAN.TRIM", name, "TO", to);
         return first == null ? OptionalLong.empty() : OptionalLong.of(number(first));

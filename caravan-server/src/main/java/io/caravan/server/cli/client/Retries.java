@@ -8,20 +8,22 @@ import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Set;
 import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
-/** Limits the retries of a request to a server that does not respond, and pauses before each retry. Not thread-safe. */
-public final class Retries {
+/**
+ * Limits the retries of requests to a server that does not respond, and pauses before each retry.
+ *
+ * @param pause pauses for milliseconds; it is {@link #sleep} outside tests
+ */
+public record Retries(LongConsumer pause) {
     private static final int TRIES = 5;
     private static final long FIRST_PAUSE_MILLIS = 250;
     private static final long MAX_PAUSE_SECONDS = 60;
     private static final long MILLIS = 1_000;
     /** The HTTP statuses that mean that the server has not executed the request, but may soon execute a retry. */
     private static final Set<Integer> BUSY = Set.of(429, 502, 503, 504);
-
-    private final LongConsumer pause;
-    private int failures;
 
     /** Thrown if the server reports that it is temporarily unavailable. */
     public static final class BusyException extends IOException {
@@ -33,11 +35,6 @@ public final class Retries {
             super(message);
             this.pauseMillis = pauseMillis;
         }
-    }
-
-    /** Creates an instance that pauses with this action, which is {@link #sleep} outside tests. */
-    public Retries(LongConsumer pause) {
-        this.pause = pause;
     }
 
     /** Pauses the calling thread; throws {@link ClientException} if it is interrupted. */
@@ -78,19 +75,38 @@ public final class Retries {
         }
     }
 
+    /** A request that may be sent again after an {@link IOException}. */
+    public interface Request<T> {
+        T send() throws IOException;
+    }
+
+    public <T> T call(Request<T> request) throws IOException {
+        return call(request, () -> 0);
+    }
+
     /**
-     * Waits until the request may be sent again.
+     * Sends a request until it succeeds, with a pause before each further attempt.
      *
-     * @param progress whether the failed attempt has transferred data, which restarts the count
-     * @throws IOException the problem, if a retry cannot solve it
-     * @throws ClientException if the request failed too often, the server requests a pause of over a minute, or the
-     *     thread is interrupted
+     * @param received the amount of data received so far; an attempt that increases it restarts the count of failures
+     * @throws ClientException if the request failed too often, or the server requests a pause of over a minute
      */
-    public void after(IOException problem, boolean progress) throws IOException {
+    public <T> T call(Request<T> request, LongSupplier received) throws IOException {
+        int failures = 0;
+        while (true) {
+            long before = received.getAsLong();
+            try {
+                return request.send();
+            } catch (IOException problem) {
+                failures = received.getAsLong() > before ? 1 : failures + 1;
+                waitAfter(problem, failures);
+            }
+        }
+    }
+
+    private void waitAfter(IOException problem, int failures) throws IOException {
         if (problem.getCause() instanceof SSLHandshakeException) {
             throw problem;
         }
-        failures = progress ? 1 : failures + 1;
         if (failures == TRIES) {
             throw ClientException.failed(
                     problem.getMessage() + " (tried " + TRIES + " times); to continue, run the command again", problem);

@@ -6,7 +6,6 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.DocumentClient.Reply;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
@@ -31,7 +30,6 @@ import org.jspecify.annotations.Nullable;
  * {@link #progress}.
  */
 final class DocumentFollower {
-    private static final int AHEAD_DOCUMENTS = 250;
     /** The bounds of the pause after a round without changes. */
     private static final long MIN_PAUSE_MILLIS = 50;
 
@@ -167,23 +165,15 @@ final class DocumentFollower {
 
     private void checkAll() throws IOException {
         Set<DocumentName> unseen = new HashSet<>(sync.names());
-        Names names = Names.before();
-        do {
-            names = servers.source().scan(names, prefix);
-            checkInBatches(names.names(), unseen);
-        } while (!names.last() && !servers.stopped());
-        if (!servers.stopped()) {
-            checkInBatches(unseen.stream().map(DocumentName::toBytes).toList(), new HashSet<>());
-        }
-    }
-
-    private void checkInBatches(List<byte[]> names, Set<DocumentName> unseen) throws IOException {
-        for (int at = 0; at < names.size() && !servers.stopped(); at += AHEAD_DOCUMENTS) {
-            check(names.subList(at, Math.min(names.size(), at + AHEAD_DOCUMENTS)), unseen);
-        }
+        servers.source().scanAll(prefix, names -> check(names, unseen));
+        List<byte[]> others = unseen.stream().map(DocumentName::toBytes).toList();
+        DocumentClient.inBatches(others, names -> check(names, new HashSet<>()));
     }
 
     private void check(List<byte[]> names, Set<DocumentName> unseen) throws IOException {
+        if (servers.stopped()) {
+            return;
+        }
         DocumentClient source = servers.source();
         List<Reply<Description>> replies =
                 names.stream().map(source::requestDescription).toList();
@@ -263,12 +253,10 @@ final class DocumentFollower {
         }
     }
 
-    /** Records that a rejected document was accepted. */
     void accept(DocumentName document) {
         rejected.remove(document);
     }
 
-    /** Returns the number of documents that the target server rejects. */
     int rejected() {
         return rejected.size();
     }

@@ -4,11 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.DocumentSync.RejectedException;
+import io.caravan.server.document.MoveStep;
+import io.caravan.server.document.MoveStep.Kind;
 import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;
 import java.util.Map;
@@ -45,12 +47,7 @@ final class DocumentMigration {
     private long already;
     private boolean targetChecked;
 
-    /**
-     * Creates an instance; moves nothing yet.
-     *
-     * @param follower copies the documents
-     * @param to the address to which clients are redirected
-     */
+    /** Creates an instance that moves nothing yet; clients are redirected to the address {@code to}. */
     DocumentMigration(ServerPair servers, DocumentFollower follower, RedirectTarget to) {
         this.servers = servers;
         this.sync = follower.sync();
@@ -78,14 +75,12 @@ final class DocumentMigration {
     }
 
     private void pass(byte[] prefix) throws IOException {
-        Names names = Names.before();
-        do {
-            names = servers.source().scan(names, prefix);
-            for (byte[] name : names.names()) {
+        servers.source().scanAll(prefix, names -> {
+            for (byte[] name : names) {
                 move(DocumentName.of(name));
                 servers.connected();
             }
-        } while (!names.last());
+        });
     }
 
     /** Moves a document; returns false if it does not exist. */
@@ -106,15 +101,15 @@ final class DocumentMigration {
             }
             if (!targetChecked && !returns) {
                 // A server without support for moves fails here, before anything is fenced.
-                servers.target().abandon(name.toBytes(), holder);
+                abandon(servers.target(), name);
                 targetChecked = true;
             }
-            servers.source().fence(name.toBytes(), holder.getAsLong(), to);
+            servers.source().move(name.toBytes(), new MoveStep(Kind.FENCE, holder, to));
         } catch (ClientException rejection) {
             handleRejection(name, rejection.ofDocument());
             return true;
         }
-        if (!returns && servers.target().abandon(name.toBytes(), holder)) {
+        if (!returns && abandon(servers.target(), name)) {
             // The target has just removed the fence that this run has set at the source.
             follower.reject(
                     name,
@@ -152,13 +147,17 @@ final class DocumentMigration {
         if (found && !sync.waitsForFence(servers.target(), name)) {
             return false;
         }
-        servers.source().abandon(name.toBytes(), holder);
+        abandon(servers.source(), name);
         return true;
+    }
+
+    private boolean abandon(DocumentClient server, DocumentName name) {
+        return server.move(name.toBytes(), new MoveStep(Kind.ABANDON, holder, null));
     }
 
     private void redirect(DocumentName name) {
         try {
-            servers.source().redirect(name.toBytes(), holder.getAsLong());
+            servers.source().move(name.toBytes(), new MoveStep(Kind.REDIRECT, holder, null));
             sync.forget(name);
             follower.accept(name);
             moved++;

@@ -11,10 +11,8 @@ interface DocumentReceiver {
     /** Begins a document; the previous one has been ended or abandoned. */
     void begin(byte[] name, Description document) throws IOException;
 
-    /** Receives the next value of the document. */
     void value(long sequence, byte[] value) throws IOException;
 
-    /** Completes the document. */
     void end() throws IOException;
 
     /** Abandons the document, whose remaining values will not arrive. The values received so far must be discarded. */

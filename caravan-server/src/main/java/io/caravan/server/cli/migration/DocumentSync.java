@@ -6,6 +6,7 @@ import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.migration.Importer.Chunk;
 import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
 import java.io.IOException;
 import java.util.HashMap;
@@ -35,7 +36,6 @@ final class DocumentSync {
     private volatile long values;
     private volatile long bytes;
 
-    /** Thrown if the target rejects a document. */
     static final class RejectedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -57,19 +57,12 @@ final class DocumentSync {
         }
     }
 
-    /**
-     * Creates an instance that tracks no documents yet.
-     *
-     * @param existing the handling of a document whose name already exists at the target
-     * @param returns whether a document may replace a redirect at the target
-     */
     DocumentSync(Existing existing, boolean returns, RateLimitRetries retries) {
         this.existing = existing;
         this.returns = returns;
         this.retries = retries;
     }
 
-    /** Adds a document that is identical on both servers. */
     void addCopy(DocumentName name, Description source, Description target) {
         copies.put(name, new Copy(source, target.id(), source.next()));
     }
@@ -101,17 +94,14 @@ final class DocumentSync {
         copies.remove(name);
     }
 
-    /** Returns the number of values copied so far. */
     long values() {
         return values;
     }
 
-    /** Returns the total length of the values copied so far. */
     long bytes() {
         return bytes;
     }
 
-    /** Returns the number of values of a document that have not been copied yet. */
     long missing(DocumentName name, Description now) {
         Copy copy = copies.get(name);
         return copy == null || copy.source().id() != now.id() ? now.count() : Math.max(0, now.next() - copy.same());
@@ -195,7 +185,6 @@ final class DocumentSync {
                 && Importer.isAlike(one.attributes(), other.attributes(), 0);
     }
 
-    /** Synchronizes one document. */
     private final class Step {
         private final DocumentClient source;
         private final DocumentClient target;
@@ -248,7 +237,7 @@ final class DocumentSync {
             Description there = DocumentClient.visible(target.requestDescription(raw));
             if (there != null && there.id() == copy.targetId()) {
                 requireUnchanged(copy, there, "deleted");
-                target.delete(raw, copy.targetId());
+                target.step(raw, Kind.DELETE, List.of(copy.targetId()), List.of());
             }
             copies.remove(name);
         }
@@ -280,7 +269,6 @@ final class DocumentSync {
             create(now, Replaced.ANYTHING);
         }
 
-        /** Sends the entire document. */
         private void create(Description now, Replaced replaced) throws IOException {
             Copy before = copies.remove(name);
             Importer importer = new Importer(target, Existing.REJECT, false, retries, (document, outcome, why) -> {
@@ -320,7 +308,6 @@ final class DocumentSync {
             bytes += sum.bytes();
         }
 
-        /** Whether both documents have the same values in a range. */
         private boolean isSame(Description here, Description there, long from, long to) throws IOException {
             return sum(source, here, from, to).isSame(sum(target, there, from, to));
         }

@@ -43,11 +43,7 @@ final class ExportFile implements AutoCloseable {
     private @Nullable FileChannel channel;
     private @Nullable OutputStream out;
 
-    /**
-     * Prepares a file that does not exist yet.
-     *
-     * @throws ClientException if the file exists
-     */
+    /** Prepares a file; throws {@link ClientException} if it exists. */
     ExportFile(Path file, Compression compression) {
         this.file = file;
         this.partial = sibling(".partial");
@@ -169,7 +165,6 @@ final class ExportFile implements AutoCloseable {
         forceName();
     }
 
-    /** Makes the file's current name durable. */
     private void forceName() throws IOException {
         Path directory = Objects.requireNonNull(file.toAbsolutePath().getParent());
         try (FileChannel names = FileChannel.open(directory, StandardOpenOption.READ)) {
@@ -192,7 +187,6 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** The compression of an export file. */
     enum Compression {
         NONE("", new byte[0]),
         GZIP(".gz", new byte[] {0x1F, (byte) 0x8B}),

@@ -23,7 +23,6 @@ final class ExportWriter implements DocumentReceiver {
     private byte[] name = {};
     private @Nullable DocumentChecksum sum;
 
-    /** Creates a writer, and writes the first line. */
     ExportWriter(OutputStream out) throws IOException {
         this.out = out;
         this.lines = new Output(out, true);

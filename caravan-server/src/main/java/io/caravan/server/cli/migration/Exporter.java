@@ -4,7 +4,6 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.DocumentClient.Reply;
 import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.cli.common.Progress;
@@ -26,7 +25,6 @@ final class Exporter {
     /** The approximate number of value bytes that are requested at a time. */
     private static final long AHEAD_BYTES = 1024 * 1024;
 
-    private static final int AHEAD_DOCUMENTS = 250;
     private static final int TRIES = 5;
 
     private final DocumentClient source;
@@ -53,16 +51,11 @@ final class Exporter {
      * @param without names to skip
      */
     void all(byte[] prefix, Set<DocumentName> without) throws IOException {
-        Names names = Names.before();
-        do {
-            names = source.scan(names, prefix);
-            List<byte[]> wanted = names.names().stream()
-                    .filter(name -> !without.contains(DocumentName.of(name)))
-                    .toList();
-            for (int at = 0; at < wanted.size(); at += AHEAD_DOCUMENTS) {
-                some(wanted.subList(at, Math.min(wanted.size(), at + AHEAD_DOCUMENTS)));
-            }
-        } while (!names.last());
+        source.scanAll(
+                prefix,
+                names -> some(names.stream()
+                        .filter(name -> !without.contains(DocumentName.of(name)))
+                        .toList()));
     }
 
     private void some(List<byte[]> names) throws IOException {

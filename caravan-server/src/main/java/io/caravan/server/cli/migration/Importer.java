@@ -10,6 +10,7 @@ import io.caravan.server.cli.client.DocumentClient.Reply;
 import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -69,13 +70,8 @@ final class Importer implements DocumentReceiver {
         REJECTED
     }
 
-    /** Receives the outcome for each document. */
     interface Listener {
-        /**
-         * Receives the outcome for a document.
-         *
-         * @param why the reason, if the document was rejected
-         */
+        /** Receives the outcome for a document, and the reason if it was rejected. */
         void settled(Upload document, Outcome outcome, String why);
     }
 
@@ -348,7 +344,7 @@ final class Importer implements DocumentReceiver {
                 if (id < 0) {
                     id = retries.call(() -> target.begin(name, document, replaced));
                 }
-                retries.run(() -> target.add(name, id, document.next() - values.size(), values));
+                retries.run(() -> target.step(name, Kind.ADD, List.of(id, document.next() - values.size()), values));
             } catch (ClientException rejection) {
                 problem = rejection.ofDocument();
             }
@@ -359,7 +355,7 @@ final class Importer implements DocumentReceiver {
             sendChunk();
             try {
                 if (problem == null) {
-                    retries.run(() -> target.end(name, id, document.next()));
+                    retries.run(() -> target.step(name, Kind.END, List.of(id, document.next()), List.of()));
                 }
             } catch (ClientException rejection) {
                 problem = rejection.ofDocument();
@@ -369,14 +365,12 @@ final class Importer implements DocumentReceiver {
             }
         }
 
-        /** Discards the chunks that were sent. */
         void abandon() {
             if (id >= 0) {
-                target.abort(name, id);
+                target.step(name, Kind.ABORT, List.of(id), List.of());
             }
         }
 
-        /** Requests the creation of a short document. */
         Reply<Long> requestCreation() {
             problem = null;
             return target.requestImport(name, document, chunk.values(), replaced);
@@ -469,7 +463,6 @@ final class Importer implements DocumentReceiver {
             return bytes;
         }
 
-        /** Removes and returns all values. */
         List<byte[]> take() {
             List<byte[]> taken = values;
             values = new ArrayList<>();

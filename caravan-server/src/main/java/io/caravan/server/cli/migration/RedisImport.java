@@ -5,7 +5,6 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.object.Digests;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
@@ -70,12 +69,6 @@ final class RedisImport implements AutoCloseable {
     private volatile long same;
     private boolean reportedWrites;
 
-    /**
-     * Creates an import into a server.
-     *
-     * @param existing the handling of a list whose name belongs to a document from another source
-     * @param messages receives messages about lists that cannot be imported
-     */
     RedisImport(
             ServerConnection.Connector redis,
             ServerConnection.Connector server,
@@ -115,7 +108,6 @@ final class RedisImport implements AutoCloseable {
         known.put(hash(name), (Integer) state);
     }
 
-    /** Receives a key that is not a list. */
     void other(byte[] name, String type) {
         String shown = type.length() > MAX_TYPE_CHARS ? type.substring(0, MAX_TYPE_CHARS) : type;
         Others ofType =
@@ -126,18 +118,15 @@ final class RedisImport implements AutoCloseable {
         }
     }
 
-    /** Receives a list that cannot be a document. */
     void invalid(byte[] name, String why) {
         String printable = name.length == 0 ? "" : DocumentName.of(name).toString();
         reject(name, "the list '" + printable + "' " + why);
     }
 
-    /** Records that a list has changed since it was read. */
     void changed() {
         changed++;
     }
 
-    /** Receives the outcome for a list from an importer. */
     private void settled(Upload list, Outcome outcome, String why) {
         byte[] name = list.name();
         switch (outcome) {
@@ -246,10 +235,8 @@ final class RedisImport implements AutoCloseable {
         if (known.values().stream().noneMatch(this::isLost)) {
             return;
         }
-        Names names = Names.before();
-        do {
-            names = target.scan(names, new byte[0]);
-            for (byte[] name : names.names()) {
+        target.scanAll(new byte[0], names -> {
+            for (byte[] name : names) {
                 if (isLost(settledIn(name)) && !hasExpired(name) && !lists.has(name)) {
                     reject(
                             name,
@@ -257,7 +244,7 @@ final class RedisImport implements AutoCloseable {
                                     + "' was imported, and no longer exists; 'caravan rm' removes the document");
                 }
             }
-        } while (!names.last());
+        });
     }
 
     private boolean isLost(int settled) {
@@ -275,7 +262,6 @@ final class RedisImport implements AutoCloseable {
         return totals.number(Outcome.REJECTED);
     }
 
-    /** Formats the progress; callable from any thread. */
     String progress() {
         return String.format(
                 Locale.ROOT, "pass %,d: %,d lists imported, %,d found to be the same", pass, changed, same);

@@ -309,7 +309,6 @@ final class RedisLists implements AutoCloseable {
         return counts;
     }
 
-    /** Whether a list with this name exists now. */
     boolean has(byte[] name) {
         redis.send("TYPE", name);
         return redis.status().equals("list");

@@ -119,7 +119,6 @@ final class ServerPair implements AutoCloseable {
         }
     }
 
-    /** Records that both servers have replied. */
     void connected() {
         everConnected = true;
         pauseMillis = FIRST_PAUSE_MILLIS;
@@ -129,7 +128,6 @@ final class ServerPair implements AutoCloseable {
         }
     }
 
-    /** Returns the number of times that both connections were opened. */
     int openings() {
         return openings;
     }

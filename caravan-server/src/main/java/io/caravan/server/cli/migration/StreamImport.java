@@ -44,15 +44,9 @@ final class StreamImport implements AutoCloseable {
     private volatile long documents;
     private volatile long already;
 
-    /**
-     * Creates an import into a server.
-     *
-     * @param existing the handling of a stream whose name belongs to another document
-     * @param messages receives messages about streams that were not imported
-     */
     StreamImport(HttpLink streams, ServerConnection.Connector server, Existing existing, Consumer<String> messages)
             throws IOException {
-        this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), Retries::sleep);
+        this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), new Retries(Retries::sleep));
         this.target = new RespDocumentClient(server);
         this.existing = existing;
         this.totals = new TransferTotals(messages);
@@ -143,7 +137,6 @@ final class StreamImport implements AutoCloseable {
         }
     }
 
-    /** Formats the progress; callable from any thread. */
     String progress() {
         return String.format(
                 Locale.ROOT,

@@ -10,6 +10,7 @@ import io.caravan.server.cli.document.ValueSource;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.protocol.http.StreamHeaders;
 import io.caravan.server.protocol.http.StreamName;
+import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -21,7 +22,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param link the address of all streams
  * @param maxValueBytes the maximum length of a value
  */
-record StreamSource(HttpLink link, int maxValueBytes, LongConsumer pause) {
+record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
     /** The maximum number of consecutive responses without a value, to detect a stream that never ends. */
     private static final int MAX_EMPTY_RESPONSES = 100;
 
@@ -61,22 +61,14 @@ record StreamSource(HttpLink link, int maxValueBytes, LongConsumer pause) {
         }
     }
 
-    /** The metadata of the response to a read. */
     private record Page(String next, boolean upToDate, boolean closed, boolean empty) {}
 
-    /**
-     * Returns the description of a stream. Throws {@link ClientException} if the stream does not exist, or the response
-     * is invalid.
-     */
     Head describe(byte[] name) throws IOException {
-        Retries retries = new Retries(pause);
-        while (true) {
+        return retries.call(() -> {
             try (Response response = request("HEAD", name, "")) {
                 return head(response);
-            } catch (IOException problem) {
-                retries.after(problem, false);
             }
-        }
+        });
     }
 
     private static Head head(Response response) {
@@ -162,15 +154,14 @@ record StreamSource(HttpLink link, int maxValueBytes, LongConsumer pause) {
     private Page page(byte[] name, Head head, String offset, Consumer<byte[]> sink) throws IOException {
         // The values received from the response, to recognize them after a retry.
         DocumentChecksum received = new DocumentChecksum(true);
-        Retries retries = new Retries(pause);
-        while (true) {
-            long before = received.count();
-            try (Response response = request("GET", name, "?offset=" + URLEncoder.encode(offset, UTF_8))) {
-                return take(response, head, received, sink);
-            } catch (IOException cut) {
-                retries.after(cut, received.count() > before);
-            }
-        }
+        String query = "?offset=" + URLEncoder.encode(offset, UTF_8);
+        return retries.call(
+                () -> {
+                    try (Response response = request("GET", name, query)) {
+                        return take(response, head, received, sink);
+                    }
+                },
+                received::count);
     }
 
     private Page take(Response response, Head head, DocumentChecksum received, Consumer<byte[]> sink)
@@ -263,32 +254,17 @@ record StreamSource(HttpLink link, int maxValueBytes, LongConsumer pause) {
 
         private final InputStream body;
         private final int maxBytes;
-        private final byte[] buffer = new byte[BUFFER_BYTES];
-        private int at;
-        private int limit;
         private boolean begun;
         private boolean ended;
 
-        /** Creates a reader of a body whose elements have at most this length. */
         JsonElements(InputStream body, int maxBytes) {
-            this.body = body;
+            this.body = new BufferedInputStream(body, BUFFER_BYTES);
             this.maxBytes = maxBytes;
-        }
-
-        private int read() throws IOException {
-            if (at == limit) {
-                at = 0;
-                limit = Math.max(0, body.read(buffer));
-                if (limit == 0) {
-                    return END;
-                }
-            }
-            return buffer[at++];
         }
 
         private int readBlack() throws IOException {
             for (int white = 0; white < MAX_WHITE; white++) {
-                int next = read();
+                int next = body.read();
                 if (!isWhite(next)) {
                     return next;
                 }
@@ -304,12 +280,6 @@ record StreamSource(HttpLink link, int maxValueBytes, LongConsumer pause) {
             return ClientException.otherState("has a response that is not a JSON array: " + why);
         }
 
-        /**
-         * Returns the next element, or null after the last one.
-         *
-         * @throws ClientException if the body is invalid
-         * @throws IOException if the body is truncated
-         */
         @Override
         public byte @Nullable [] next() throws IOException {
             if (ended) {
@@ -343,7 +313,7 @@ record StreamSource(HttpLink link, int maxValueBytes, LongConsumer pause) {
             int depth = 0;
             boolean inString = false;
             boolean escaped = false;
-            for (int next = first; ; next = read()) {
+            for (int next = first; ; next = body.read()) {
                 if (next == END) {
                     throw notArray("it ends before its last bracket");
                 }

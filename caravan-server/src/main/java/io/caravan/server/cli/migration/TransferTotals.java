@@ -24,7 +24,6 @@ final class TransferTotals implements Importer.Listener {
         this.messages = messages;
     }
 
-    /** Counts a transferred document. */
     void add(DocumentChecksum sum) {
         documents++;
         values += sum.count();
@@ -53,7 +52,6 @@ final class TransferTotals implements Importer.Listener {
         messages.accept(why);
     }
 
-    /** Sets the number of documents with an outcome to 0. */
     void reset(Outcome outcome) {
         outcomes[outcome.ordinal()] = 0;
     }
@@ -96,12 +94,10 @@ final class TransferTotals implements Importer.Listener {
         return count == 0 ? "" : "; " + count + " " + what;
     }
 
-    /** Returns the totals of the transferred documents, for output as JSON. */
     Map<String, ?> fields() {
         return Output.fields("documents", documents, "values", values, "bytes", bytes);
     }
 
-    /** Returns the counts of the other outcomes, for output as JSON. */
     Map<String, ?> otherFields() {
         return Output.fields(
                 "already", number(Outcome.ALREADY),

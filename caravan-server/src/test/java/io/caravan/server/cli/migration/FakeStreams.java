@@ -46,6 +46,17 @@ final class FakeStreams implements AutoCloseable {
             return new Response(head(status, headers, length) + body, false);
         }
 
+        /** Returns a response of these chunks, which is cut off after them unless it is whole. */
+        static Response chunked(String headers, List<String> chunks, boolean whole) {
+            StringBuilder bytes = new StringBuilder(
+                    "HTTP/1.1 200 X\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n" + headers + "\r\n");
+            chunks.forEach(chunk -> bytes.append(Integer.toHexString(chunk.length()))
+                    .append("\r\n")
+                    .append(chunk)
+                    .append("\r\n"));
+            return new Response(bytes + (whole ? "0\r\n\r\n" : ""), false);
+        }
+
         static Response hanging(String headers, String body, int length) {
             return new Response(head(200, headers, length) + body, true);
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.HttpLink;
+import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.migration.FakeStreams.Response;
 import io.caravan.server.cli.migration.StreamSource.Head;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +36,8 @@ class StreamSourceTest {
     private boolean closed;
 
     private StreamSource source(FakeStreams fake, Duration timeout) {
-        return new StreamSource(new HttpLink(fake.uri(), null, null, timeout), MAX_VALUE_BYTES, pauses::add);
+        return new StreamSource(
+                new HttpLink(fake.uri(), null, null, timeout), MAX_VALUE_BYTES, new Retries(pauses::add));
     }
 
     /** Reads a stream. The response to HEAD has these headers, and the function returns the responses to GET. */
@@ -122,6 +125,40 @@ class StreamSourceTest {
                                 : Response.of(JSON + END, "[1,2,\"third\",4]")))
                 .containsExactly("1", "2", "\"third\"", "4");
         assertThat(pauses).containsExactly(250L, 500L);
+    }
+
+    /** A response that was cut off is progress if it brings a message, so that the command does not give up. */
+    @Test
+    void continuesWhileEachChunkedResponseBringsMessage() throws IOException {
+        int messages = 12;
+        AtomicInteger gets = new AtomicInteger();
+        read(JSON, request -> {
+            int count = gets.incrementAndGet();
+            List<String> chunks = new ArrayList<>(List.of("["));
+            IntStream.rangeClosed(1, count).forEach(i -> chunks.add(i + (i == messages ? "]" : ",")));
+            return Response.chunked(JSON + END, chunks, count == messages);
+        });
+        assertThat(values)
+                .containsExactlyElementsOf(IntStream.rangeClosed(1, messages)
+                        .mapToObj(Integer::toString)
+                        .toList());
+        assertThat(pauses).hasSize(messages - 1).containsOnly(250L);
+    }
+
+    /** The chunks that have arrived must be readable, even if the connection is lost before they are read. */
+    @Test
+    void readsAllChunksThatArrivedBeforeCut() throws Exception {
+        try (FakeStreams fake = new FakeStreams(request -> Response.chunked("", List.of("a", "b", "c"), false))) {
+            HttpLink link = new HttpLink(fake.uri(), null, null, Duration.ofSeconds(60));
+            try (HttpLink.Response response = link.send("GET", "/a", new byte[0], true)) {
+                assertThat(response.body().read()).isEqualTo('a');
+                // The client library notices the lost connection in this time.
+                Thread.sleep(500);
+                assertThat(response.body().read()).isEqualTo('b');
+                assertThat(response.body().read()).isEqualTo('c');
+                assertThatThrownBy(response.body()::read).hasMessageContaining("the response was cut off");
+            }
+        }
     }
 
     @Test
