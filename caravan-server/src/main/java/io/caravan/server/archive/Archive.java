@@ -32,7 +32,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -184,7 +183,7 @@ public final class Archive {
      * deleted during the call may be omitted.
      */
     public void manifests(Predicate<String> action) {
-        objects.list(ArchiveKeys.MANIFESTS, "", listed -> action.test(listed.key()));
+        objects.list(ArchiveKeys.MANIFESTS, listed -> action.test(listed.key()));
     }
 
     /**
@@ -220,40 +219,55 @@ public final class Archive {
     /**
      * Puts a snapshot into the object store. It is archived once a manifest that names it is committed.
      *
-     * @param expected describes the document; the snapshot may have a later state
-     * @param id the id of the document
-     * @param current returns the header of the state that is read. Sequences, attributes, and time may have advanced
-     *     since the put was requested; name, incarnation, generation, and epoch must be the same
+     * @param expected the document; the snapshot may have a later state
+     * @param generation the number of the snapshot
+     * @param clock provides the time when the snapshot is taken
      * @param source passes the document to a reader, like {@link DocumentService#snapshot}; called again, perhaps on
      *     another thread, if the put restarts. An exception ends the put, which then stores nothing
-     * @return the generation for the manifest, or null when the document no longer exists
+     * @return the generation for the manifest, and the mark for it; null when the document no longer exists
      */
-    public @Nullable Generation putSnapshot(
-            SnapshotHeader expected,
-            long id,
-            Function<DocumentInfo, SnapshotHeader> current,
+    public @Nullable Snapshot putSnapshot(
+            DocumentName name,
+            DocumentInfo expected,
+            long incarnation,
+            long generation,
+            InstantSource clock,
             Predicate<DocumentReader> source) {
-        requireLease();
-        if (!expected.store().equals(root.store()) || expected.epoch() != root.epoch()) {
-            throw new IllegalArgumentException("a snapshot for the archive of store " + root.store() + ", epoch "
-                    + root.epoch() + ": " + expected);
-        }
         ensureOwner();
-        String key = ArchiveKeys.snapshot(
-                expected.name(), expected.generation(), expected.nextSequence(), expected.epoch(), random.nextInt());
+        String key = ArchiveKeys.snapshot(name, generation, expected.nextSequence(), root.epoch(), random.nextInt());
         // The object store may restart the put on another thread. It then stores the content of the last call.
-        AtomicReference<@Nullable Generation> put = new AtomicReference<>();
+        AtomicReference<@Nullable Snapshot> put = new AtomicReference<>();
         try {
-            objects.put(key, out -> put.set(new Upload(expected, id, current, pace.limit(out)).run(source, key)));
+            objects.put(key, out -> {
+                Upload upload = new Upload(expected, pace.limit(out)) {
+                    @Override
+                    SnapshotHeader header(DocumentInfo current) {
+                        return new SnapshotHeader(
+                                root.store(),
+                                name,
+                                incarnation,
+                                generation,
+                                root.epoch(),
+                                current.firstSequence(),
+                                current.nextSequence(),
+                                clock.millis(),
+                                current.attributes().portable());
+                    }
+                };
+                put.set(upload.run(source, key));
+            });
         } catch (GoneException gone) {
             return null;
         }
-        Generation generation = put.get();
-        if (generation == null) {
+        Snapshot snapshot = put.get();
+        if (snapshot == null) {
             throw new IllegalStateException("the object store has put " + key + " without content");
         }
-        return generation;
+        return snapshot;
     }
+
+    /** A snapshot that was put: its generation, and the mark that its document gets once it is committed. */
+    public record Snapshot(Generation generation, ArchiveMark mark) {}
 
     /** Returns the archive mark of a document that equals the generation. */
     public static ArchiveMark mark(Generation generation, DocumentAttributes attributes) {
@@ -433,14 +447,7 @@ public final class Archive {
                             + " restore the object from a backup",
                     problem);
         }
-        SnapshotReader reader = SnapshotReader.open(in, where(generation.key()));
-        try {
-            return reader.expect(root.store(), name, generation);
-        } catch (RuntimeException another) {
-            try (reader) {
-                throw another;
-            }
-        }
+        return SnapshotReader.open(in, where(generation.key())).expect(root.store(), name, generation);
     }
 
     /**
@@ -500,32 +507,31 @@ public final class Archive {
     }
 
     /** Writes one document to the snapshot that is being put. */
-    private static final class Upload implements DocumentReader {
-        private final SnapshotHeader expected;
-        private final long id;
-        private final Function<DocumentInfo, SnapshotHeader> current;
+    private abstract static class Upload implements DocumentReader {
+        private final DocumentInfo expected;
         private final OutputStream out;
+        private @Nullable DocumentInfo taken;
         private @Nullable SnapshotHeader header;
         private @Nullable SnapshotWriter writer;
 
-        Upload(SnapshotHeader expected, long id, Function<DocumentInfo, SnapshotHeader> current, OutputStream out) {
+        Upload(DocumentInfo expected, OutputStream out) {
             this.expected = expected;
-            this.id = id;
-            this.current = current;
             this.out = out;
         }
 
-        Generation run(Predicate<DocumentReader> source, String key) throws IOException {
+        abstract SnapshotHeader header(DocumentInfo current);
+
+        Snapshot run(Predicate<DocumentReader> source, String key) throws IOException {
             try {
                 boolean exists = source.test(this);
-                if (!exists || header == null || writer == null) {
+                if (!exists || taken == null || header == null || writer == null) {
                     throw new GoneException();
                 }
             } catch (UncheckedIOException failed) {
                 throw failed.getCause();
             }
             SnapshotWriter.Written written = writer.finish();
-            return new Generation(
+            Generation generation = new Generation(
                     header.generation(),
                     key,
                     header.incarnation(),
@@ -536,30 +542,25 @@ public final class Archive {
                     written.valueBytes(),
                     written.objectBytes(),
                     written.sha256());
+            return new Snapshot(generation, Archive.mark(generation, taken.attributes()));
         }
 
         @Override
         public boolean begin(DocumentInfo info) {
-            if (info.id() != id) {
+            if (info.id() != expected.id()) {
                 return false;
             }
-            SnapshotHeader actual = current.apply(info);
-            if (writer != null
-                    || !actual.store().equals(expected.store())
-                    || !actual.name().equals(expected.name())
-                    || actual.incarnation() != expected.incarnation()
-                    || actual.generation() != expected.generation()
-                    || actual.epoch() != expected.epoch()
-                    || actual.nextSequence() < expected.nextSequence()) {
-                throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
+            if (writer != null || info.nextSequence() < expected.nextSequence()) {
+                throw new IllegalArgumentException("a snapshot begins with " + info + " where " + expected
                         + (writer != null ? " has begun" : " was expected"));
             }
+            taken = info;
+            header = header(info);
             try {
-                writer = new SnapshotWriter(out, actual);
+                writer = new SnapshotWriter(out, header);
             } catch (IOException failed) {
                 throw new UncheckedIOException(failed);
             }
-            header = actual;
             return true;
         }
 

@@ -117,7 +117,7 @@ final class ArchiveWalk {
         /** Lists the snapshots of a name again; {@code manifest} states whether its manifest was listed. */
         static NamedObjects list(ObjectStore objects, String form, boolean manifest) {
             List<Listed> snapshots = new ArrayList<>();
-            objects.list(ArchiveKeys.SNAPSHOTS + form + "/", "", snapshots::add);
+            objects.list(ArchiveKeys.SNAPSHOTS + form + "/", snapshots::add);
             return new NamedObjects(form, manifest, snapshots);
         }
 
@@ -160,7 +160,7 @@ final class ArchiveWalk {
 
         private void list(ObjectStore objects, String directory) {
             try {
-                objects.list(directory, "", next -> enqueue(Optional.of(next)));
+                objects.list(directory, next -> enqueue(Optional.of(next)));
             } catch (RuntimeException | Error failed) {
                 failure = failed;
             }

@@ -102,7 +102,7 @@ public final class Pruning {
     /** Returns the time at which the root was written, according to the object store's own clock. */
     private long rootMillis() {
         long[] millis = {Long.MIN_VALUE};
-        objects.list("", "", listed -> {
+        objects.list("", listed -> {
             millis[0] = listed.key().equals(ArchiveKeys.ROOT) ? listed.modifiedMillis() : millis[0];
             return listed.key().compareTo(ArchiveKeys.ROOT) < 0;
         });

@@ -55,12 +55,7 @@ final class Roots {
         checkStore(read(), store);
     }
 
-    /**
-     * Creates the archive if there is none, or takes it over from its owner.
-     *
-     * @throws ArchiveException {@code FOREIGN} when it belongs to another store; {@code FENCED} or {@code NOT_FOUND}
-     *     when it differs from the store's record of it
-     */
+    /** Creates the archive if there is none, or takes it over, as {@link Archive#claim} describes. */
     ArchiveRoot claim(UUID store, String owner, InstantSource clock, ClaimMemory memory) {
         for (int left = CLAIMS; ; left--) {
             Stored stored = stored();
@@ -122,7 +117,7 @@ final class Roots {
      * or the location is wrong.
      */
     private void checkNoManifests() {
-        objects.list(ArchiveKeys.MANIFESTS, "", listed -> {
+        objects.list(ArchiveKeys.MANIFESTS, listed -> {
             throw new ArchiveException(
                     Reason.CORRUPT,
                     "the archive at " + objects.location() + " has manifests but no object " + ArchiveKeys.ROOT

@@ -130,7 +130,7 @@ class ArchiveConditionsTest {
 
     private static List<String> keys(ObjectStore objects) {
         List<String> keys = new ArrayList<>();
-        objects.list("", "", listed -> keys.add(listed.key()));
+        objects.list("", listed -> keys.add(listed.key()));
         return keys;
     }
 }

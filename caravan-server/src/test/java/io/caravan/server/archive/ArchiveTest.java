@@ -3,7 +3,6 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
@@ -11,7 +10,6 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
-import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
@@ -19,8 +17,6 @@ import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
-import io.caravan.server.document.DocumentAttributes;
-import io.caravan.server.document.DocumentInfo;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -220,9 +216,8 @@ class ArchiveTest {
     @Test
     void documentMayChangeUntilSnapshotStarts() {
         Archive archive = claim();
-        SnapshotHeader early = state(7, 4).header(archive, 1);
         State later = new State("letters/1", 7, 2, 6, 9_000);
-        Generation generation = archive.putSnapshot(early, 0, info -> later.header(archive, 1), later::read);
+        Generation generation = state(7, 4).put(archive, 1, later, later::read);
         assertThat(generation.firstSequence()).isEqualTo(2);
         assertThat(generation.nextSequence()).isEqualTo(6);
         assertThat(generation.takenAtMillis()).isEqualTo(9_000);
@@ -231,21 +226,19 @@ class ArchiveTest {
     }
 
     @Test
-    void rejectsSnapshotThatDoesNotMatchHeader() {
+    void rejectsSnapshotOfEarlierState() {
         Archive archive = claim();
-        SnapshotHeader header = state(7, 4).header(archive, 1);
-        for (State other : List.of(new State("other", 7, 0, 4, 0), state(8, 4), state(7, 3))) {
-            assertThatThrownBy(() -> archive.putSnapshot(header, 0, info -> other.header(archive, 1), other::read))
-                    .isInstanceOf(IllegalArgumentException.class);
-        }
+        State earlier = state(7, 3);
+        assertThatThrownBy(() -> state(7, 4).put(archive, 1, earlier, earlier::read))
+                .isInstanceOf(IllegalArgumentException.class);
         assertThat(objects.keys(ArchiveKeys.SNAPSHOTS)).isEmpty();
     }
 
     @Test
     void propagatesSourceExceptionAndPutsNothing() {
         Archive archive = claim();
-        SnapshotHeader header = state(7, 4).header(archive, 1);
-        assertThatThrownBy(() -> archive.putSnapshot(header, 0, info -> header, reader -> {
+        State state = state(7, 4);
+        assertThatThrownBy(() -> state.put(archive, 1, state, reader -> {
                     throw new IllegalStateException("gone");
                 }))
                 .hasMessage("gone");
@@ -398,9 +391,8 @@ class ArchiveTest {
         Archive archive = claim();
         State state = state(1, 3);
         Generation kept = Archiving.archive(archive, state).manifest().latest();
-        SnapshotHeader header = state.header(archive, 1);
-        Generation other = archive.putSnapshot(header, 0, info -> header, reader -> {
-            reader.begin(new DocumentInfo(0, 0, 3, DocumentAttributes.of(Attributes.EMPTY)));
+        Generation other = state.put(archive, 1, state, reader -> {
+            reader.begin(state.info());
             for (long sequence = 0; sequence < 3; sequence++) {
                 reader.next(sequence, ByteBuffer.wrap(new byte[] {1}));
             }

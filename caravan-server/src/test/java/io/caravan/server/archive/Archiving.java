@@ -7,14 +7,16 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest.Tombstone;
-import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
 import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Archives documents without a server. Each value is text that names its document, incarnation, and sequence. */
@@ -28,22 +30,26 @@ public final class Archiving {
             this(DocumentName.of(name), incarnation, firstSequence, nextSequence, takenAtMillis);
         }
 
-        SnapshotHeader header(Archive archive, long generation) {
-            return new SnapshotHeader(
-                    archive.root().store(),
-                    name,
-                    incarnation,
-                    generation,
-                    archive.root().epoch(),
-                    firstSequence,
-                    nextSequence,
-                    takenAtMillis,
-                    Attributes.EMPTY.with("k", new byte[] {1}));
+        /** Returns the state as that of the document with the id 0. */
+        DocumentInfo info() {
+            Attributes attributes = Attributes.EMPTY.with("k", new byte[] {1});
+            return new DocumentInfo(0, firstSequence, nextSequence, DocumentAttributes.of(attributes));
         }
 
-        /** Passes the state to a reader, as that of the document with the id 0. */
+        /** Puts a snapshot that becomes this generation once it is committed, of what the source then provides. */
+        Generation put(Archive archive, long generation, State later, Predicate<DocumentReader> source) {
+            return archive.putSnapshot(
+                            name,
+                            info(),
+                            incarnation,
+                            generation,
+                            InstantSource.fixed(Instant.ofEpochMilli(later.takenAtMillis)),
+                            source)
+                    .generation();
+        }
+
         boolean read(DocumentReader reader) {
-            reader.begin(new DocumentInfo(0, firstSequence, nextSequence, DocumentAttributes.of(Attributes.EMPTY)));
+            reader.begin(info());
             for (long sequence = firstSequence; sequence < nextSequence; sequence++) {
                 reader.next(sequence, ByteBuffer.wrap(value(sequence)));
             }
@@ -64,8 +70,7 @@ public final class Archiving {
     /** Puts a snapshot that becomes the next generation once it is committed. */
     public static Generation put(Archive archive, @Nullable KeptManifest before, State state) {
         long generation = before == null ? 1 : before.manifest().lastGeneration() + 1;
-        SnapshotHeader header = state.header(archive, generation);
-        return archive.putSnapshot(header, 0, info -> header, state::read);
+        return state.put(archive, generation, state, state::read);
     }
 
     /** Commits a tombstone. */

@@ -40,7 +40,6 @@ final class SnapshotInput implements AutoCloseable {
         document = name;
     }
 
-    /** Sets the sequence of the value to which the following bytes belong, for error messages. */
     void sequence(long current) {
         sequence = current;
     }
@@ -75,12 +74,10 @@ final class SnapshotInput implements AutoCloseable {
         }
     }
 
-    /** Returns the number of bytes read so far. */
     long bytes() {
         return bytes;
     }
 
-    /** Returns the hash of the bytes read so far. */
     byte[] sha256() {
         return Digests.soFar(digest);
     }

@@ -70,7 +70,7 @@ public final class SnapshotReader implements AutoCloseable {
      * Requires the snapshot to be the one that a manifest names. Compares its header now, and its size and hash when
      * the end is reached.
      *
-     * @throws ArchiveException {@code CORRUPT} when it is not; the reader stays open
+     * @throws ArchiveException {@code CORRUPT} when it is not; the reader is then closed
      */
     public SnapshotReader expect(UUID store, DocumentName name, Generation generation) {
         boolean same = header.store().equals(store)
@@ -81,11 +81,13 @@ public final class SnapshotReader implements AutoCloseable {
                 && header.firstSequence() == generation.firstSequence()
                 && header.nextSequence() == generation.nextSequence();
         if (!same) {
-            throw in.corrupt("the manifest names generation " + generation.number() + " of document '" + name
-                    + "' here, sequences " + generation.firstSequence() + " to before " + generation.nextSequence()
-                    + ", and it is generation " + header.generation() + " of document '" + header.name()
-                    + "' of the store " + header.store() + ", sequences " + header.firstSequence() + " to before "
-                    + header.nextSequence());
+            try (in) {
+                throw in.corrupt("the manifest names generation " + generation.number() + " of document '" + name
+                        + "' here, sequences " + generation.firstSequence() + " to before " + generation.nextSequence()
+                        + ", and it is generation " + header.generation() + " of document '" + header.name()
+                        + "' of the store " + header.store() + ", sequences " + header.firstSequence() + " to before "
+                        + header.nextSequence());
+            }
         }
         expected = generation;
         return this;

@@ -33,27 +33,15 @@ final class DirectoryListing {
     }
 
     /**
-     * Passes the files under a directory to the action.
-     *
-     * @param directory empty, or parts of a key, each followed by a slash
-     * @param after only keys above this one are passed
-     * @return false when the action has ended the listing
+     * Passes the files under a directory, which is empty or ends with a slash, to the action. Returns false when the
+     * action has ended the listing.
      */
-    boolean run(String directory, String after) throws IOException {
-        String last = after.startsWith(directory) ? after.substring(directory.length()) : "";
-        if (last.isEmpty() && after.compareTo(directory) > 0) {
-            return true;
-        }
-        // The directory of the last key may have more keys: it is listed first.
-        int slash = last.indexOf('/');
-        if (slash >= 0 && !run(directory + last.substring(0, slash + 1), after)) {
-            return false;
-        }
-        String floor = slash < 0 ? last : last.substring(0, slash + 1);
+    boolean run(String directory) throws IOException {
+        String floor = "";
         while (true) {
             List<String> names = lowest(directory, floor);
             for (String name : names) {
-                if (!report(directory, name, after)) {
+                if (!report(directory, name)) {
                     return false;
                 }
             }
@@ -64,10 +52,10 @@ final class DirectoryListing {
         }
     }
 
-    private boolean report(String directory, String name, String after) throws IOException {
+    private boolean report(String directory, String name) throws IOException {
         String key = directory + name;
         if (name.endsWith("/")) {
-            return run(key, after);
+            return run(key);
         }
         try {
             BasicFileAttributes file = Files.readAttributes(root.resolve(key), BasicFileAttributes.class);

@@ -114,26 +114,25 @@ public final class FileObjectStore implements ObjectStore {
     public void put(String key, Content content) {
         Path place = path(key);
         run("write", key, () -> {
-            try (Staging.Staged staged = staging().stage(content)) {
-                ObjectDirectories.move(staged.file(), place);
-                ObjectDirectories.forceAbove(place, directory);
-            }
+            staging().stage(content, file -> ObjectDirectories.move(file, place));
+            ObjectDirectories.forceAbove(place, directory);
         });
     }
 
     @Override
     public String putIf(String key, byte[] content, @Nullable String tag) {
         Path place = path(key);
-        try (Staging.Staged staged = staging().stage(out -> out.write(content))) {
-            decide(() -> {
-                checkUnchanged("write", key, tag);
-                ObjectDirectories.move(staged.file(), place);
-            });
+        run("write", key, () -> {
+            staging()
+                    .stage(
+                            out -> out.write(content),
+                            file -> decide(() -> {
+                                checkUnchanged("write", key, tag);
+                                ObjectDirectories.move(file, place);
+                            }));
             ObjectDirectories.forceAbove(place, directory);
-            return tag(content);
-        } catch (IOException failed) {
-            throw problem("write", key, failed);
-        }
+        });
+        return tag(content);
     }
 
     private static String tag(byte[] content) {
@@ -161,9 +160,9 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     @Override
-    public void list(String prefix, String after, Predicate<Listed> action) {
+    public void list(String prefix, Predicate<Listed> action) {
         ObjectKeys.checkedDirectory(prefix);
-        run("list", prefix, () -> new DirectoryListing(directory, NAMES_AT_A_TIME, action).run(prefix, after));
+        run("list", prefix, () -> new DirectoryListing(directory, NAMES_AT_A_TIME, action).run(prefix));
     }
 
     @Override

@@ -82,10 +82,9 @@ public interface ObjectStore extends AutoCloseable {
      * by page, so memory does not limit the number of objects.
      *
      * @param prefix a directory with a slash at its end, or empty
-     * @param after only keys above this one are listed; empty for all
      * @param action returns false to end
      */
-    void list(String prefix, String after, Predicate<Listed> action);
+    void list(String prefix, Predicate<Listed> action);
 
     /**
      * Deletes an object, if it exists. A power failure may undo a deletion. Therefore, delete only objects that are no

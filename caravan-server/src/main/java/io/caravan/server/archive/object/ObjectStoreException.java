@@ -40,4 +40,9 @@ public final class ObjectStoreException extends CaravanException {
     public boolean leavesOutcomeOpen() {
         return kind == Kind.CONFLICT || kind == Kind.UNAVAILABLE;
     }
+
+    /** Whether calls for other objects would also fail now. */
+    public boolean isOutage() {
+        return kind == Kind.UNAVAILABLE || kind == Kind.DENIED;
+    }
 }

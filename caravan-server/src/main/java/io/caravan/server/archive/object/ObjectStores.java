@@ -1,35 +1,19 @@
 package io.caravan.server.archive.object;
 
+import io.caravan.server.archive.object.S3Calls.S3Timeouts;
+import io.caravan.server.archive.object.S3Upload.S3Parts;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 
 /** Finds the object store for a URL: {@code file:DIRECTORY}, absolute or relative, or {@code s3://bucket/prefix}. */
 public final class ObjectStores {
+    private static final String FILE = "file:";
     private static final Pattern BUCKET = Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})(?:/(.*))?");
-
-    /** The kinds of locations. This is the only place where a new kind of {@link ObjectStore} is registered. */
-    private enum Scheme {
-        FILE("file:DIRECTORY", ObjectStores::directory),
-        S3("s3://BUCKET/PREFIX", ObjectStores::bucket);
-
-        private final String form;
-        private final Function<String, Place> parser;
-
-        Scheme(String form, Function<String, Place> parser) {
-            this.form = form;
-            this.parser = parser;
-        }
-
-        boolean isOf(String url) {
-            return url.startsWith(form.substring(0, form.indexOf(':') + 1));
-        }
-    }
 
     /**
      * The location that a URL names.
@@ -58,20 +42,22 @@ public final class ObjectStores {
      * @throws IllegalArgumentException when the URL names no location
      */
     public static Place place(String url) {
-        return Stream.of(Scheme.values())
-                .filter(scheme -> scheme.isOf(url))
-                .findFirst()
-                .orElseThrow(() -> unknown(url))
-                .parser
-                .apply(url);
+        if (url.startsWith(FILE)) {
+            return directory(url);
+        }
+        Matcher bucket = BUCKET.matcher(url);
+        if (bucket.matches()) {
+            return bucket(bucket.group(1), prefix(url, bucket.group(2) == null ? "" : bucket.group(2)));
+        }
+        throw wrong(url, "it is file:DIRECTORY or s3://BUCKET/PREFIX", null);
     }
 
     /** Returns the canonical form of a location's URL. Returns any other text unchanged. */
     public static String canonical(String url) {
-        if (Scheme.FILE.isOf(url)) {
-            return "file:" + Path.of(path(url)).toAbsolutePath().normalize();
+        if (url.startsWith(FILE)) {
+            return FILE + Path.of(path(url)).toAbsolutePath().normalize();
         }
-        return Scheme.S3.isOf(url) && url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
+        return url.startsWith("s3:") && url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
     }
 
     private static String path(String url) {
@@ -91,14 +77,17 @@ public final class ObjectStores {
         }
     }
 
-    private static Place bucket(String url) {
-        Matcher parts = BUCKET.matcher(url);
-        if (!parts.matches()) {
-            throw unknown(url);
-        }
-        String bucket = parts.group(1);
-        String prefix = prefix(url, parts.group(2) == null ? "" : parts.group(2));
-        return new Place(false, options -> S3ObjectStore.open(bucket, prefix, options));
+    /** Returns a bucket, with the credentials that the AWS SDK finds in the environment, the profiles, or the role. */
+    private static Place bucket(String bucket, String prefix) {
+        return new Place(
+                false,
+                options -> S3ObjectStore.open(
+                        bucket,
+                        prefix,
+                        options,
+                        DefaultCredentialsProvider.builder().build(),
+                        S3Timeouts.DEFAULT,
+                        S3Parts.DEFAULT));
     }
 
     /** Returns a bucket's key prefix with a trailing slash; empty if there is none. */
@@ -116,11 +105,6 @@ public final class ObjectStores {
             throw wrong(url, "a prefix has no '?' and no '#'", null);
         }
         return prefix;
-    }
-
-    private static IllegalArgumentException unknown(String url) {
-        String forms = Stream.of(Scheme.values()).map(scheme -> scheme.form).collect(Collectors.joining(" or "));
-        return wrong(url, "it is " + forms, null);
     }
 
     private static IllegalArgumentException wrong(String url, String why, @Nullable Throwable cause) {

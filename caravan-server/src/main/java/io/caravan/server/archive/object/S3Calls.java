@@ -21,17 +21,11 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
     /** The size of the pieces in which a body is sent. The idle timeout applies to each piece. */
     private static final int PIECE_BYTES = 64 * 1024;
 
-    /** Returns the full key that an object or a directory has in the bucket. */
     String inBucket(String key) {
         return prefix + key;
     }
 
-    /**
-     * Puts the first bytes of an array as an object, in one call.
-     *
-     * @param ifNoneMatch {@code *} when the object must not exist, or null
-     * @param ifMatch the tag of the object to replace, or null
-     */
+    /** Puts the first bytes of an array as an object, in one call; the last arguments are S3's conditions, or null. */
     PutObjectResponse put(
             String key, byte[] content, int length, @Nullable String ifNoneMatch, @Nullable String ifMatch) {
         return await(
@@ -58,7 +52,6 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
         return AsyncRequestBody.fromRemainingByteBuffersUnsafe(pieces);
     }
 
-    /** Deletes an object; if a tag is given, deletes it only if it has this tag. */
     void delete(String key, @Nullable String tag) {
         await(
                 "DeleteObject",

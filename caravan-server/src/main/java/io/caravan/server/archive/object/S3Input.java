@@ -53,7 +53,6 @@ final class S3Input extends InputStream {
                 calls.client().getObject(request.build(), AsyncResponseTransformer.toBlockingInputStream()));
     }
 
-    /** The object's tag, or null when the server does not send one. */
     @Nullable
     String tag() {
         return tag;

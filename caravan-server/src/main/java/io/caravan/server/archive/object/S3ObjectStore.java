@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
-import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
+import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
 /**
@@ -55,16 +55,10 @@ public final class S3ObjectStore implements ObjectStore {
     private final EventLoopGroup threads;
     private final Semaphore onTheirWay = new Semaphore(PARTS_ON_THEIR_WAY, true);
     /**
-     * The server's support for conditions; null until it has been checked. Concurrent first calls may check it twice.
+     * Whether the server supports conditional deletions; null until its support for conditions has been checked.
+     * Concurrent first calls may check it twice. A server that does not support conditional puts is rejected.
      */
-    private volatile @Nullable Conditions conditions;
-
-    /**
-     * The conditions that a server supports. A server that does not support conditional puts is rejected.
-     *
-     * @param ofDeletions whether the server also supports conditional deletions
-     */
-    private record Conditions(boolean ofDeletions) {}
+    private volatile @Nullable Boolean conditionalDeletions;
 
     private S3ObjectStore(String location, S3Calls calls, S3Parts parts, EventLoopGroup threads) {
         this.location = location;
@@ -73,21 +67,7 @@ public final class S3ObjectStore implements ObjectStore {
         this.parts = parts;
     }
 
-    /**
-     * Opens a bucket, with the credentials that the AWS SDK finds in the environment, the profiles, or the machine's
-     * role. The prefix is empty, or has a slash at its end.
-     */
-    static S3ObjectStore open(String bucket, String prefix, S3Options options) {
-        return open(
-                bucket,
-                prefix,
-                options,
-                DefaultCredentialsProvider.builder().build(),
-                S3Timeouts.DEFAULT,
-                S3Parts.DEFAULT);
-    }
-
-    /** Opens a bucket, for tests. */
+    /** Opens a bucket. The prefix is empty, or has a slash at its end. */
     static S3ObjectStore open(
             String bucket,
             String prefix,
@@ -154,15 +134,16 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public String putIf(String key, byte[] content, @Nullable String tag) {
         ObjectKeys.checked(key);
-        conditions();
+        conditionalDeletions();
         return tryPutIf(key, content, tag);
     }
 
-    private Conditions conditions() {
-        Conditions known = conditions;
+    /** Checks once that the server supports conditions. Returns whether it supports those of deletions. */
+    private boolean conditionalDeletions() {
+        Boolean known = conditionalDeletions;
         if (known == null) {
             known = checkConditions();
-            conditions = known;
+            conditionalDeletions = known;
         }
         return known;
     }
@@ -173,7 +154,7 @@ public final class S3ObjectStore implements ObjectStore {
      * reject requests that meet their condition: an archive there could be claimed only once. The check precedes the
      * first conditional put, so if it fails, only its own object has been put.
      */
-    private Conditions checkConditions() {
+    private boolean checkConditions() {
         String key = SCRATCH + UUID.randomUUID();
         try {
             String tag = checkAccepted(key, SCRATCH_CONTENT, null, "If-None-Match", "although there was no object");
@@ -185,7 +166,7 @@ public final class S3ObjectStore implements ObjectStore {
                     tag,
                     "If-Match",
                     "although the object had the ETag " + tag + ", which the server had returned");
-            return new Conditions(keepsConditionOfDeletion(key, next));
+            return keepsConditionOfDeletion(key, next);
         } finally {
             removeIfPermitted(key);
         }
@@ -280,28 +261,21 @@ public final class S3ObjectStore implements ObjectStore {
 
     private String tryPutIf(String key, byte[] content, @Nullable String tag) {
         try {
-            return send(key, content, tag == null ? "*" : null, tag);
+            PutObjectResponse put = calls.put(key, content, content.length, tag == null ? "*" : null, tag);
+            return tag("PutObject", key, put.eTag());
         } catch (ObjectStoreException failed) {
             if (tag != null && S3Problems.isNoSuchObject(failed)) {
-                throw conflict("PutObject", key, "it was deleted concurrently", failed);
+                throw deletedConcurrently("PutObject", key, failed);
             }
             throw failed;
         }
     }
 
-    private String send(String key, byte[] content, @Nullable String ifNoneMatch, @Nullable String ifMatch) {
-        return tag(
-                "PutObject",
-                key,
-                calls.put(key, content, content.length, ifNoneMatch, ifMatch).eTag());
-    }
-
     @Override
-    public void list(String prefix, String after, Predicate<Listed> action) {
+    public void list(String prefix, Predicate<Listed> action) {
         ListObjectsV2Request request = ListObjectsV2Request.builder()
                 .bucket(calls.bucket())
                 .prefix(calls.inBucket(ObjectKeys.checkedDirectory(prefix)))
-                .startAfter(after.isEmpty() ? null : calls.inBucket(after))
                 .build();
         while (true) {
             ListObjectsV2Response page =
@@ -324,10 +298,7 @@ public final class S3ObjectStore implements ObjectStore {
                         + " version 2 of this call";
                 throw calls.problems().of(Kind.CORRUPT, "ListObjectsV2", prefix, why, null);
             }
-            request = request.toBuilder()
-                    .startAfter(null)
-                    .continuationToken(continuation)
-                    .build();
+            request = request.toBuilder().continuationToken(continuation).build();
         }
     }
 
@@ -339,7 +310,7 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public boolean deleteIf(String key, String tag) {
         ObjectKeys.checked(key);
-        if (!conditions().ofDeletions()) {
+        if (!conditionalDeletions()) {
             return false;
         }
         try {
@@ -347,14 +318,14 @@ public final class S3ObjectStore implements ObjectStore {
             return true;
         } catch (ObjectStoreException failed) {
             if (S3Problems.isNoSuchObject(failed)) {
-                throw conflict("DeleteObject", key, "it was deleted concurrently", failed);
+                throw deletedConcurrently("DeleteObject", key, failed);
             }
             throw failed;
         }
     }
 
-    private ObjectStoreException conflict(String call, String key, String why, @Nullable Throwable cause) {
-        return calls.problems().of(Kind.CONFLICT, call, key, why, cause);
+    private ObjectStoreException deletedConcurrently(String call, String key, ObjectStoreException cause) {
+        return calls.problems().of(Kind.CONFLICT, call, key, "it was deleted concurrently", cause);
     }
 
     /** Returns the tag of a response, which must have one. */

@@ -227,12 +227,10 @@ final class S3Upload extends OutputStream {
     record S3Parts(int smallBytes, int smallParts, int largeBytes, int maxParts) {
         static final S3Parts DEFAULT = new S3Parts(8 << 20, 2_000, 32 << 20, 10_000);
 
-        /** Returns the size of the part with this number, counted from 1. */
         int bytesOf(int number) {
             return number <= smallParts ? smallBytes : largeBytes;
         }
 
-        /** Returns the size of a part as a multiple of the small part size. */
         int permitsOf(int number) {
             return bytesOf(number) / smallBytes;
         }

@@ -1,6 +1,7 @@
 package io.caravan.server.archive.object;
 
 import java.io.BufferedOutputStream;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
@@ -99,24 +100,22 @@ final class Staging implements AutoCloseable {
         }
     }
 
-    /** Writes a file, durably. Always close the result: this deletes the file unless it has been moved. */
-    Staged stage(ObjectStore.Content content) throws IOException {
-        Staged staged =
-                new Staged(target.resolve(DIRECTORY).resolve(UUID.randomUUID().toString()));
-        try (FileChannel channel =
-                FileChannel.open(staged.file(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
-            content.writeTo(out);
-            out.flush();
-            channel.force(true);
-            return staged;
-        } catch (IOException | RuntimeException | Error failed) {
-            try {
-                staged.close();
-            } catch (IOException also) {
-                failed.addSuppressed(also);
+    interface Move {
+        void move(Path from) throws IOException;
+    }
+
+    /** Writes a file, durably, and has it moved to its place. Deletes the file if it has not been moved. */
+    void stage(ObjectStore.Content content, Move move) throws IOException {
+        Path file = target.resolve(DIRECTORY).resolve(UUID.randomUUID().toString());
+        try (Closeable removal = () -> Files.deleteIfExists(file)) {
+            try (FileChannel channel =
+                    FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
+                content.writeTo(out);
+                out.flush();
+                channel.force(true);
             }
-            throw failed;
+            move.move(file);
         }
     }
 
@@ -128,14 +127,6 @@ final class Staging implements AutoCloseable {
                 OPEN.remove(target);
                 lock.close();
             }
-        }
-    }
-
-    /** A complete and durable file that has not been moved to its place yet. */
-    record Staged(Path file) implements AutoCloseable {
-        @Override
-        public void close() throws IOException {
-            Files.deleteIfExists(file);
         }
     }
 

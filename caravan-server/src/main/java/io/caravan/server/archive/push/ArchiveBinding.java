@@ -73,13 +73,7 @@ final class ArchiveBinding implements ClaimMemory {
     /** Whether the archive has been missing or damaged since the last claim. Used only by the claiming thread. */
     private boolean distrusted;
 
-    /**
-     * Creates a store's record of the archive at a location.
-     *
-     * @param durability the durability of the store
-     * @param location the archive's URL, in any form
-     * @param takeover whether to take the archive over from any owner
-     */
+    /** @param takeover whether to take the archive over from any owner */
     ArchiveBinding(ListStore store, DocumentDurability durability, String location, boolean takeover) {
         this.store = store;
         this.checkpoints = durability.durability() != Durability.SYNC;
@@ -88,11 +82,9 @@ final class ArchiveBinding implements ClaimMemory {
     }
 
     /**
-     * The content of a store's record of its archive.
+     * The content of the record.
      *
-     * @param trusted whether the archive has the generations that the marks record
      * @param epoch the epoch of the last claim that is known to have taken place
-     * @param owners the owners that are expected in the root
      */
     private record Record(boolean trusted, long epoch, String location, List<String> owners) {
         byte[] encode() {

@@ -76,7 +76,6 @@ final class ArchiveCounters {
         lastError = new LastError(failure.kind(), failure.message(), clock.millis());
     }
 
-    /** Records that nothing can be archived for now. */
     void interrupted(Failure failure) {
         failed(failure);
         if (interrupted.compareAndSet(false, true)) {
@@ -116,7 +115,6 @@ final class ArchiveCounters {
         return true;
     }
 
-    /** Returns the number of archived snapshots and deletions. */
     long successes() {
         return documents.sum() + tombstones.sum();
     }
@@ -126,7 +124,6 @@ final class ArchiveCounters {
         return lastError;
     }
 
-    /** Returns the archive status: the counts, and the state of other components. */
     ArchiveStatus status(Ownership ownership, Backlog backlog, BackOff backOff) {
         SortedMap<String, Long> sums = new TreeMap<>();
         long now = clock.millis();

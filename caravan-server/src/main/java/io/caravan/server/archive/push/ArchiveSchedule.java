@@ -69,10 +69,8 @@ final class ArchiveSchedule {
     private boolean woken;
 
     /**
-     * Creates a closed schedule.
+     * Creates a closed schedule, with a limit on the jobs that wait, and on those that are requested.
      *
-     * @param capacity maximum number of jobs that wait, and of jobs that are requested
-     * @param startMillis when the server started, in milliseconds since 1970
      * @param rejection provides the reason why the schedule is closed
      */
     ArchiveSchedule(
@@ -125,7 +123,6 @@ final class ArchiveSchedule {
             return current != null;
         }
 
-        /** Completes the request, if there is one. */
         void complete(Archived archived) {
             if (current != null) {
                 current.complete(archived);
@@ -146,13 +143,7 @@ final class ArchiveSchedule {
             return first;
         }
 
-        /**
-         * Counts a failure of this job.
-         *
-         * @param successes number of successes of all jobs so far
-         * @param maxFailures number of failures after which this returns true
-         * @return whether this job has failed several times while other jobs succeeded
-         */
+        /** Counts a failure. Returns whether this job has failed several times while other jobs succeeded. */
         boolean failedAlone(long successes, int maxFailures) {
             if (failures == 0) {
                 successesAtFirstFailure = successes;
@@ -173,9 +164,8 @@ final class ArchiveSchedule {
     }
 
     /**
-     * Closes the schedule, so that workers take no more jobs, and fails the waiting requests.
-     *
-     * @param forever false if the schedule may be opened again; the jobs then wait
+     * Closes the schedule, so that workers take no more jobs, and fails the waiting requests. Unless the schedule is
+     * closed forever, the jobs wait.
      */
     void close(boolean forever) {
         List<CompletableFuture<Archived>> rejected = new ArrayList<>();
@@ -277,21 +267,22 @@ final class ArchiveSchedule {
         if (!open) {
             return CompletableFuture.failedFuture(rejection.get());
         }
+        Job known = jobs.get(name);
+        if (known != null && known.request != null) {
+            return known.request;
+        }
         if (requested.size() >= capacity) {
             return CompletableFuture.failedFuture(new ArchiveException(
                     Reason.NOT_FOUND, "too many requests to archive a document are waiting; try again later"));
         }
         Job job = jobs.computeIfAbsent(name, Job::new);
-        CompletableFuture<Archived> request = job.request;
-        if (request == null) {
-            request = new CompletableFuture<>();
-            job.request = request;
-            if (job.running) {
-                job.again = true;
-            } else {
-                waiting.remove(job);
-                enqueue(job, 0);
-            }
+        CompletableFuture<Archived> request = new CompletableFuture<>();
+        job.request = request;
+        if (job.running) {
+            job.again = true;
+        } else {
+            waiting.remove(job);
+            enqueue(job, 0);
         }
         return request;
     }
@@ -330,12 +321,10 @@ final class ArchiveSchedule {
         wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
     }
 
-    /** Returns the deletions of a job, oldest first. */
     synchronized List<DeletionRecord> deletions(Job job) {
         return List.copyOf(job.deletions);
     }
 
-    /** Records that one of a job's deletions is archived. */
     synchronized void done(Job job, DeletionRecord deletion) {
         job.deletions.remove(deletion);
         job.count();
@@ -386,8 +375,6 @@ final class ArchiveSchedule {
     /**
      * Schedules a failed job after all waiting jobs, because it may fail again. If twice the capacity is in use, a job
      * with a delay is dropped.
-     *
-     * @param delayNanos the delay, or 0 for none
      */
     synchronized void retry(Job job, long delayNanos) {
         if (ended || delayNanos > 0 && job.request == null && waiting.size() >= 2 * capacity) {

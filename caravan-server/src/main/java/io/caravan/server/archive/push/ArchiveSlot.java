@@ -91,13 +91,7 @@ final class ArchiveSlot {
         to.add(1, since, due);
     }
 
-    /**
-     * Records a scan of the slot.
-     *
-     * @param nowMillis when the scan began
-     * @param next the latest time when the slot is scanned again
-     * @param rest the changes for which there was no space
-     */
+    /** Records a scan of the slot, with the changes for which there was no space. */
     void scanned(long nowMillis, long next, Backlog rest) {
         scanned = true;
         scannedMillis = nowMillis;

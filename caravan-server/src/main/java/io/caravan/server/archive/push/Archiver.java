@@ -114,7 +114,6 @@ public final class Archiver implements AutoCloseable {
         return start(documents, store, config, LONGEST_BACK_OFF);
     }
 
-    /** Starts to archive a server's documents, with a limit on the delay after each failure. */
     static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestDelay) {
         Archiver archiver = new Archiver(documents, store, config, longestDelay);
         try {

@@ -18,23 +18,13 @@ final class BackOff {
     private long beganNanos;
     private long endNanos;
 
-    /**
-     * Creates a back-off without a delay.
-     *
-     * @param random provides numbers of at least 0 and below 1
-     * @param longest the limit of the delay
-     */
     BackOff(LongSupplier nanoTime, DoubleSupplier random, Duration longest) {
         this.nanoTime = nanoTime;
         this.random = random;
         this.longestNanos = longest.toNanos();
     }
 
-    /**
-     * Records a failed attempt. Concurrent attempts that fail count as one failure.
-     *
-     * @param startNanos when the attempt began
-     */
+    /** Records a failed attempt that began at this time. Concurrent attempts that fail count as one failure. */
     synchronized void failed(long startNanos) {
         if (pauseNanos > 0 && startNanos - beganNanos < 0) {
             return;
@@ -44,11 +34,7 @@ final class BackOff {
         endNanos = beganNanos + pauseNanos - (long) (random.getAsDouble() * pauseNanos / 2);
     }
 
-    /**
-     * Records a successful attempt. It has no effect if it began before the last failure.
-     *
-     * @param startNanos when the attempt began
-     */
+    /** Records a successful attempt. It has no effect if it began before the last failure. */
     synchronized void succeeded(long startNanos) {
         if (pauseNanos > 0 && startNanos - beganNanos >= 0) {
             pauseNanos = 0;

@@ -46,7 +46,9 @@ final class DirtyScanner implements Runnable {
     private boolean verifying;
 
     private long roundNanos;
-    private long roundStartNanos;
+    /** When the next slot is due. */
+    private long dueNanos;
+
     private int slot;
     /** The slots that lacked space, in the order in which they are scanned again when there is space. */
     private final Set<Integer> lackingSpace = new LinkedHashSet<>();
@@ -55,11 +57,6 @@ final class DirtyScanner implements Runnable {
     private volatile boolean stopped;
     private @Nullable CompletableFuture<Void> hurrying;
 
-    /**
-     * Creates a scanner that has not started.
-     *
-     * @param after maximum age of a change, unless the document's space sets another
-     */
     DirtyScanner(DocumentService documents, ArchiveSchedule schedule, InstantSource clock, Duration after) {
         this.documents = documents;
         this.schedule = schedule;
@@ -71,7 +68,7 @@ final class DirtyScanner implements Runnable {
 
     /** Begins a round in which all slots are due immediately. */
     private void startRound() {
-        roundStartNanos = System.nanoTime() - roundNanos;
+        dueNanos = System.nanoTime() - roundNanos;
         slot = 0;
     }
 
@@ -88,7 +85,6 @@ final class DirtyScanner implements Runnable {
         schedule.wake();
     }
 
-    /** Scans until the scanner is stopped. */
     @Override
     public void run() {
         while (!stopped && !Thread.currentThread().isInterrupted()) {
@@ -105,7 +101,7 @@ final class DirtyScanner implements Runnable {
 
     private void step() throws InterruptedException {
         startRoundIfNeeded();
-        long waitNanos = roundStartNanos + slot * (roundNanos / ArchiveSchedule.SLOTS) - System.nanoTime();
+        long waitNanos = dueNanos - System.nanoTime();
         if (waitNanos <= 0) {
             scan(nextSlot());
         } else if (!lackingSpace.isEmpty() && schedule.hasSpace()) {
@@ -156,9 +152,7 @@ final class DirtyScanner implements Runnable {
         return shortest.multipliedBy(4).dividedBy(5).toNanos();
     }
 
-    /**
-     * Returns the maximum age of a change to this document: the limit of its space or, if none is set, the server's.
-     */
+    /** Returns the maximum age of a change, as set by the document's space or by the server. */
     private long afterMillis(DocumentName name) {
         Space space = documents.spaces().find(name);
         long seconds = space == null ? 0 : space.settings().get(SpaceSetting.ARCHIVE_AFTER);
@@ -168,13 +162,10 @@ final class DirtyScanner implements Runnable {
     private int nextSlot() {
         int due = slot;
         slot = (slot + 1) % ArchiveSchedule.SLOTS;
-        if (slot == 0) {
-            long late = System.nanoTime() - roundNanos;
-            roundStartNanos += roundNanos;
-            if (late - roundStartNanos > 0) {
-                roundStartNanos = late;
-            }
-        }
+        dueNanos += roundNanos / ArchiveSchedule.SLOTS;
+        // A round that is late by more than its duration is not made up for.
+        long earliest = System.nanoTime() - roundNanos;
+        dueNanos = earliest - dueNanos > 0 ? earliest : dueNanos;
         return due;
     }
 

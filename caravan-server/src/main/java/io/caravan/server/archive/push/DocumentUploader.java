@@ -4,10 +4,10 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Archive.Snapshot;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
-import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.push.Archiver.Archived;
@@ -18,8 +18,6 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import java.time.InstantSource;
-import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -39,12 +37,7 @@ final class DocumentUploader {
     private final InstantSource clock;
     private final LongSupplier random;
 
-    /**
-     * Creates an uploader for an archive.
-     *
-     * @param archive a claimed archive
-     * @param random provides incarnations
-     */
+    /** @param random provides incarnations */
     DocumentUploader(DocumentService documents, Archive archive, InstantSource clock, LongSupplier random) {
         this.documents = documents;
         this.archive = archive;
@@ -142,9 +135,7 @@ final class DocumentUploader {
                 : null;
     }
 
-    /**
-     * Returns the mark for a generation that {@link #unmarked} has found, or null if the document has changed since.
-     */
+    /** Returns the mark for an {@link #unmarked} generation, or null if the document has changed since. */
     private @Nullable ArchiveMark adopted(DocumentName name, DocumentInfo info, Generation lost) {
         if (lost.firstSequence() != info.firstSequence() || lost.nextSequence() != info.nextSequence()) {
             return null;
@@ -161,37 +152,19 @@ final class DocumentUploader {
         long newest = before == null ? 0 : before.manifest().lastGeneration();
         // Generation numbers must increase even if the archive has lost the manifest, or the mark refers to another
         // archive.
-        SnapshotHeader expected = header(name, info, mark.incarnation(), 1 + Math.max(newest, mark.generation()));
-        // The state of the document when its values were last read.
-        AtomicReference<@Nullable DocumentInfo> last = new AtomicReference<>();
-        Generation put = archive.putSnapshot(
-                expected,
-                info.id(),
-                current -> {
-                    last.set(current);
-                    return header(name, current, expected.incarnation(), expected.generation());
-                },
+        Snapshot snapshot = archive.putSnapshot(
+                name,
+                info,
+                mark.incarnation(),
+                1 + Math.max(newest, mark.generation()),
+                clock,
                 reader -> documents.snapshot(name, reader));
-        if (put == null) {
+        if (snapshot == null) {
             return null;
         }
+        Generation put = snapshot.generation();
         archive.commit(before, name, put);
-        DocumentInfo taken = Objects.requireNonNull(last.get());
-        ArchiveMark after = Archive.mark(put, taken.attributes());
-        return mark(name, taken.id(), after) ? new Archived(after, true) : null;
-    }
-
-    private SnapshotHeader header(DocumentName name, DocumentInfo info, long incarnation, long generation) {
-        return new SnapshotHeader(
-                archive.root().store(),
-                name,
-                incarnation,
-                generation,
-                archive.root().epoch(),
-                info.firstSequence(),
-                info.nextSequence(),
-                clock.millis(),
-                info.attributes().portable());
+        return mark(name, info.id(), snapshot.mark()) ? new Archived(snapshot.mark(), true) : null;
     }
 
     /** Writes a mark, and waits until it is durable; returns false when the document no longer exists. */
@@ -201,9 +174,8 @@ final class DocumentUploader {
     }
 
     /**
-     * Puts a tombstone, unless the archive already has it, or has a newer document with that name.
-     *
-     * @return whether a tombstone was put
+     * Puts a tombstone, unless the archive already has it, or has a newer document with that name. Returns whether it
+     * was put.
      */
     boolean upload(DeletionRecord deletion) {
         for (int left = ATTEMPTS; ; left--) {

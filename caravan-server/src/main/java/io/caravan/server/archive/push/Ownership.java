@@ -54,7 +54,6 @@ final class Ownership implements Runnable, AutoCloseable {
     /**
      * Creates an instance that does not own the archive yet.
      *
-     * @param durability the durability of the store
      * @param distrust runs when the archive may lack generations that the documents' marks record
      * @param changed receives, under this object's monitor, the archive when this server becomes its owner, and null
      *     when the ownership ends
@@ -87,13 +86,11 @@ final class Ownership implements Runnable, AutoCloseable {
         return config.location();
     }
 
-    /** Returns the archive, or null if this server does not own it. */
     @Nullable
     Archive archive() {
         return archive;
     }
 
-    /** Returns the server's number among the archive's owners; 0 if it does not own the archive. */
     long epoch() {
         Archive owned = archive;
         return owned == null ? 0 : owned.root().epoch();
@@ -118,7 +115,7 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Triggers a check after a failure, which may mean that this server no longer owns the archive. */
+    /** Triggers a check of the ownership, after a failure. */
     void suspect() {
         suspicions.release();
     }
@@ -131,7 +128,6 @@ final class Ownership implements Runnable, AutoCloseable {
         binding.stopped(last.root());
     }
 
-    /** Claims the archive and checks the ownership, until the ownership ends or the server stops. */
     @Override
     public void run() {
         boolean interrupted = false;
@@ -255,11 +251,7 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /**
-     * Ends the ownership, because another server owns the archive.
-     *
-     * @param last {@code FENCED} when that server serves the same store, {@code REJECTED} when it serves another store
-     */
+    /** Ends the ownership, because another server owns the archive; {@code REJECTED} if it serves another store. */
     synchronized void lost(Failure failure, ArchiveState last) {
         if (!state.ended()) {
             outcomes.failed(failure);

@@ -63,13 +63,7 @@ final class Pruner implements AutoCloseable {
     /** The time of the next round that reads every manifest. */
     private long thoroughNanos;
 
-    /**
-     * Creates a pruner that has not started.
-     *
-     * @param archive returns the archive while this server owns it, otherwise null
-     * @param every time between two rounds
-     * @param nanoTime as {@link System#nanoTime()}
-     */
+    /** @param archive returns the archive while this server owns it, otherwise null */
     Pruner(
             Supplier<@Nullable Archive> archive,
             Policies policies,

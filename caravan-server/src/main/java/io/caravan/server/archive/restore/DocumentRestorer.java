@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores documents from their generations in an archive: creates those that a store lacks, and completes others. A
- * document becomes visible only when its snapshot has been read to the end and verified. A document that fits a batch stays in memory until then; a longer one
- * is hidden while it is written. In both cases, about 1 MiB of the document, or one value, is in memory. Thread-safe.
+ * document becomes visible only when its snapshot has been read to the end and verified. Until then, a document that
+ * fits one write stays in memory, and a longer one is hidden while it is written. In both cases, about 1 MiB of the
+ * document, or one value, is in memory. Thread-safe.
  */
 final class DocumentRestorer {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -41,8 +42,6 @@ final class DocumentRestorer {
     /**
      * The generation to restore, and the name and mark of the restored document.
      *
-     * @param as the document's name in the store
-     * @param mark the archive mark that the document gets
      * @param lasting whether the document loses its expiry, which may have passed
      */
     record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark, boolean lasting) {
@@ -95,12 +94,7 @@ final class DocumentRestorer {
         }
     }
 
-    /**
-     * A document in the store.
-     *
-     * @param info null if there is no such document
-     * @param deleted whether it has a deletion that may not be archived yet
-     */
+    /** A document in the store, or null, and whether it has a deletion that may not be archived yet. */
     record Local(@Nullable DocumentInfo info, boolean deleted) {}
 
     /**

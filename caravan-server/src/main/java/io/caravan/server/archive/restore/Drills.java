@@ -62,7 +62,6 @@ public final class Drills implements AutoCloseable {
     private volatile @Nullable DrillReport last;
     private volatile long failures;
 
-    /** @param archive returns the archive; throws an exception with the reason when it is not available */
     Drills(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, InstantSource clock) {
         this.archive = archive;
         this.live = documents;
@@ -87,7 +86,6 @@ public final class Drills implements AutoCloseable {
         return last;
     }
 
-    /** Returns the total number of failures that drills have found. */
     public long failures() {
         return failures;
     }
@@ -106,7 +104,6 @@ public final class Drills implements AutoCloseable {
         }
     }
 
-    /** Runs one drill, on the calling thread. */
     DrillReport run() {
         remove();
         try {
@@ -182,7 +179,6 @@ public final class Drills implements AutoCloseable {
         private long documents;
         private long values;
 
-        /** @param restored the documents of an empty store, which is empty again after the drill */
         Drill(Archive opened, DocumentService restored) {
             this.opened = opened;
             this.restored = restored;
@@ -238,7 +234,6 @@ public final class Drills implements AutoCloseable {
                     && latest.number() >= mark.generation();
         }
 
-        /** Restores a generation to the scratch store, and reads it back. */
         private void check(Manifest manifest, Generation latest) {
             DocumentName name = manifest.name();
             documents++;

@@ -52,15 +52,19 @@ import org.slf4j.LoggerFactory;
 public final class Hydration implements ColdDocuments, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Hydration.class);
     private static final int THREADS = 16;
-    private static final int MAX_FETCHES = 16 * 1024;
+    static final int MAX_FETCHES = 16 * 1024;
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final int MAX_DAMAGED = 1024;
+    private static final long DAMAGE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Supplier<Archive> archive;
     private final DocumentService documents;
     private final DocumentRestorer restorer;
     private final NameLocks locks;
     private final AbsentNames absent = new AbsentNames();
-    private final DamagedNames damaged = new DamagedNames();
+    /** The documents last found damaged or missing in the archive, oldest first; guarded by itself. */
+    private final Map<DocumentName, Problem> damaged = new LinkedHashMap<>();
+
     private final ConcurrentHashMap<DocumentName, Fetch> fetches = new ConcurrentHashMap<>();
     private final ExecutorService threads =
             Executors.newFixedThreadPool(THREADS, new DefaultThreadFactory("caravan-hydrate", true));
@@ -74,19 +78,9 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         Problem(CaravanException cause) {
             this(cause, System.nanoTime());
         }
-
-        boolean isOlderThan(long nanos) {
-            return System.nanoTime() - sinceNanos > nanos;
-        }
     }
 
-    /**
-     * Creates an instance that fetches documents on demand.
-     *
-     * @param archive returns the archive; throws an exception with the reason when it is not available
-     * @param locks the locks that restores of documents to the same store acquire
-     * @param maxWaitingReads maximum number of reading threads that may wait for documents at a time
-     */
+    /** @param maxWaitingReads maximum number of reading threads that may wait for documents at a time */
     Hydration(Supplier<Archive> archive, DocumentService documents, NameLocks locks, int maxWaitingReads) {
         this.waitingReads = new Semaphore(maxWaitingReads);
         this.archive = archive;
@@ -95,7 +89,6 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         this.locks = locks;
     }
 
-    /** Returns the number of documents that were fetched. */
     public long hydrated() {
         return hydrated.get();
     }
@@ -135,31 +128,35 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     @Override
     public void fetch(DocumentName name, Outcome<DocumentName> known) {
-        CaravanException rejected = null;
-        if (!fetches.containsKey(name)) {
-            rejected = rejection();
-            rejected = rejected == null ? damaged.find(name) : rejected;
+        try {
+            fetches.compute(name, (same, current) -> {
+                Fetch fetch = current == null ? new Fetch(name) : current;
+                fetch.waiting.add(known);
+                if (current == null) {
+                    requireSpace(name);
+                    threads.execute(fetch);
+                }
+                return fetch;
+            });
+        } catch (RejectedExecutionException closed) {
+            known.failure(stopping());
+        } catch (CaravanException rejected) {
+            known.failure(rejected);
+        }
+    }
+
+    /** Throws the reason why a document that nobody is fetching is not fetched at the moment. */
+    private void requireSpace(DocumentName name) {
+        CaravanException rejected = rejection();
+        synchronized (damaged) {
+            rejected = rejected == null ? recent(damaged.get(name), DAMAGE_NANOS) : rejected;
         }
         if (rejected == null && fetches.mappingCount() >= MAX_FETCHES) {
             rejected =
                     unavailable(MAX_FETCHES + " documents are being fetched from the archive; try again later", null);
         }
-        if (rejected == null) {
-            try {
-                fetches.compute(name, (same, current) -> {
-                    Fetch fetch = current == null ? new Fetch(name) : current;
-                    fetch.waiting.add(known);
-                    if (current == null) {
-                        threads.execute(fetch);
-                    }
-                    return fetch;
-                });
-            } catch (RejectedExecutionException closed) {
-                rejected = stopping();
-            }
-        }
         if (rejected != null) {
-            known.failure(rejected);
+            throw rejected;
         }
     }
 
@@ -172,8 +169,11 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         if (threads.isShutdown()) {
             return stopping();
         }
-        Problem last = outage;
-        return last == null || last.isOlderThan(PAUSE_NANOS) ? null : last.cause();
+        return recent(outage, PAUSE_NANOS);
+    }
+
+    private static @Nullable CaravanException recent(@Nullable Problem last, long nanos) {
+        return last == null || System.nanoTime() - last.sinceNanos() > nanos ? null : last.cause();
     }
 
     private static ObjectStoreException unavailable(String message, @Nullable Throwable cause) {
@@ -200,7 +200,6 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             }
         }
 
-        /** Fetches the document. Returns the failure, or null. */
         private @Nullable CaravanException tryFetch() {
             CaravanException rejected = rejection();
             if (rejected != null) {
@@ -250,11 +249,16 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private void noteFailure(DocumentName name, CaravanException problem) {
         failures.incrementAndGet();
         LOG.warn("document '{}' cannot be fetched from the archive: {}", name, problem.getMessage());
-        if (problem instanceof ObjectStoreException rejected
-                && (rejected.kind() == Kind.UNAVAILABLE || rejected.kind() == Kind.DENIED)) {
+        if (problem instanceof ObjectStoreException rejected && rejected.isOutage()) {
             outage = new Problem(problem);
         } else if (problem instanceof ArchiveException || problem instanceof ObjectStoreException) {
-            damaged.add(name, problem);
+            synchronized (damaged) {
+                damaged.remove(name);
+                damaged.put(name, new Problem(problem));
+                if (damaged.size() > MAX_DAMAGED) {
+                    damaged.remove(damaged.keySet().iterator().next());
+                }
+            }
         }
     }
 
@@ -324,33 +328,6 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                 newerBytes = bytes;
             }
             newer.add(name);
-        }
-    }
-
-    /** The documents that were most recently found damaged or missing in the archive. Thread-safe. */
-    private static final class DamagedNames {
-        private static final int MAX_NAMES = 1024;
-        private static final long MEMORY_NANOS = TimeUnit.SECONDS.toNanos(30);
-
-        /** The documents and their problems, oldest first. */
-        private final Map<DocumentName, Problem> names = new LinkedHashMap<>();
-
-        /** Returns the fault that was recently found in the document, or null. */
-        synchronized @Nullable CaravanException find(DocumentName name) {
-            Problem damage = names.get(name);
-            if (damage != null && damage.isOlderThan(MEMORY_NANOS)) {
-                names.remove(name);
-                return null;
-            }
-            return damage == null ? null : damage.cause();
-        }
-
-        synchronized void add(DocumentName name, CaravanException problem) {
-            names.remove(name);
-            names.put(name, new Problem(problem));
-            if (names.size() > MAX_NAMES) {
-                names.remove(names.keySet().iterator().next());
-            }
         }
     }
 }

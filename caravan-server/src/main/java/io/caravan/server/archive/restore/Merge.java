@@ -74,30 +74,26 @@ final class Merge {
         ArchiveMark mark = local.attributes().archived();
         String archived = "generation " + generation.number();
         String here = "at sequence " + local.nextSequence();
+        String why;
         if (mark == null || mark.incarnation() != generation.incarnation()) {
-            String other = "exists, but is not the one that was archived as " + archived + ": it is another document"
+            why = "exists, but is not the one that was archived as " + archived + ": it is another document"
                     + " of that name; ";
-            throw backInTime(manifest, other);
-        }
-        if (generation.nextSequence() <= local.nextSequence()) {
-            if (chosen) {
-                String back = "ends " + here + " in this store, and " + archived + " ends at "
-                        + generation.nextSequence() + ": that would go back in time; ";
-                throw backInTime(manifest, back);
+        } else if (generation.nextSequence() <= local.nextSequence()) {
+            if (!chosen) {
+                return false;
             }
-            return false;
-        }
-        if (local.attributes().closed()) {
-            String closed = "was closed " + here + " in this store, and " + archived + " ends at "
-                    + generation.nextSequence() + "; ";
-            throw backInTime(manifest, closed);
-        }
-        if (generation.firstSequence() > local.nextSequence()) {
-            String gap = "ends " + here + " in this store, and " + archived + " begins at " + generation.firstSequence()
+            why = "ends " + here + " in this store, and " + archived + " ends at " + generation.nextSequence()
+                    + ": that would go back in time; ";
+        } else if (local.attributes().closed()) {
+            why = "was closed " + here + " in this store, and " + archived + " ends at " + generation.nextSequence()
+                    + "; ";
+        } else if (generation.firstSequence() > local.nextSequence()) {
+            why = "ends " + here + " in this store, and " + archived + " begins at " + generation.firstSequence()
                     + ": the values in between are lost; ";
-            throw backInTime(manifest, gap);
+        } else {
+            return true;
         }
-        return true;
+        throw new ArchiveException(Reason.DIVERGED, "document '" + manifest.name() + "' " + why + AS_ANOTHER);
     }
 
     /**
@@ -114,10 +110,6 @@ final class Merge {
                     "document '" + manifest.name() + "' was deleted; " + manifest.describeGenerations()
                             + "; to restore it, name one of them (AT, --at)");
         }
-    }
-
-    private static ArchiveException backInTime(Manifest manifest, String why) {
-        return new ArchiveException(Reason.DIVERGED, "document '" + manifest.name() + "' " + why + AS_ANOTHER);
     }
 
     /**

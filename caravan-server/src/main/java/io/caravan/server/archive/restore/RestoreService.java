@@ -131,6 +131,9 @@ public final class RestoreService implements AutoCloseable {
             threads.execute(() -> {
                 T result;
                 try {
+                    if (threads.isShutdown()) {
+                        throw rejection(name, null);
+                    }
                     result = work.get();
                 } catch (RuntimeException rejected) {
                     outcome.failure(rejected);
@@ -142,11 +145,17 @@ public final class RestoreService implements AutoCloseable {
                 outcome.success(result);
             });
         } catch (RejectedExecutionException full) {
-            throw new ObjectStoreException(
-                    ObjectStoreException.Kind.UNAVAILABLE,
-                    "document '" + name + "' is not restored, because many others are being restored; try again later",
-                    full);
+            throw rejection(name, full);
         }
+    }
+
+    private ObjectStoreException rejection(DocumentName name, @Nullable RejectedExecutionException cause) {
+        String why =
+                threads.isShutdown() ? "the server is stopping" : "many others are being restored; try again later";
+        return new ObjectStoreException(
+                ObjectStoreException.Kind.UNAVAILABLE,
+                "document '" + name + "' is not restored, because " + why,
+                cause);
     }
 
     /**
@@ -243,8 +252,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Ends drills and fetches, whose pending callers fail, and prevents further restores. A running restore ends when
-     * the store or the archive is closed.
+     * Ends drills, and fails waiting fetches and requests. A running restore ends when the store or the archive is
+     * closed.
      */
     @Override
     public void close() {
@@ -254,7 +263,7 @@ public final class RestoreService implements AutoCloseable {
         if (hydration != null) {
             hydration.close();
         }
-        threads.shutdownNow();
+        threads.shutdownNow().forEach(Runnable::run);
     }
 
     /**

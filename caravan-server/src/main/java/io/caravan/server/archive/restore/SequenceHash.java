@@ -22,7 +22,7 @@ final class SequenceHash implements DocumentReader {
     private long bytes;
 
     /**
-     * Creates a hash of the values with sequences from {@code from}, inclusive, to {@code to}, exclusive.
+     * Creates a hash of the values from {@code from} to before {@code to}.
      *
      * @param reads decides, from the document's state when the read begins, whether to read it
      */
@@ -37,7 +37,6 @@ final class SequenceHash implements DocumentReader {
         return reads.test(info);
     }
 
-    /** Adds the next value, without consuming its bytes. */
     @Override
     public boolean next(long sequence, ByteBuffer value) {
         count++;
@@ -49,12 +48,10 @@ final class SequenceHash implements DocumentReader {
         return true;
     }
 
-    /** Returns the total number of values so far, both inside and outside the range. */
     long count() {
         return count;
     }
 
-    /** Returns the total length of the values so far, both inside and outside the range. */
     long bytes() {
         return bytes;
     }

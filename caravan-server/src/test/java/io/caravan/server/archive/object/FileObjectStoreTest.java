@@ -61,7 +61,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
     void readsAndDeletesCreateNothing() {
         try (ObjectStore store = openPlace()) {
             assertThat(store.get("a", 10)).isNull();
-            store.list("", "", listed -> true);
+            store.list("", listed -> true);
             store.delete("a");
             assertThatThrownBy(() -> store.deleteIf("a", "tag")).isInstanceOf(ObjectStoreException.class);
         }

@@ -145,12 +145,12 @@ public final class MemoryObjectStore implements ObjectStore {
     }
 
     @Override
-    public void list(String prefix, String after, Predicate<Listed> action) {
+    public void list(String prefix, Predicate<Listed> action) {
         check(
                 prefix.isEmpty()
                         || prefix.endsWith("/") && KEY.matcher(prefix + "x").matches(),
                 prefix);
-        String last = after;
+        String last = "";
         while (true) {
             String from = last;
             List<Listed> page = call(ObjectCall.LIST, prefix, () -> objects.page(prefix, from, PAGE));

@@ -19,11 +19,11 @@ enum ArchiveSabotage {
             edit("push/DocumentUploader", "        archive.commit(before, name, put);\n", ""),
             edit(
                     "push/DocumentUploader",
-                    "        return mark(name, taken.id(), after) ? new Archived(after, true) : null;",
+                    "        return mark(name, info.id(), snapshot.mark()) ? new Archived(snapshot.mark(), true) : null;",
                     """
-                            boolean there = mark(name, taken.id(), after);
+                            boolean there = mark(name, info.id(), snapshot.mark());
                             archive.commit(before, name, put);
-                            return there ? new Archived(after, true) : null;
+                            return there ? new Archived(snapshot.mark(), true) : null;
                     """)),
     NO_INCARNATION_BEFORE_THE_FIRST_UPLOAD(
             edit("push/DocumentUploader", "return mark(name, info.id(), first) ? first : null;", "return first;")),

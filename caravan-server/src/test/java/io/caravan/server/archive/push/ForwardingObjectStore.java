@@ -39,8 +39,8 @@ class ForwardingObjectStore implements ObjectStore {
     }
 
     @Override
-    public void list(String prefix, String after, Predicate<Listed> action) {
-        store.list(prefix, after, action);
+    public void list(String prefix, Predicate<Listed> action) {
+        store.list(prefix, action);
     }
 
     @Override

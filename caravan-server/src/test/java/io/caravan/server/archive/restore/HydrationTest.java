@@ -252,6 +252,31 @@ class HydrationTest {
     }
 
     @Test
+    void joinsFetchInProgressWhenTooManyDocumentsAreFetched() {
+        CountDownLatch latch = new CountDownLatch(1);
+        archive.client.faults((number, call, key) -> {
+            awaitUninterruptibly(latch);
+            return ObjectFault.NONE;
+        });
+        CompletableFuture<?> first = fetch("d0");
+        for (int i = 1; i < Hydration.MAX_FETCHES; i++) {
+            fetch("d" + i);
+        }
+        assertThat(fetch("another")).isCompletedExceptionally();
+        CompletableFuture<?> second = fetch("d0");
+        assertThat(second).isNotDone();
+        latch.countDown();
+        first.join();
+        second.join();
+    }
+
+    private CompletableFuture<DocumentName> fetch(String name) {
+        CompletableFuture<DocumentName> known = new CompletableFuture<>();
+        hydration.fetch(DocumentName.of(name), Outcome.of(known::complete, known::completeExceptionally));
+        return known;
+    }
+
+    @Test
     void limitsNumberOfWaitingReads() {
         archive.put("a", 7, 0, 3);
         archive.put("b", 8, 0, 3);

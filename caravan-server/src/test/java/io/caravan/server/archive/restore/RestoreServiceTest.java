@@ -11,6 +11,7 @@ import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
@@ -20,9 +21,16 @@ import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.Outcome;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -302,6 +310,39 @@ class RestoreServiceTest {
                 Attributes.EMPTY);
         assertThat(service.restore(name, OptionalLong.empty(), null).added()).isEqualTo(2);
         assertThat(here.documents.find(name).nextSequence()).isEqualTo(2);
+    }
+
+    @Test
+    void stopAnswersWaitingRequests() throws Exception {
+        CountDownLatch latch = new CountDownLatch(1);
+        archive.client.faults((number, call, key) -> {
+            try {
+                latch.await();
+            } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+            }
+            return ObjectFault.NONE;
+        });
+        List<CompletableFuture<Optional<Manifest>>> asked = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            CompletableFuture<Optional<Manifest>> answer = new CompletableFuture<>();
+            service.manifestApart(
+                    DocumentName.of("d" + i), Outcome.of(answer::complete, answer::completeExceptionally));
+            asked.add(answer);
+        }
+        service.close();
+        assertThat(asked.get(19))
+                .failsWithin(Duration.ZERO)
+                .withThrowableOfType(ExecutionException.class)
+                .withMessageContaining("is stopping");
+        latch.countDown();
+        for (CompletableFuture<Optional<Manifest>> answer : asked) {
+            assertThat(answer.handle((found, problem) -> true).get(10, TimeUnit.SECONDS))
+                    .isTrue();
+        }
+        assertThatThrownBy(() -> service.manifestApart(DocumentName.of("a"), Outcome.of(found -> {}, problem -> {})))
+                .isInstanceOf(ObjectStoreException.class)
+                .hasMessageContaining("is stopping");
     }
 
     /** A document must stay deleted if its deletion is archived after a restore has read the manifest. */

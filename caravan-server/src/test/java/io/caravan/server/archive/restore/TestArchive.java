@@ -6,6 +6,7 @@ import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Archive.Snapshot;
 import io.caravan.server.archive.Archiving;
 import io.caravan.server.archive.Archiving.State;
 import io.caravan.server.archive.Claims;
@@ -14,7 +15,6 @@ import io.caravan.server.archive.PruneRecord;
 import io.caravan.server.archive.Pruning;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
-import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.document.DocumentAttributes;
@@ -68,25 +68,16 @@ final class TestArchive {
             Attributes attributes) {
         KeptManifest before = archive.manifest(name);
         long generation = before == null ? 1 : before.manifest().lastGeneration() + 1;
-        SnapshotHeader header = new SnapshotHeader(
-                archive.root().store(),
-                name,
-                incarnation,
-                generation,
-                archive.root().epoch(),
-                first,
-                first + values.size(),
-                CLOCK.millis(),
-                attributes);
-        Generation put = archive.putSnapshot(header, 0, info -> header, reader -> {
-            reader.begin(new DocumentInfo(0, first, first + values.size(), DocumentAttributes.of(attributes)));
+        DocumentInfo info = new DocumentInfo(0, first, first + values.size(), DocumentAttributes.of(attributes));
+        Snapshot put = archive.putSnapshot(name, info, incarnation, generation, CLOCK, reader -> {
+            reader.begin(info);
             for (int i = 0; i < values.size(); i++) {
                 reader.next(first + i, ByteBuffer.wrap(values.get(i)));
             }
             return true;
         });
-        archive.commit(before, name, put);
-        return put;
+        archive.commit(before, name, put.generation());
+        return put.generation();
     }
 
     /** Commits a tombstone for the document. */
