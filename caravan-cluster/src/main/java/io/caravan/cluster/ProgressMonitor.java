@@ -7,7 +7,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.apache.ratis.server.DivisionInfo;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -72,45 +71,24 @@ final class ProgressMonitor implements AutoCloseable {
 
     private void check(StallDetector commits, int maxChecks) {
         try {
-            switch (commits.check(progress())) {
-                case STEP_DOWN -> stepDown();
+            DivisionInfo info = view.division().getInfo();
+            boolean waits = proposes.getAsBoolean() || !info.isLeaderReady();
+            switch (commits.check(info.isLeader() ? state.progress(waits) : null)) {
+                case STEP_DOWN -> membership.stepDown();
                 case PROPOSE_EMPTY_ENTRY -> emptyEntry.run();
                 case NOTHING -> {}
             }
             state.checkSnapshotProgress(maxChecks);
             state.noteNodes();
-            checkLeader();
-        } catch (RuntimeException | Error problem) {
-            LOG.warn("{}: cannot determine the progress of its group", config.self(), problem);
-        }
-    }
-
-    private void checkLeader() {
-        try {
-            leaderless = view.division().getInfo().getLeaderId() == null ? leaderless + 1 : 0;
-        } catch (IOException left) {
-            return;
-        }
-        if (leaderless >= CHECKS_UNTIL_RESET) {
-            leaderless = 0;
-            view.endConnections();
-        }
-    }
-
-    private StallDetector.@Nullable Progress progress() {
-        try {
-            DivisionInfo info = view.division().getInfo();
-            return info.isLeader() ? state.progress(proposes.getAsBoolean() || !info.isLeaderReady()) : null;
-        } catch (IOException left) {
-            return null;
-        }
-    }
-
-    private void stepDown() {
-        try {
-            membership.stepDown();
+            leaderless = info.getLeaderId() == null ? leaderless + 1 : 0;
+            if (leaderless >= CHECKS_UNTIL_RESET) {
+                leaderless = 0;
+                view.endConnections();
+            }
         } catch (IOException left) {
             LOG.debug("{}: has left its group", config.self(), left);
+        } catch (RuntimeException | Error problem) {
+            LOG.warn("{}: cannot determine the progress of its group", config.self(), problem);
         }
     }
 
