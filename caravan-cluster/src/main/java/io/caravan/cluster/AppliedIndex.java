@@ -119,8 +119,8 @@ final class AppliedIndex {
     }
 
     /**
-     * Counts a check, and returns whether a received snapshot has now remained uninstalled for {@code maxChecks}
-     * checks. Call this on one thread only.
+     * Counts a check, on one thread only. Returns whether a received snapshot has now remained uninstalled for this
+     * many.
      */
     boolean isOverdue(int maxChecks) {
         checksWhileUnreported = unreported ? checksWhileUnreported + 1 : 0;

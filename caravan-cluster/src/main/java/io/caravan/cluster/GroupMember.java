@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -57,6 +59,18 @@ public final class GroupMember implements AutoCloseable {
     private static final int TRANSFER_ELECTIONS = 4;
 
     private static final long LEADER_PAUSE_NANOS = 10_000_000;
+    /**
+     * The number of election timeouts without progress after which this node ends its term, unless {@code STILL} is
+     * longer.
+     */
+    private static final int STILL_ELECTIONS = 10;
+
+    private static final Duration STILL = Duration.ofSeconds(10);
+    /**
+     * The number of consecutive checks without a leader after which this node resets its connections. Elections use the
+     * connections, so they are not reset at each check.
+     */
+    private static final int CHECKS_UNTIL_RESET = 4;
 
     private final GroupConfig config;
     private final RaftServer server;
@@ -70,11 +84,16 @@ public final class GroupMember implements AutoCloseable {
     /** The number of entries that this node has proposed and whose outcome is not known yet. */
     private final AtomicInteger inProgress = new AtomicInteger();
 
-    private final ProgressMonitor watch;
+    private final ScheduledExecutorService checker;
+    /** The number of consecutive checks without a leader. Used by the checking thread only. */
+    private int leaderless;
+
     private volatile boolean drained;
 
     private GroupMember(GroupConfig config, LeadershipListener listener) throws IOException {
         this.config = config;
+        this.checker = Executors.newSingleThreadScheduledExecutor(
+                task -> new DaemonThread(task, "caravan-watch " + config.self()));
         this.groupId = RaftGroupId.valueOf(config.group());
         this.state = new GroupStateMachine(config, listener, this::propose, () -> drained && handOver());
         this.server = RaftServer.newBuilder()
@@ -95,8 +114,6 @@ public final class GroupMember implements AutoCloseable {
                 config.self(),
                 this::commitEmptyEntry,
                 CONFIRMATION_ELECTIONS * config.election().toMillis());
-        this.watch = new ProgressMonitor(
-                config, view, state, membership, () -> inProgress.get() > 0, this::commitEmptyEntry);
     }
 
     /**
@@ -136,7 +153,7 @@ public final class GroupMember implements AutoCloseable {
         try {
             member.server.start();
             member.requireMember();
-            member.watch.start();
+            member.watchProgress();
         } catch (IOException | RuntimeException failed) {
             member.close();
             throw failed;
@@ -224,6 +241,40 @@ public final class GroupMember implements AutoCloseable {
                 throw new StoreDirectoryException(directory + " is not empty, so this is not the first start of"
                         + " the node; start it without create (--cluster-create) and join (--cluster-join)");
             }
+        }
+    }
+
+    private void watchProgress() {
+        long election = config.election().toMillis();
+        int maxChecks = (int) Math.max(STILL_ELECTIONS, STILL.toMillis() / election);
+        StallDetector commits = new StallDetector(config.self(), maxChecks);
+        checker.scheduleWithFixedDelay(() -> check(commits, maxChecks), election, election, TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * Checks whether this node makes progress: as the leader, after it has received a snapshot, and while the group has
+     * no leader.
+     */
+    private void check(StallDetector commits, int maxChecks) {
+        try {
+            DivisionInfo info = view.division().getInfo();
+            boolean waits = inProgress.get() > 0 || !info.isLeaderReady();
+            switch (commits.check(info.isLeader() ? state.progress(waits) : null)) {
+                case STEP_DOWN -> membership.stepDown();
+                case PROPOSE_EMPTY_ENTRY -> commitEmptyEntry();
+                case NOTHING -> {}
+            }
+            state.checkSnapshotProgress(maxChecks);
+            state.noteNodes();
+            leaderless = info.getLeaderId() == null ? leaderless + 1 : 0;
+            if (leaderless >= CHECKS_UNTIL_RESET) {
+                leaderless = 0;
+                view.endConnections();
+            }
+        } catch (IOException left) {
+            LOG.debug("{}: has left its group", config.self(), left);
+        } catch (RuntimeException | Error problem) {
+            LOG.warn("{}: cannot determine the progress of its group", config.self(), problem);
         }
     }
 
@@ -564,7 +615,7 @@ public final class GroupMember implements AutoCloseable {
     /** Stops this node: the listener releases the store, which is then closed. Another node takes over leadership. */
     @Override
     public void close() throws IOException {
-        watch.close();
+        checker.shutdown();
         state.stopRetries();
         server.close();
         state.awaitLeft();

@@ -33,9 +33,8 @@ final class GroupReplica {
     private volatile Replica replica;
 
     /**
-     * Opens this node's replica.
+     * Opens this node's replica; {@code closing} returns whether to end retries.
      *
-     * @param closing returns whether to end retries
      * @throws StoreDirectoryException if the applied index belongs to another store
      */
     GroupReplica(GroupConfig config, AppliedIndex mark, BooleanSupplier closing) throws IOException {
@@ -140,7 +139,7 @@ final class GroupReplica {
                 cause);
     }
 
-    /** Pauses before a retry. Returns false if the node is closing and must not retry. */
+    /** Pauses, and returns whether to retry. */
     private boolean retryPause() {
         try {
             TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
@@ -151,7 +150,6 @@ final class GroupReplica {
         return !closing.getAsBoolean();
     }
 
-    /** Reopens a replica that has failed; see {@link #reopen}. */
     void reopenAfter(CaravanException failure) {
         LOG.error("{}: its replica has failed; opening it again", config.self(), failure);
         reopen();
@@ -183,7 +181,6 @@ final class GroupReplica {
         }
     }
 
-    /** Returns the directory for the files of an incoming snapshot. */
     Path beginIncoming() throws IOException {
         return directories.beginIncoming();
     }

@@ -40,7 +40,6 @@ import org.apache.ratis.statemachine.StateMachineStorage;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
-import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.LifeCycle;
 import org.apache.ratis.util.ProtoUtils;
 import org.jspecify.annotations.Nullable;
@@ -89,11 +88,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     /** The thread that closes this node when the node leaves the group; null while the node participates. */
     private final AtomicReference<@Nullable Thread> leaver = new AtomicReference<>();
 
-    /**
-     * The parts that need the directories that Raft provides.
-     *
-     * @param ownFiles the directory of the node's own small files
-     */
+    /** The parts that need the directories that Raft provides; {@code ownFiles} has the node's own small files. */
     record Parts(
             RaftView raft,
             Path ownFiles,
@@ -103,7 +98,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
             RaftLogPurger purger) {}
 
     /**
-     * Creates the state machine of a node that does not participate in its group yet.
+     * Creates the state machine of a node that does not participate yet.
      *
      * @param givesWay called when this node is elected; returns whether another node has taken over leadership instead
      */
@@ -139,7 +134,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         Path own = storage.getStorageDir().getStateMachineDir().toPath();
         AppliedIndex mark = new AppliedIndex(own);
         SeenNodes seen = new SeenNodes(own);
-        RaftLogRepair.prepare(segments, mark.durable());
+        RaftSegments.repair(segments, mark.durable());
         parts = new Parts(
                 new RaftView(server, group),
                 own,
@@ -286,18 +281,12 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     @Override
     public CompletableFuture<Message> query(Message request) {
         if (NodeFacts.isQuestion(request.getContent())) {
-            return CompletableFuture.completedFuture(Message.valueOf(facts(NodeFacts.sender(request.getContent()))));
+            noteNodes();
+            boolean seen = parts().seen().has(NodeFacts.sender(request.getContent()));
+            NodeFacts facts = new NodeFacts(FrameEntry.FORMAT_LEVEL, replica().logSegmentBytes(), seen);
+            return CompletableFuture.completedFuture(Message.valueOf(facts.encode()));
         }
         return sender.request(request.getContent(), parts().raft()::isFollower).thenApply(Message::valueOf);
-    }
-
-    private ByteString facts(String node) {
-        noteNodes();
-        return new NodeFacts(
-                        FrameEntry.FORMAT_LEVEL,
-                        replica().logSegmentBytes(),
-                        parts().seen().has(node))
-                .encode();
     }
 
     /** Records the ids of the other nodes that have received entries of the group. */
@@ -354,7 +343,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         parts().replica().install(received, copied);
     }
 
-    /** Returns the progress of a node's incoming snapshot, as far as this node knows; null if there is none. */
+    /** Returns the progress of a node's incoming snapshot, as far as known; null if there is none. */
     GroupMember.@Nullable FileProgress files(String node) {
         return (node.equals(config.self()) ? receiver.progress() : sender.progress(node)).orElse(null);
     }
@@ -549,7 +538,6 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         inTurn(this::becomeLeader);
     }
 
-    /** Ends this node's role as the leader; the listener must then release the store. */
     private void endLeading() {
         try {
             listener.follows();

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.protocol.GroupInfoReply;
 import org.apache.ratis.protocol.Message;
@@ -106,7 +107,7 @@ public final class LeaderLookup implements AutoCloseable {
             return kept;
         }
         close();
-        RaftClient made = RaftSettings.client(group, tls, Membership.peer(node), timeout);
+        RaftClient made = RaftSettings.client(new RaftProperties(), group, tls, Membership.peer(node), timeout);
         client = made;
         queried = node;
         return made;

@@ -49,16 +49,10 @@ final class LeadershipConfirmations {
             pending = next;
         }
         proposeNext();
-        return pending.handle(this::outcome).thenCompose(outcome -> outcome);
-    }
-
-    private CompletableFuture<Void> outcome(@Nullable Void done, @Nullable Throwable problem) {
-        return problem == null
-                ? CompletableFuture.completedFuture(null)
-                : CompletableFuture.failedFuture(new IOException(
-                        "node " + self + " cannot confirm that it leads its group: " + why(problem)
-                                + "; send the request to the leader, which may now be another node",
-                        problem));
+        return pending.exceptionallyCompose(problem -> CompletableFuture.failedFuture(new IOException(
+                "node " + self + " cannot confirm that it leads its group: " + why(problem)
+                        + "; send the request to the leader, which may now be another node",
+                problem)));
     }
 
     private String why(Throwable problem) {

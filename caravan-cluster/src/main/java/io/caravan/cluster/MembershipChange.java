@@ -13,10 +13,8 @@ import org.jspecify.annotations.Nullable;
 record MembershipChange(@Nullable String leaving, @Nullable Node joining) {
 
     /**
-     * Checks whether a group can make the change.
+     * Checks whether a group with these nodes can make the change.
      *
-     * @param nodes the members before the change
-     * @param leader the id of the leader
      * @param reachable whether a node is known to respond
      * @throws IllegalArgumentException if the group cannot make the change
      */

@@ -31,12 +31,7 @@ final class OutgoingSnapshot {
     private @Nullable Applied start;
     private long goal = -1;
 
-    /**
-     * Creates a copy that has no chunks yet.
-     *
-     * @param number the number that identifies the copy at the other node
-     * @param timeout the time without a request after which the copy ends
-     */
+    /** Creates a copy without chunks, which ends if nothing is requested for this time. */
     OutgoingSnapshot(long number, Duration timeout) {
         this.number = number;
         this.timeout = timeout;
@@ -60,18 +55,15 @@ final class OutgoingSnapshot {
     }
 
     /**
-     * Returns the goal: once the receiver has the entry with this index, the Raft log is no longer kept for that
-     * receiver. The goal is {@code last} of the first call. If the goal moved with {@code last}, a receiver that always
-     * lags slightly would prevent every purge.
+     * Returns the entry that the receiver must have before the Raft log is no longer kept for it: {@code last} of the
+     * first call. If it moved with {@code last}, a receiver that always lags slightly would prevent every purge.
      */
     synchronized long goal(long last) {
         goal = goal < 0 ? last : goal;
         return goal;
     }
 
-    /**
-     * Returns a future that completes when all chunks are ready or sent, and fails with the reason if the copy fails.
-     */
+    /** Returns a future that completes when all chunks are ready or sent, or fails with the copy. */
     CompletableFuture<Void> ended() {
         return ended;
     }
@@ -110,12 +102,11 @@ final class OutgoingSnapshot {
         return step > before;
     }
 
-    /** Adds the next chunk. Called by the thread that produces the chunks. */
     void take(ByteBuffer piece) throws IOException {
         put(SnapshotMessage.piece(progress(), piece));
     }
 
-    /** Adds the final message, with the entry up to which the snapshot is complete. Called after the last chunk. */
+    /** Adds the final message, with the entry up to which the snapshot is complete. */
     void end(Applied copied) throws IOException {
         put(SnapshotMessage.end(copied));
     }
@@ -130,6 +121,7 @@ final class OutgoingSnapshot {
         }
     }
 
+    /** Waits while two chunks are ready. Only the thread that produces the chunks calls this. */
     private void awaitRoom() throws IOException {
         CompletableFuture<ByteString> last = requested;
         long began = System.nanoTime();
@@ -142,23 +134,18 @@ final class OutgoingSnapshot {
             if (left <= 0) {
                 throw new IOException("it has requested nothing for " + timeout.toSeconds() + " s");
             }
-            pause(left);
+            try {
+                wait(left);
+            } catch (InterruptedException hurried) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted", hurried);
+            }
         }
         if (ended.isDone()) {
             throw new IOException("the transfer was ended", reason());
         }
     }
 
-    private void pause(long millis) throws IOException {
-        try {
-            wait(millis);
-        } catch (InterruptedException hurried) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", hurried);
-        }
-    }
-
-    /** Marks the copy as complete: every chunk is ready or sent. */
     void succeed() {
         ended.complete(null);
     }

@@ -4,7 +4,7 @@ import io.caravan.format.FrameLayout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CompletionException;
 
 /** A proposed frame whose outcome the leader's flusher awaits. */
 final class Proposal {
@@ -33,26 +33,14 @@ final class Proposal {
         committed.completeExceptionally(problem);
     }
 
-    /** Waits until the group has committed the frame. Preserves the interrupt status. */
+    /** Waits until the group has committed the frame, even if interrupted. Preserves the interrupt status. */
     void await() throws IOException {
-        boolean interrupted = false;
         try {
-            while (true) {
-                try {
-                    committed.get();
-                    return;
-                } catch (InterruptedException later) {
-                    interrupted = true;
-                } catch (ExecutionException failed) {
-                    throw new IOException(
-                            "the group has not committed the frame at LSN " + lsn + ": " + failed.getCause(),
-                            failed.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            committed.join();
+        } catch (CompletionException failed) {
+            throw new IOException(
+                    "the group has not committed the frame at LSN " + lsn + ": " + failed.getCause(),
+                    failed.getCause());
         }
     }
 }

@@ -28,11 +28,7 @@ final class RaftLogPurger {
     private int entries;
     private long lastLsn;
 
-    /**
-     * Creates the purger of a node's Raft log.
-     *
-     * @param segments the directory of the log's segments
-     */
+    /** Creates the purger of the log whose segments are in this directory. */
     RaftLogPurger(Path segments, long keptBytes) {
         this.segments = segments;
         this.keptBytes = keptBytes;
@@ -61,14 +57,18 @@ final class RaftLogPurger {
      * @param firstNeeded the first entry needed by a node that is receiving a snapshot
      */
     void drop(RaftServer.Division division, long durable, OptionalLong firstNeeded) throws IOException {
-        long last = Math.max(leastCommitted(division), lastBeyondLimit());
+        long unneeded = Math.max(leastCommitted(division), lastBeyondLimit());
+        division.getRaftLog().purge(lastToPurge(unneeded, durable, firstNeeded));
+    }
+
+    static long lastToPurge(long unneeded, long durable, OptionalLong firstNeeded) {
         long needed = Math.min(durable, firstNeeded.orElse(Long.MAX_VALUE));
         // Raft compares an entry with its predecessor, so the predecessor is also kept.
-        division.getRaftLog().purge(Math.min(last, needed - 1));
+        return Math.min(unneeded, needed - 1);
     }
 
     /** Returns the index of the last entry in the segments beyond the limit; -1 if there are none. */
-    private long lastBeyondLimit() throws IOException {
+    long lastBeyondLimit() throws IOException {
         List<Segment> oldestFirst = RaftSegments.of(segments);
         long bytes = 0;
         for (int i = oldestFirst.size() - 1; i >= 0; i--) {

@@ -41,13 +41,7 @@ final class RaftMetadataRepair {
 
     private RaftMetadataRepair() {}
 
-    /**
-     * Repairs the metadata files of a node that has started before.
-     *
-     * @param group Raft's directory for the group
-     * @param self the node's id
-     * @throws IOException if a file cannot be read or written, or the members are lost
-     */
+    /** Repairs the files of a node that has started before; {@code group} is Raft's directory for the group. */
     static void prepare(Path group, String self) throws IOException {
         Path current = group.resolve("current");
         Path own = group.resolve("sm");
@@ -144,11 +138,9 @@ final class RaftMetadataRepair {
     }
 
     /**
-     * Updates this node's copy of the membership entry to the one that Raft reports. When this method returns, the copy
-     * is durable. Only Raft's reports change the copy: an entry in the log may never be committed, and the group may
-     * then commit another one with a lower index.
-     *
-     * @param own the directory of the node's own small files
+     * Updates this node's copy of the membership entry to the one that Raft reports, durably. Only Raft's reports
+     * change the copy: an entry in the log may never be committed, and the group may then commit another one with a
+     * lower index.
      */
     static void keepNodes(Path own, LogEntryProto nodes) throws IOException {
         Path kept = own.resolve(MEMBERS);

@@ -51,9 +51,8 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
     private final LongSupplier fsynced;
 
     /**
-     * Creates the guard of a node.
+     * Creates the guard of a node with this {@linkplain #votes directory}.
      *
-     * @param votes the directory with the node's votes
      * @param fsynced returns the index of the last entry that is fsynced
      */
     RaftRpcGuard(Path votes, LongSupplier fsynced) {
@@ -110,9 +109,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
         };
     }
 
-    /**
-     * Returns the request with its commit index lowered, if necessary, to an index that the request itself confirms.
-     */
+    /** Returns the request, with a commit index that the request itself confirms. */
     private static AppendEntriesRequestProto confirmed(AppendEntriesRequestProto request) {
         long last = request.getEntriesCount() - 1L;
         return request.hasPreviousLog() || request.getLeaderCommit() <= last
@@ -121,9 +118,8 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
     }
 
     /**
-     * Waits until the entries that a reply confirms are fsynced. Usually, they already are.
-     *
-     * @return false if they are not fsynced, because Ratis has truncated the log again or cannot write
+     * Waits until the entries that a reply confirms are fsynced; usually, they already are. Returns false if they are
+     * not, because Ratis has truncated the log again or cannot write.
      */
     private boolean isFsynced(AppendEntriesReplyProto reply) {
         long start = System.nanoTime();

@@ -106,20 +106,11 @@ final class RaftSettings {
     }
 
     /**
-     * Creates a client for one node of this node's group; the client does not retry requests.
+     * Creates a client for one node of a group, which does not retry requests.
      *
-     * @param timeout the response timeout
+     * @param properties those of a node if the responses are long; the method changes them
      */
-    static RaftClient client(GroupConfig config, RaftPeer node, TimeDuration timeout) {
-        return client(properties(config), config.group(), config.tls(), node, timeout);
-    }
-
-    /** Creates a client that sends a node of any group requests with short responses, and does not retry them. */
-    static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration timeout) {
-        return client(new RaftProperties(), group, tls, node, timeout);
-    }
-
-    private static RaftClient client(
+    static RaftClient client(
             RaftProperties properties, UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration timeout) {
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties, timeout);
         return RaftClient.newBuilder()
@@ -142,7 +133,7 @@ final class RaftSettings {
         return parameters;
     }
 
-    static Parameters parameters(GroupConfig.@Nullable Tls tls) {
+    private static Parameters parameters(GroupConfig.@Nullable Tls tls) {
         Parameters parameters = new Parameters();
         if (tls != null) {
             GrpcConfigKeys.TLS.setConf(

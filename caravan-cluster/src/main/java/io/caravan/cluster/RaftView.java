@@ -28,20 +28,12 @@ final class RaftView {
         this.group = group;
     }
 
-    /**
-     * Returns this node's division of the group.
-     *
-     * @throws IOException if the node no longer participates
-     */
+    /** Returns this node's division of the group, if the node still participates. */
     RaftServer.Division division() throws IOException {
         return server.getDivision(group);
     }
 
-    /**
-     * Returns this node's division of the group.
-     *
-     * @throws IllegalStateException if the node no longer participates
-     */
+    /** Returns the division, or throws an unchecked exception if the node no longer participates. */
     RaftServer.Division joinedDivision() {
         try {
             return division();

@@ -58,11 +58,7 @@ final class SnapshotReceiver {
         /** Returns the directory for the received files; the directory does not exist yet. */
         Path begin() throws IOException;
 
-        /**
-         * Installs the received files as the store.
-         *
-         * @throws IOException if the files cannot become the store
-         */
+        /** Installs the received files as the store; throws if they cannot become the store. */
         void install(Path received, Applied copied) throws IOException;
     }
 
@@ -145,7 +141,7 @@ final class SnapshotReceiver {
         reported = 0;
         Path directory = target.begin();
         long sending = new SecureRandom().nextLong();
-        try (RaftClient client = RaftSettings.client(config, leader, REPLY_TIMEOUT)) {
+        try (RaftClient client = client(leader)) {
             ExecutorService requests =
                     Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "caravan-snapshot-requests"));
             try {
@@ -161,10 +157,13 @@ final class SnapshotReceiver {
         }
     }
 
+    private RaftClient client(RaftPeer leader) {
+        return RaftSettings.client(
+                RaftSettings.properties(config), config.group(), config.tls(), leader, REPLY_TIMEOUT);
+    }
+
     /**
      * Receives a copy, and returns the entry up to which it is complete. Its files are then durable, but not verified.
-     *
-     * @param requestChunk requests the chunk with this number
      */
     private Applied receiveFiles(Path directory, RaftPeerId leader, LongFunction<Future<RaftClientReply>> requestChunk)
             throws IOException {
@@ -218,7 +217,7 @@ final class SnapshotReceiver {
         }
     }
 
-    /** Waits until the transfer in progress, if any, has ended. Called when the node is closing. */
+    /** Waits until the transfer in progress, if any, has ended, because the node is closing. */
     void awaitEnd(long seconds) throws IOException, InterruptedException {
         thread.shutdown();
         if (!thread.awaitTermination(seconds, TimeUnit.SECONDS)) {

@@ -49,11 +49,7 @@ final class SnapshotSender {
         this.source = source;
     }
 
-    /**
-     * Handles a node's request for a chunk.
-     *
-     * @param led returns whether the node with this id follows this node
-     */
+    /** Handles a request for a chunk; {@code led} returns whether the node with this id follows this node. */
     CompletableFuture<ByteString> request(ByteString message, Predicate<String> led) {
         try {
             Request request = Request.decode(message);
@@ -124,10 +120,7 @@ final class SnapshotSender {
                 .toList();
     }
 
-    /**
-     * Returns the first entry of the Raft log to keep for nodes that are receiving files; empty if there are no such
-     * nodes.
-     */
+    /** Returns the first entry of the Raft log to keep for nodes that are receiving files, if any. */
     OptionalLong firstNeeded() {
         return copies.values().stream()
                 .map(OutgoingSnapshot::start)
@@ -153,10 +146,12 @@ final class SnapshotSender {
         });
     }
 
-    /** Fails all copies with this reason. */
     void stop(String why) {
         IOException reason = new IOException(why);
-        List.copyOf(copies.values()).forEach(copy -> copy.fail(reason));
-        copies.clear();
+        // Removes only copies that have failed, because a request may add another copy in the meantime.
+        copies.values().removeIf(copy -> {
+            copy.fail(reason);
+            return true;
+        });
     }
 }

@@ -33,14 +33,11 @@ final class StallDetector {
     }
 
     /**
-     * The progress of the group as the leader sees it.
+     * The progress of the group as the leader sees it. Contains the indexes of the last entries that it has applied,
+     * that its log has, and that each follower has. {@code sent} has the bytes sent for each snapshot.
      *
-     * @param waits whether the leader waits for its own proposals, for the entries committed before its term, or for its
-     *     store
-     * @param applied index of the last entry that the leader has applied
-     * @param last index of the last entry in the leader's log
-     * @param followers index of the last entry that each follower has
-     * @param sent bytes sent for each snapshot
+     * @param waits whether the leader waits for its own proposals, for the entries committed before its term, or for
+     *     its store
      */
     record Progress(boolean waits, long applied, long last, List<Long> followers, List<Long> sent) {}
 
@@ -58,20 +55,15 @@ final class StallDetector {
 
     private int stalledChecks;
 
-    /**
-     * Creates the detector of one node.
-     *
-     * @param maxChecks the number of checks without progress after which the term is ended
-     */
+    /** Creates a detector that ends the term after this number of checks without progress. */
     StallDetector(String self, int maxChecks) {
         this.self = self;
         this.maxChecks = maxChecks;
     }
 
     /**
-     * Checks whether the group has made progress since the last check. Call this on one thread only.
-     *
-     * @param progress the progress of the group as seen by this node, the leader; null if this node does not lead
+     * Checks whether the group has made progress since the last check. Call this on one thread only, with null if this
+     * node does not lead.
      */
     Action check(@Nullable Progress progress) {
         List<Long> now = progress == null || !progress.waits() ? List.of() : numbers(progress);

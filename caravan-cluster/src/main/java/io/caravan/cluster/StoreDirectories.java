@@ -34,7 +34,7 @@ final class StoreDirectories {
 
     /** Completes an interrupted replacement, and deletes an incomplete snapshot. Called before the store is opened. */
     void recover() throws IOException {
-        forget();
+        delete(incoming);
         if (Files.isDirectory(received)) {
             takeReceived();
         }
@@ -42,13 +42,8 @@ final class StoreDirectories {
 
     /** Returns the directory for an incoming snapshot; the directory does not exist yet. */
     Path beginIncoming() throws IOException {
-        forget();
-        return incoming;
-    }
-
-    /** Deletes the incoming snapshot, which will not become the store. */
-    void forget() throws IOException {
         delete(incoming);
+        return incoming;
     }
 
     /** Installs the incoming snapshot, which must be complete, fsynced, and closed. The old store must be closed. */

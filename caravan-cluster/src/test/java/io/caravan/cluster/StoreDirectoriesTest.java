@@ -59,7 +59,6 @@ final class StoreDirectoriesTest {
         assertOnlyStore("old");
         fill(directories.beginIncoming(), "half");
         assertThat(directories.beginIncoming()).doesNotExist();
-        directories.forget();
         assertOnlyStore("old");
     }
 

@@ -33,14 +33,10 @@ import org.slf4j.LoggerFactory;
 final class CatalogLog {
     private static final Logger LOG = LoggerFactory.getLogger(CatalogLog.class);
     /**
-     * Number of entries retained in addition to twice the number of live entries, so that a small catalog is not
-     * compacted constantly.
+     * Number of entries retained beyond twice the live entries, so that a small catalog is not compacted constantly.
      */
     static final int FLOOR_ENTRIES = 64;
-    /**
-     * Number of live entries appended again after each change. The number exceeds 1 so that compaction outpaces the
-     * changes.
-     */
+    /** Number of live entries appended again after each change: above 1, so that compaction outpaces the changes. */
     static final int MOVES_PER_CHANGE = 2;
 
     final ListStore store;
@@ -70,8 +66,7 @@ final class CatalogLog {
     }
 
     /**
-     * Returns an id that has never been assigned, for a new list in this log's shard; see {@link
-     * io.caravan.ShardedStore}.
+     * Returns an id that has never been assigned, for a new list in this shard; see {@link io.caravan.ShardedStore}.
      */
     long newId() {
         return nextId.getAndAdd(shards);
@@ -100,7 +95,7 @@ final class CatalogLog {
     }
 
     /**
-     * Writes an edit's batch, with the entries of the documents whose changes require them. Publishes these changes
+     * Writes an edit's batch, with the entries of the documents whose changes require them, and publishes these changes
      * once the batch is accepted.
      *
      * @throws NotWritableException if the store has no space now, and the write may not wait

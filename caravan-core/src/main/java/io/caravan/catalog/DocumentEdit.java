@@ -134,11 +134,9 @@ public final class DocumentEdit {
     }
 
     /**
-     * Returns the catalog entry that the change requires, or null if it requires none. The removal of a document with a
-     * list needs no entry, because the absence of the list records it. Such a removal therefore takes no space. If
-     * another document has taken over the list, the removal needs an entry.
-     *
-     * @param sequence sequence of the entry
+     * Returns the catalog entry that the change requires, with this sequence, or null if it requires none. The removal
+     * of a document with a list needs no entry, and thus no space, because the absence of the list records it, unless
+     * another document has taken over the list.
      */
     @Nullable
     CatalogEntry entry(long nextId, long sequence) {

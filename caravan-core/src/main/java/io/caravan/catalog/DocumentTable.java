@@ -47,13 +47,9 @@ final class DocumentTable {
     }
 
     /**
-     * Returns documents in the order of their places; documents with the same place are ordered by their {@linkplain
+     * Returns at most {@code count} documents from this place and tie on, in the order of their places and {@linkplain
      * #tie ties}. Growth splits each bucket into two buckets that are adjacent in this order, so the order never
      * changes.
-     *
-     * @param place first place to return
-     * @param tie first tie to return at that place
-     * @param count maximum number of documents to return
      */
     List<CatalogDocument> from(int place, int tie, int count) {
         int bits = Math.min(PLACE_BITS, Integer.numberOfTrailingZeros(buckets.length));
@@ -74,10 +70,7 @@ final class DocumentTable {
         return found;
     }
 
-    /**
-     * Returns a document's place, which never changes: the bits of the document's hash that select buckets, in reverse
-     * order.
-     */
+    /** Returns a document's place, which never changes: the reversed bits of its hash that select buckets. */
     static int place(CatalogDocument document) {
         return Integer.reverse(DocumentName.hash(document.name) >>> Catalog.STRIPE_BITS) >>> Catalog.STRIPE_BITS;
     }

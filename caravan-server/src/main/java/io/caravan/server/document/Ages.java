@@ -53,10 +53,12 @@ final class Ages {
     /**
      * Returns a copy with a new mark for all current values, and without the marks that are no longer needed. The new
      * mark must be due. Keeps marks whose time is in the future, because the clock may have been set back only briefly.
+     *
+     * @param trimmedMillis the values that had arrived by this time are trimmed
      */
-    Ages with(long nextSequence, long nowMillis, long ageMillis) {
+    Ages with(long nextSequence, long nowMillis, long trimmedMillis) {
         int old = 0;
-        while (old + LONGS < marks.length && marks[old + LONGS + TIME] <= nowMillis - ageMillis) {
+        while (old + LONGS < marks.length && marks[old + LONGS + TIME] <= trimmedMillis) {
             old += LONGS;
         }
         long[] after = Arrays.copyOfRange(marks, old, marks.length + LONGS);

@@ -78,7 +78,8 @@ public record CreateRequest(
             return new Created(existing, false);
         }
         if (fork == null) {
-            document.attributes(attributes());
+            document.attributes(
+                    withExpiry(DocumentAttributes.NONE.withContentType(type()), ttlSeconds, expiresAtMillis));
         } else {
             fork(edits, document, fork);
         }
@@ -92,10 +93,6 @@ public record CreateRequest(
             document.attributes(made.attributes().with(CLOSED, PRESENT));
         }
         return new Created(DocumentReads.required(name, document.info()), true);
-    }
-
-    private DocumentAttributes attributes() {
-        return withExpiry(DocumentAttributes.NONE.withContentType(type()), ttlSeconds, expiresAtMillis);
     }
 
     private String type() {

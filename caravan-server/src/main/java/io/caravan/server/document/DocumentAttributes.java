@@ -44,13 +44,12 @@ public final class DocumentAttributes {
 
     /** The number of existing forks of this document, if any. */
     static final Attribute<Long> FORKS = Attribute.number("forks");
-    /** An attribute that is present if the document is deleted, but kept for its forks. */
+    /** Present if the document is deleted, but kept for its forks. */
     static final Attribute<String> DELETED = Attribute.text("deleted");
     /** The document's first sequence when it was restored from an archive or imported. */
     static final Attribute<Long> START = Attribute.number("start");
     /**
-     * An attribute that is present while the document is invisible because it is being restored. The value is {@link
-     * #PRESENT} or {@link #BY_A_CLIENT}.
+     * Present while the document is invisible because it is being restored: {@link #PRESENT} or {@link #BY_A_CLIENT}.
      */
     static final Attribute<String> RESTORING = Attribute.text("restoring");
 
@@ -64,10 +63,12 @@ public final class DocumentAttributes {
             new Attribute<>("timestamps", Timestamps::encode, bytes -> new Timestamps(Attribute.numbers(bytes)));
 
     /** The document in another store from which this document was imported. */
-    static final Attribute<Origin> ORIGIN = new Attribute<>(
-            "origin", origin -> encode(origin.identity(), origin.copiedTo()), DocumentAttributes::decodeOrigin);
+    static final Attribute<Origin> ORIGIN =
+            new Attribute<>("origin", origin -> encode(origin.identity(), origin.copiedTo()), bytes -> {
+                long copiedTo = bytes.getLong();
+                return new Origin(Attribute.text(bytes), copiedTo);
+            });
 
-    /** The fence of a document that is being moved: the number of the run that moves it, and the target server. */
     static final Attribute<Fence> FENCE = new Attribute<>(
             "fence",
             fence -> encode(fence.to().text(), fence.holder()),
@@ -122,7 +123,6 @@ public final class DocumentAttributes {
                         : raw.with(attribute.key(), attribute.encoding().apply(value)));
     }
 
-    /** Returns the content type of the document, or {@link #DEFAULT_CONTENT_TYPE} if none was given. */
     public String contentType() {
         return Objects.requireNonNullElse(get(CONTENT_TYPE), DEFAULT_CONTENT_TYPE);
     }
@@ -136,7 +136,6 @@ public final class DocumentAttributes {
         return with(CONTENT_TYPE, type);
     }
 
-    /** Returns the number of seconds without a read or a write after which the document expires. */
     public OptionalLong ttlSeconds() {
         return number(TTL);
     }
@@ -145,7 +144,6 @@ public final class DocumentAttributes {
         return withoutExpiry().with(TTL, seconds);
     }
 
-    /** Returns the time at which the document expires, in milliseconds since 1970. */
     public OptionalLong expiresAtMillis() {
         return number(EXPIRES);
     }
@@ -168,11 +166,6 @@ public final class DocumentAttributes {
 
     Producers producers() {
         return Objects.requireNonNullElse(get(PRODUCERS), Producers.NONE);
-    }
-
-    /** Whether the document was forked from another one, and may share values with it. */
-    public boolean isFork() {
-        return has(FORK);
     }
 
     public long forks() {
@@ -223,17 +216,9 @@ public final class DocumentAttributes {
         return Objects.requireNonNullElse(get(TIMESTAMPS), Timestamps.NONE);
     }
 
-    /**
-     * Returns the document in another store from which this document was copied; null if this document is not a copy or
-     * its origin is unknown.
-     */
+    /** Returns the document from which this document was copied; null if it is not a copy or its origin is unknown. */
     public @Nullable Origin origin() {
         return get(ORIGIN);
-    }
-
-    private static Origin decodeOrigin(ByteBuffer bytes) {
-        long copiedTo = bytes.getLong();
-        return new Origin(Attribute.text(bytes), copiedTo);
     }
 
     /** Returns a copy that records the import of the values before this sequence. */
@@ -242,7 +227,6 @@ public final class DocumentAttributes {
         return origin == null ? this : with(ORIGIN, new Origin(origin.identity(), nextSequence));
     }
 
-    /** Returns the server to which the document is being moved, or null. */
     public @Nullable RedirectTarget movingTo() {
         Fence fence = get(FENCE);
         return fence == null ? null : fence.to();

@@ -268,9 +268,10 @@ abstract class DocumentReads {
     /** Reads a range of values. Returns false if it was trimmed, or the document was deleted, before the read began. */
     private boolean read(DocumentName name, DocumentInfo info, SequenceRange range, DocumentReader reader) {
         RangeStream stream = new RangeStream(info, range, reader);
-        boolean there = true;
         for (Part part : parts(name, info, range)) {
-            there = there && stream.read(part);
+            if (!stream.read(part)) {
+                break;
+            }
         }
         if (stream.begun && !stream.ended()) {
             throw new DocumentException(Reason.CHANGED, name, "was trimmed or deleted while it was being read");
@@ -281,10 +282,8 @@ abstract class DocumentReads {
     /**
      * The part of a document that is stored in a single list.
      *
-     * @param listId the list
      * @param shift the difference between the document's sequences and those of the list
      * @param range the document's sequences in this part
-     * @param timestamps the ranges of the document's values that are stored with a time
      */
     private record Part(long listId, long shift, SequenceRange range, Timestamps timestamps) {}
 
@@ -347,12 +346,13 @@ abstract class DocumentReads {
         /** Reads the values of one part. Returns false if the read ends with this part. */
         boolean read(Part part) {
             try {
-                store.get(part.listId(), part.range().from() - part.shift(), (sequence, value) -> {
-                    return pass(part, sequence + part.shift(), value)
-                            && next < part.range().to();
-                });
+                store.get(
+                        part.listId(),
+                        part.range().from() - part.shift(),
+                        (sequence, value) -> pass(part, sequence + part.shift(), value)
+                                && next < part.range().to());
             } catch (TrimmedException trimmed) {
-                return false;
+                // No value of this part has been passed.
             }
             return !stopped && next == part.range().to();
         }
@@ -367,12 +367,9 @@ abstract class DocumentReads {
                 reader.begin(range.count());
             }
             next = sequence + 1;
-            if (part.timestamps().covers(sequence)) {
-                long millis = Timestamps.take(value);
-                stopped = !reader.next(sequence, millis, value);
-            } else {
-                stopped = !reader.next(sequence, value);
-            }
+            stopped = !(part.timestamps().covers(sequence)
+                    ? reader.next(sequence, Timestamps.take(value), value)
+                    : reader.next(sequence, value));
             return !stopped;
         }
     }

@@ -21,9 +21,8 @@ public final class DocumentRestoration {
     private final long id;
 
     /**
-     * Creates the invisible document.
+     * Creates the invisible document, whose first value will have this sequence.
      *
-     * @param firstSequence sequence of the first value
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
      */
     public DocumentRestoration(DocumentService documents, DocumentName name, long firstSequence) {

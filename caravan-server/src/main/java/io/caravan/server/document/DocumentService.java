@@ -156,7 +156,6 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         }
     }
 
-    /** Sets the archive in which to look up documents that the store lacks. */
     public void coldDocuments(ColdDocuments documents) {
         cold = documents;
         incomplete = documents != ColdDocuments.NONE;
@@ -233,7 +232,6 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         deletions.get(catalog.shardOf(deletion.name())).archived(deletion);
     }
 
-    /** Returns the spaces of the store, whose settings apply to client writes. */
     public Spaces spaces() {
         return spaces;
     }
@@ -243,7 +241,6 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return catalog.size();
     }
 
-    /** Returns the number of documents for which at least one action is registered ({@link #onChange}). */
     public int tailedDocuments() {
         return listeners.documents();
     }

@@ -28,6 +28,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -53,6 +54,8 @@ abstract class DocumentWrites extends DocumentReads {
 
     /** The pause before a write is tried again that needs more space than makes the store writable. */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** Runs another attempt at a deferred write after this pause, on a thread that may wait. */
+    private static final Executor RETRY = CompletableFuture.delayedExecutor(RETRY_NANOS, TimeUnit.NANOSECONDS);
 
     final Spaces spaces;
     final SpaceRules rules;
@@ -165,13 +168,12 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     private boolean write(Write<?> write) {
-        Runnable waiting = () -> orFail(write.outcome(), () -> writeWaiting(write, true));
         List<DocumentName> missing = missing(write.names());
         if (!missing.isEmpty()) {
-            fetch(missing, 0, waiting, write.outcome());
+            fetch(missing, 0, () -> orFail(write.outcome(), () -> writeWaiting(write, true)), write.outcome());
             return false;
         }
-        if (reservations.defer(write.names(), () -> write.outcome().untilAbandoned(waiting))) {
+        if (reservations.defer(write.names(), () -> write.outcome().untilAbandoned(() -> writeDeferred(write)))) {
             return false;
         }
         writeLocking(withSources(write.names()), write, true, mayWait());
@@ -264,6 +266,22 @@ abstract class DocumentWrites extends DocumentReads {
         } finally {
             reservations.release(reserved);
         }
+    }
+
+    /**
+     * Performs a deferred write. The thread that ends the reservation serves clients, so the write does not wait there
+     * for space in the store. If the store has no space now, another thread continues the write when the store has
+     * space.
+     */
+    private void writeDeferred(Write<?> write) {
+        orFail(write.outcome(), () -> {
+            try {
+                writeWaiting(write, false);
+            } catch (NotWritableException later) {
+                Runnable rest = write.outcome().untilAbandoned(() -> writeDeferred(write));
+                store.onWritable(() -> RETRY.execute(rest));
+            }
+        });
     }
 
     /** Prepares the write and runs it; returns false when the write needs more data. */

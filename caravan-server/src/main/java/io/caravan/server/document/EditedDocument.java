@@ -71,12 +71,7 @@ public final class EditedDocument {
         return edit.state();
     }
 
-    /**
-     * Appends values without checks.
-     *
-     * @param arriving whether the values arrive with this write; if not, they arrived earlier, in this store or another
-     *     one, at an unknown time
-     */
+    /** Appends values without checks; if {@code arriving} is false, they arrived earlier, at an unknown time. */
     private void add(List<byte[]> values, boolean arriving) {
         if (values.isEmpty()) {
             return;
@@ -168,7 +163,7 @@ public final class EditedDocument {
         return append(values, false, true);
     }
 
-    /** Appends values from an archive, without arrival times. Otherwise works like {@link #append(List)}. */
+    /** Appends values from an archive, without arrival times. */
     public long appendArchived(List<byte[]> values) {
         return append(values, false, false);
     }
@@ -282,8 +277,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Trims the values before {@code sequence} because the document's space does not retain them. After such a trim, an
-     * imported document is no longer a complete copy of its origin, so its origin attribute is removed.
+     * Trims the values before {@code sequence} because the space does not retain them. An imported document is then no
+     * longer a complete copy, so it loses its origin.
      */
     void retire(long sequence, DocumentAttributes attributes) {
         boolean incomplete = edits.migrates && attributes.origin() != null;
@@ -305,7 +300,7 @@ public final class EditedDocument {
         return delete(true);
     }
 
-    /** Deletes the document as {@link #delete} does, but keeps it in the archive. */
+    /** Deletes the document, but keeps it in the archive. */
     public boolean deleteUnnoted() {
         return delete(false);
     }
@@ -351,8 +346,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Decrements the number of forks. A deleted document is removed with its last fork; its own source may then be
-     * removed as well.
+     * Decrements the number of forks. A deleted document is removed with its last fork, and perhaps its own source too.
      */
     private void forkRemoved() {
         DocumentInfo left = countForks(-1);
@@ -372,11 +366,7 @@ public final class EditedDocument {
         return new DocumentInfo(info.id(), info.firstSequence(), info.nextSequence(), counted);
     }
 
-    /**
-     * Replaces the attributes, and creates the document if it does not exist.
-     *
-     * @throws DocumentException {@link Reason#GONE}
-     */
+    /** Replaces the attributes, and creates the document if it does not exist; throws {@link Reason#GONE}. */
     public void attributes(DocumentAttributes attributes) {
         info();
         used = true;
@@ -384,9 +374,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Stores the archive mark if the document still has this id; does not extend a sliding expiry.
-     *
-     * @return whether the document still exists
+     * Stores the archive mark if the document still has this id, and returns whether it has; does not extend a sliding
+     * expiry.
      */
     public boolean mark(long id, ArchiveMark mark) {
         DocumentInfo info = evenDeleted();
@@ -432,9 +421,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Appends values of a {@link ImportStep}, and sets the attributes; creates the document if it does not exist.
+     * Appends values of an {@link ImportStep}, sets the attributes, and returns the document's id.
      *
-     * @return the document's id
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
     long importPart(DocumentAttributes attributes, List<byte[]> values) {
@@ -444,8 +432,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Returns the document into which a replacement of this document is imported. Its name is derived from this
-     * document's name and belongs to the same shard. The replacement is invisible until it replaces this document.
+     * Returns the document into which a replacement of this document is imported. It is in the same shard, and
+     * invisible until it replaces this document.
      */
     EditedDocument replacement() {
         return edits.document(edits.writes.replacementName(name));
@@ -495,8 +483,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Deletes a document that is being restored or imported, if it still exists, and reinstates any redirect that it
-     * replaced.
+     * Deletes a document that is being restored or imported, if it exists, and reinstates a redirect that it replaced.
      */
     boolean abortRestoring(long id) {
         DocumentAttributes restoring = restoring(id);

@@ -33,7 +33,7 @@ public record ExportedDocument(
                 info.id(),
                 info.firstSequence(),
                 info.nextSequence(),
-                attributes.isFork() ? null : documents.bytes(name, info),
+                attributes.has(DocumentAttributes.FORK) ? null : documents.bytes(name, info),
                 attributes.movingTo() != null,
                 documents.identity(info),
                 origin == null ? null : origin.identity(),

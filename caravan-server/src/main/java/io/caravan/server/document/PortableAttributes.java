@@ -33,16 +33,12 @@ public final class PortableAttributes {
         attributes
                 .portable()
                 .asMap()
-                .forEach((name, value) -> portable.put(name, isNumber(name) ? number(value) : value));
+                .forEach((name, value) -> portable.put(
+                        name,
+                        name.equals("ttl") || name.equals("expires")
+                                ? (Object) ByteBuffer.wrap(value).getLong()
+                                : value));
         return portable;
-    }
-
-    private static boolean isNumber(String name) {
-        return name.equals("ttl") || name.equals("expires");
-    }
-
-    private static Object number(byte[] value) {
-        return ByteBuffer.wrap(value).getLong();
     }
 
     /**

@@ -5,8 +5,7 @@ import io.netty.util.concurrent.FastThreadLocalThread;
 
 /**
  * A thread that reads documents for clients. A write on this thread does not wait for space in the store, so that reads
- * are served while the store is full or its log grows. Writes that another write's reservation has delayed are an
- * exception.
+ * are served while the store is full or its log grows.
  */
 public final class ReaderThread extends FastThreadLocalThread {
     private ReaderThread(Runnable task, String name) {

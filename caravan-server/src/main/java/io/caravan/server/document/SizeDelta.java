@@ -83,18 +83,12 @@ final class SizeDelta {
         return everAppended || before == null && edit.state() != null;
     }
 
-    /**
-     * Whether the write has appended values and has not deleted the document since. Appended values count even if the
-     * write has trimmed them.
-     */
+    /** Whether the write has appended values, even if it has trimmed them, and has not deleted the document since. */
     boolean appends() {
         return !appended.isEmpty();
     }
 
-    /**
-     * Returns the total length, in bytes, of the values that the write has appended, including those that it has since
-     * deleted.
-     */
+    /** Returns the length of all values that the write has appended, including those that it has since deleted. */
     long appendedBytes() {
         return appendedBytes;
     }
@@ -105,8 +99,7 @@ final class SizeDelta {
     }
 
     /**
-     * Reserves the quotas that the write needs: growth is counted immediately, and shrinkage when the write is
-     * accepted.
+     * Reserves the quotas: growth is counted immediately, and shrinkage when the write is accepted.
      *
      * @param trimmed the number of values that the write trims because the space does not retain them
      */
@@ -129,7 +122,6 @@ final class SizeDelta {
         }
     }
 
-    /** Completes the reservation after the store has accepted the write. */
     void accept() {
         count(Math.min(0, documents), Math.min(0, bytes));
         if (grows()) {
@@ -216,14 +208,10 @@ final class SizeDelta {
 
     private long appendedFrom(DocumentState after) {
         long bytes = 0;
-        for (int i = firstKept(after); i < appended.size(); i++) {
+        for (int i = (int) Math.max(0, after.firstSequence() - firstAppended(after)); i < appended.size(); i++) {
             bytes += appended.get(i).length;
         }
         return bytes;
-    }
-
-    private int firstKept(DocumentState after) {
-        return (int) Math.max(0, after.firstSequence() - firstAppended(after));
     }
 
     private long firstAppended(DocumentState after) {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Applies the settings of spaces to a write from any protocol, between its edits and its commit. The rules first trim
@@ -24,12 +25,40 @@ import java.util.function.LongSupplier;
  * next append trims the document.
  */
 final class SpaceRules {
+    /** The difference between the progress of two clocks above which the wall clock has jumped. */
+    private static final long JUMP_MILLIS = 1000;
+
     private final LongSupplier nanoTime;
     private final InstantSource clock;
+    private final long startNanos;
+    private final long startMillis;
+    /** The lead of the wall clock over the monotonic clock at the last check. Guarded by this object's monitor. */
+    private long aheadMillis;
+    /** The monotonic time of the last jump ahead; null if there was none. Guarded by this object's monitor. */
+    private @Nullable Long jumpNanos;
 
     SpaceRules(LongSupplier nanoTime, InstantSource clock) {
         this.nanoTime = nanoTime;
         this.clock = clock;
+        this.startNanos = nanoTime.getAsLong();
+        this.startMillis = clock.millis();
+    }
+
+    /**
+     * Returns the time before which a value must have arrived to exceed this age. If the wall clock has jumped ahead of
+     * the monotonic clock, values that arrived before the jump are not older by the length of the jump. The jump is
+     * therefore subtracted until the age has passed since the jump; then all these values are that old.
+     */
+    private synchronized long arrivedBefore(long ageMillis) {
+        long nanos = nanoTime.getAsLong();
+        long now = clock.millis();
+        long ahead = now - startMillis - TimeUnit.NANOSECONDS.toMillis(nanos - startNanos);
+        if (ahead - aheadMillis > JUMP_MILLIS) {
+            jumpNanos = nanos;
+        }
+        aheadMillis = ahead;
+        boolean recent = jumpNanos != null && nanos - jumpNanos < TimeUnit.MILLISECONDS.toNanos(ageMillis);
+        return now - ageMillis - (recent ? Math.max(0, ahead) : 0);
     }
 
     /** Whether {@link #age} would change a document in the space. */
@@ -40,7 +69,8 @@ final class SpaceRules {
         }
         long now = clock.millis();
         Ages ages = info.attributes().ages();
-        return ages.lacks(info.nextSequence(), now, ageMillis) || ages.thereAt(now - ageMillis) > info.firstSequence();
+        return ages.lacks(info.nextSequence(), now, ageMillis)
+                || ages.thereAt(arrivedBefore(ageMillis)) > info.firstSequence();
     }
 
     private static long ageMillis(Space space) {
@@ -57,9 +87,10 @@ final class SpaceRules {
         long now = clock.millis();
         long ageMillis = ageMillis(size.space());
         Ages ages = info.attributes().ages();
-        long keep = Math.min(ages.thereAt(now - ageMillis), info.nextSequence());
+        long arrivedBefore = arrivedBefore(ageMillis);
+        long keep = Math.min(ages.thereAt(arrivedBefore), info.nextSequence());
         if (ages.lacks(info.nextSequence(), now, ageMillis)) {
-            document.set(info.attributes().with(AGES, ages.with(info.nextSequence(), now, ageMillis)));
+            document.set(info.attributes().with(AGES, ages.with(info.nextSequence(), now, arrivedBefore)));
         }
         if (keep <= info.firstSequence()) {
             return 0;
@@ -113,8 +144,8 @@ final class SpaceRules {
     }
 
     /**
-     * Trims the oldest values, so that the document does not exceed the number of values or bytes that the space
-     * retains. Returns the number of trimmed values.
+     * Trims the oldest values that the space does not retain, by number and bytes. Returns the number of trimmed
+     * values.
      */
     private static long retire(EditedDocument document, SizeDelta size) {
         long most = size.space().settings().get(SpaceSetting.RETAINED_VALUES);
@@ -150,8 +181,8 @@ final class SpaceRules {
     }
 
     /**
-     * Charges the write's growth in each space to that space's rate limits in one step. A write can therefore exceed
-     * the limit for one second, as a single large value can.
+     * Charges the write's growth in each space to that space's rate limits in one step, so a write can exceed the limit
+     * for one second, as a single large value can.
      */
     private void takeRates(Reservation reserved) {
         Map<Space, List<SizeDelta>> growing = new LinkedHashMap<>();
@@ -186,7 +217,6 @@ final class SpaceRules {
      * write is accepted undoes the reservations. Used by one thread.
      */
     static final class Reservation implements AutoCloseable {
-        /** The empty reservations of a write to documents that are in no space. */
         static final Reservation NONE = new Reservation(List.of());
 
         /** The effects of the write on the sizes of those documents that are in spaces. */
@@ -230,7 +260,6 @@ final class SpaceRules {
                     .sum();
         }
 
-        /** Completes the reservations after the store has accepted the write. */
         void accepted() {
             // All threads share NONE, and a write to its field would cost more than the rest of this class.
             if (this != NONE) {

@@ -31,6 +31,7 @@ public final class StoreIdentity {
 
     private static final byte VERSION = 1;
     private static final int BYTES = Byte.BYTES + 2 * Long.BYTES;
+    private static final int NOTE_BYTES = 2 * Byte.BYTES;
 
     private static final byte WHOLE = 0;
     private static final byte INCOMPLETE = 1;
@@ -47,7 +48,11 @@ public final class StoreIdentity {
 
     public static @Nullable UUID find(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
-        return entries.isEmpty() ? null : decode(entries.get(0));
+        if (entries.isEmpty()) {
+            return null;
+        }
+        ByteBuffer identity = decode(entries.get(0), BYTES, "an identity");
+        return new UUID(identity.getLong(), identity.getLong());
     }
 
     /**
@@ -80,7 +85,8 @@ public final class StoreIdentity {
     /** Whether documents in the archive may be missing from the store. Waits like a read. */
     public static boolean incomplete(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
-        return entries.size() > 1 && decodeNote(entries.get(entries.size() - 1)) == INCOMPLETE;
+        return entries.size() > 1
+                && decode(entries.get(entries.size() - 1), NOTE_BYTES, "a note").get() == INCOMPLETE;
     }
 
     /**
@@ -97,15 +103,6 @@ public final class StoreIdentity {
         return new byte[] {VERSION, state};
     }
 
-    private static byte decodeNote(Entry entry) {
-        byte[] bytes = entry.value();
-        if (bytes.length != 2 || bytes[0] != VERSION) {
-            throw new CorruptStoreException(
-                    "identity", 0, LIST_ID, entry.sequence(), "is not a note of version " + VERSION);
-        }
-        return bytes[1];
-    }
-
     private static UUID write(ListStore store, UUID identity, List<byte[]> notes) {
         byte[] encoded = ByteBuffer.allocate(BYTES)
                 .put(VERSION)
@@ -120,12 +117,12 @@ public final class StoreIdentity {
         return identity;
     }
 
-    private static UUID decode(Entry entry) {
+    private static ByteBuffer decode(Entry entry, int length, String what) {
         ByteBuffer bytes = ByteBuffer.wrap(entry.value());
-        if (bytes.remaining() != BYTES || bytes.get() != VERSION) {
+        if (bytes.remaining() != length || bytes.get() != VERSION) {
             throw new CorruptStoreException(
-                    "identity", 0, LIST_ID, entry.sequence(), "is not an identity of version " + VERSION);
+                    "identity", 0, LIST_ID, entry.sequence(), "is not " + what + " of version " + VERSION);
         }
-        return new UUID(bytes.getLong(), bytes.getLong());
+        return bytes;
     }
 }

@@ -68,7 +68,7 @@ class DocumentAttributesTest {
                 .withStart(77)
                 .with(RESTORING, BY_A_CLIENT)
                 .withArchived(A_MARK)
-                .with(AGES, Ages.NONE.with(5, 1_000_000, 10_000).with(9, 2_000_000, 100_000_000))
+                .with(AGES, Ages.NONE.with(5, 1_000_000, 0).with(9, 2_000_000, 0))
                 .with(TIMESTAMPS, Timestamps.NONE.with(true, 10).with(false, 20).with(true, 30))
                 .with(ORIGIN, AN_ORIGIN)
                 .with(FENCE, A_FENCE)

@@ -6,10 +6,14 @@ import static io.caravan.server.document.Documents.rejected;
 import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.NotWritableException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.IgnoredOutcome;
 import io.caravan.server.document.CreateRequest.ForkPoint;
@@ -23,6 +27,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -142,6 +147,63 @@ class DocumentServiceTest {
             int seen = drained.size();
             assertThat(seen).isGreaterThan(1);
             assertThat(others.read("k")).hasSize(1 + reads.get() - seen).containsOnly("late");
+        }
+    }
+
+    /** A thread that serves reads must not wait for space on behalf of a write that it has delayed. */
+    @Test
+    void deferredWriteDoesNotWaitForSpaceOnReaderThread() throws Exception {
+        AtomicBoolean full = new AtomicBoolean();
+        AtomicReference<Runnable> onWritable = new AtomicReference<>(() -> {});
+        AtomicReference<CompletableFuture<Long>> late = new AtomicReference<>();
+        try (Documents others = new Documents(new ForwardingListStore(ListStore.inMemory()) {
+            @Override
+            public void get(long id, long fromSequence, EntryStream stream) {
+                super.get(id, fromSequence, stream);
+                between.run();
+            }
+
+            @Override
+            public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+                return !full.get() && super.tryWrite(batch, callback);
+            }
+
+            @Override
+            public void onWritable(Runnable action) {
+                if (full.get()) {
+                    onWritable.set(action);
+                } else {
+                    action.run();
+                }
+            }
+        })) {
+            DocumentService service = others.service();
+            others.push("k", "a");
+            between = () -> {
+                CompletableFuture<Long> outcome = new CompletableFuture<>();
+                late.set(outcome);
+                // The write is deferred once the reading write has reserved the name.
+                full.set(!service.write(
+                        name("k"),
+                        document -> document.append(values("late")),
+                        Outcome.of(outcome::complete, outcome::completeExceptionally)));
+            };
+            CompletableFuture<@Nullable Throwable> problem = new CompletableFuture<>();
+            Runnable reading = () -> service.writeWaiting(
+                    Set.of(name("k")),
+                    edits -> drain(edits.document(name("k"))),
+                    preparation(),
+                    new IgnoredOutcome<>());
+            new ReaderThread.Factory()
+                    .newThread(() -> problem.complete(catchThrowable(reading::run)))
+                    .start();
+            assertThat(problem).succeedsWithin(Duration.ofSeconds(20)).isInstanceOf(NotWritableException.class);
+            assertThat(late.get()).isNotDone();
+            between = () -> {};
+            full.set(false);
+            onWritable.get().run();
+            assertThat(late.get()).succeedsWithin(Duration.ofSeconds(20));
+            assertThat(others.read("k")).contains("a", "late");
         }
     }
 

@@ -119,4 +119,24 @@ class RetainedAgeTest {
         documents.push("a/d", "2");
         assertFirstSequence("a/d", 0);
     }
+
+    /** Values from before and after a jump of the clock must be trimmed when they have reached the age, not earlier. */
+    @Test
+    void trimsNoValueEarlyWhenClockJumpsAhead() {
+        retain(AGE);
+        documents.push("a/d", "0");
+        documents.pass(MINUTE);
+        documents.setClock(Duration.ofDays(10));
+        documents.push("a/d", "1");
+        assertFirstSequence("a/d", 0);
+        documents.pass(Duration.ofMinutes(58));
+        documents.push("a/d", "2");
+        assertFirstSequence("a/d", 0);
+        documents.pass(MINUTE);
+        documents.push("a/d", "3");
+        assertFirstSequence("a/d", 1);
+        documents.pass(MINUTE);
+        documents.push("a/d", "4");
+        assertFirstSequence("a/d", 2);
+    }
 }

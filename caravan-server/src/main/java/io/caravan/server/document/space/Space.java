@@ -34,7 +34,7 @@ public final class Space {
      * Creates a space.
      *
      * @param server the durability of documents that are in no space
-     * @param before the previous object of the same space, whose counters are taken over, or null to count from 0
+     * @param before the previous object of the same space, whose counters are taken over, or null
      */
     Space(
             Prefix prefix,
@@ -93,10 +93,7 @@ public final class Space {
         return durability;
     }
 
-    /**
-     * Returns the maximum time for which a write to a document in the space waits for other writes to share its flush;
-     * null if the server's delay applies.
-     */
+    /** Returns the maximum time for which a write waits to share its flush; null if the server's delay applies. */
     public @Nullable Duration flushDelay() {
         return settings.has(SpaceSetting.FLUSH_MILLIS)
                 ? Duration.ofMillis(settings.get(SpaceSetting.FLUSH_MILLIS))
@@ -146,19 +143,17 @@ public final class Space {
     }
 
     /**
-     * Charges writes, and the bytes that they append, to the rate limits of the space.
+     * Charges writes to documents, and the bytes that they append, to the rate limits of the space.
      *
-     * @param writes the number of documents written to
      * @return 0, or, when nothing was charged, the nanoseconds to wait before the next try
      */
     public long take(long nowNanos, long writes, long appendedBytes) {
         long wait = writeRate.take(nowNanos, writes);
-        if (wait > 0) {
-            return wait;
-        }
-        wait = byteRate.take(nowNanos, appendedBytes);
-        if (wait > 0) {
-            writeRate.refund(writes);
+        if (wait == 0) {
+            wait = byteRate.take(nowNanos, appendedBytes);
+            if (wait > 0) {
+                writeRate.refund(writes);
+            }
         }
         return wait;
     }

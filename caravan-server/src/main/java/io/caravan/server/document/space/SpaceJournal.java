@@ -43,11 +43,7 @@ final class SpaceJournal {
 
     private long nextSequence;
 
-    /**
-     * The settings of a space.
-     *
-     * @param sequence the sequence of the entry that contains them
-     */
+    /** The settings of a space, and the sequence of the entry that contains them. */
     private record Stored(long sequence, SpaceSettings settings) {}
 
     SpaceJournal(ListStore store) {
@@ -101,10 +97,8 @@ final class SpaceJournal {
     }
 
     /**
-     * Writes the new settings of a space. If this method throws an exception, nothing has changed.
-     *
-     * @param now null to remove the space
-     * @return a future that completes when the entry is durable
+     * Writes the new settings of a space, or null to remove it. If this method throws an exception, nothing has
+     * changed. The future completes when the entry is durable.
      */
     CompletableFuture<Long> write(Prefix prefix, @Nullable SpaceSettings now) {
         Map<Prefix, Stored> after = new LinkedHashMap<>(spaces);

@@ -135,7 +135,6 @@ public enum SpaceSetting {
         return unit == Unit.WORD ? words.get((int) value - 1) : (Object) value;
     }
 
-    /** Returns the setting with this name, or null if none exists. */
     static @Nullable SpaceSetting find(String key) {
         return Arrays.stream(values())
                 .filter(setting -> setting.key.equals(key))

@@ -67,7 +67,6 @@ public final class SpaceSettings {
         return map;
     }
 
-    /** Returns the durability that is set, or null if none is set. */
     @Nullable
     DocumentDurability durability() {
         return has(SpaceSetting.DURABILITY)

@@ -57,8 +57,7 @@ public final class Spaces {
     private AtomicInteger countedStripes = new AtomicInteger();
 
     /**
-     * Reads the spaces and, if any exist, counts their documents, which takes time proportional to the total number of
-     * documents.
+     * Reads the spaces and, if any exist, counts all documents.
      *
      * @param nanoTime a clock like {@link System#nanoTime()}, for rates
      * @param server the durability of documents in no space, which is also the maximum durability in any space
@@ -102,15 +101,11 @@ public final class Spaces {
         return space;
     }
 
-    /** Returns the durability of documents outside all spaces, which is also the maximum durability in any space. */
     public DocumentDurability server() {
         return server;
     }
 
-    /**
-     * Returns the durability of an acknowledged write to a document with this name. Allocates no memory and takes no
-     * lock.
-     */
+    /** Returns the durability of an acknowledged write to a document with this name. As fast as {@link #find}. */
     public DocumentDurability durability(DocumentName name) {
         Space space = find(name);
         return space == null ? server : space.durability();
@@ -169,10 +164,8 @@ public final class Spaces {
     }
 
     /**
-     * Removes a space. Its documents then belong to the space with the next shorter prefix, or to no space. The removal
-     * is durable on return.
-     *
-     * @return whether the space existed
+     * Removes a space, durably, and returns whether it existed. Its documents then belong to the space with the next
+     * shorter prefix, or to no space.
      */
     public boolean remove(Prefix prefix) {
         changing.lock();
