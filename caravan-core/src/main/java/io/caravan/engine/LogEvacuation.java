@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It works in batches. It collects entries under the lock, copies them to free heap places and fsyncs the heap
  * without the lock, and then points the index to the new places. The index therefore never refers to heap bytes that
- * are not durable, and a failed batch changes nothing. While nobody writes and the disk is fast, batches become larger,
+ * are not durable, and a failed batch changes nothing. While the log is idle and the disk is fast, batches become larger,
  * because each costs an fsync.
  *
  * <p>A list stays pinned from its discovery until its last batch is done, so its entries and its record are not
@@ -54,7 +54,7 @@ final class LogEvacuation {
     private static final int BATCH_BYTES = 1 << 20;
     /** Approximate number of lists pinned at a time, before it is scaled. */
     private static final int PINNED_LISTS = 1 << 12;
-    /** Maximum factor by which the three limits above are scaled while nobody writes. */
+    /** Maximum factor by which the three limits above are scaled while the log is idle. */
     private static final int MAX_SCALE = 4;
     /** The longest fsync of a batch after which the next batch may be larger. Writes may have to wait twice as long. */
     private static final long SHORT_FSYNC_NANOS = TimeUnit.MILLISECONDS.toNanos(2);

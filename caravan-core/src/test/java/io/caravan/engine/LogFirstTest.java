@@ -92,12 +92,12 @@ class LogFirstTest {
     }
 
     /**
-     * Checks that batches grow while nobody writes and an fsync of the heap takes little time. A write, or a slow disk,
+     * Checks that batches grow while the log is idle and an fsync of the heap takes little time. A write, or a slow disk,
      * keeps them small. Small batches take about 1 MiB; the survivors take 6 MiB.
      */
     @ParameterizedTest
     @CsvSource({"false, 0, 3", "true, 0, 4", "false, 3, 6"})
-    void batchesGrowWhileNobodyWrites(boolean writes, int fsyncMillis, int batches) throws Exception {
+    void batchesGrowWhileLogIsIdle(boolean writes, int fsyncMillis, int batches) throws Exception {
         AtomicLong nanos = new AtomicLong();
         LongSupplier clock = () -> nanos.getAndAdd(TimeUnit.MILLISECONDS.toNanos(fsyncMillis));
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build(), new MemoryStorage(), clock)) {
