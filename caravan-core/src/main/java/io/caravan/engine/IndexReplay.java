@@ -20,6 +20,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
     private int partition;
+    private long maxCaptureLsn;
 
     IndexReplay(CheckpointReader checkpoint) {
         this.checkpoint = checkpoint;
@@ -38,6 +39,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     public void partition(int number, long captureLsn) {
         partition = number;
         captureLsns[number] = captureLsn;
+        maxCaptureLsn = Math.max(maxCaptureLsn, captureLsn);
     }
 
     @Override
@@ -47,9 +49,11 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         }
         int found = index.find(id);
         int list = found == ListIndex.NONE ? index.create(id, creationLsn, first) : found;
+        boolean inLogBefore = index.tenured(list) < index.next(list);
         for (int i = 0; i < count; i++) {
             long region = regions.getLong(at + i * Long.BYTES);
-            checkPlace(id, region, index.tenured(list) < index.next(list));
+            checkPlace(id, region, inLogBefore);
+            inLogBefore |= Region.isInLog(region);
             index.append(list, region, creationLsn);
         }
     }
@@ -105,7 +109,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     }
 
     private boolean contained(long lsn, long id) {
-        return lsn < captureLsns[ListIndex.partitionOf(id)];
+        return lsn < maxCaptureLsn && lsn < captureLsns[ListIndex.partitionOf(id)];
     }
 
     private int existing(long lsn, long id) {

@@ -16,10 +16,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,7 +33,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It works in batches. It collects entries under the lock, copies them to free heap places and fsyncs the heap
  * without the lock, and then points the index to the new places. The index therefore never refers to heap bytes that
- * are not durable, and a failed batch changes nothing.
+ * are not durable, and a failed batch changes nothing. While the log is idle and the disk is fast, batches become larger,
+ * because each costs an fsync.
  *
  * <p>A list stays pinned from its discovery until its last batch is done, so its entries and its record are not
  * removed. Entries trimmed in the meantime are freed when the pin is removed.
@@ -46,12 +47,17 @@ import org.slf4j.LoggerFactory;
  * <p>Used by the checkpointer only.
  */
 final class LogEvacuation {
+    /** Maximum number of entries in a batch, before it is scaled. */
     private static final int BATCH_ENTRIES = 1 << 14;
 
-    /** Maximum number of bytes in a batch; the last entry of a batch may exceed this limit. */
+    /** Maximum number of bytes in a batch, before it is scaled; the last entry of a batch may exceed this limit. */
     private static final int BATCH_BYTES = 1 << 20;
-    /** Approximate number of lists pinned at a time. */
+    /** Approximate number of lists pinned at a time, before it is scaled. */
     private static final int PINNED_LISTS = 1 << 12;
+    /** Maximum factor by which the three limits above are scaled while the log is idle. */
+    private static final int MAX_SCALE = 4;
+    /** The longest fsync of a batch after which the next batch may be larger. Writes may have to wait twice as long. */
+    private static final long SHORT_FSYNC_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     /** Number of regions visited or replaced each time the lock is held. */
     private static final int SLICE = 512;
     /** The lead that log writes may have over heap writes, in minimum distances between checkpoints. */
@@ -75,14 +81,22 @@ final class LogEvacuation {
     /** The entries of the batch, list by list, and their regions in the log and in the heap. */
     private final List<Run> runs = new ArrayList<>();
 
-    private final long[] regions = new long[BATCH_ENTRIES];
-    private final long[] places = new long[BATCH_ENTRIES];
+    private long[] regions = new long[BATCH_ENTRIES];
+    private long[] places = new long[BATCH_ENTRIES];
+    /** The factor by which the limits on a batch are scaled. */
+    private int scale = 1;
+    /** The end of the committed log when the last batch ended. */
+    private long lastPosition;
+
     private int count;
     private long batchBytes;
     /** Number of entries of the batch that have a place in the heap. */
     private int placed;
 
     private @Nullable Unreadable unreadable;
+    /** The duration of the last batch's fsync. */
+    private long forceNanos;
+
     private long startLsn;
     private long heapBytes;
 
@@ -136,6 +150,7 @@ final class LogEvacuation {
      */
     void tenure(long untilLsn) throws IOException {
         startLsn = state.committed.position();
+        lastPosition = startLsn;
         heapBytes = 0;
         unreadable = null;
         try {
@@ -154,6 +169,7 @@ final class LogEvacuation {
             finished.addAll(pinned);
             pinned.clear();
             unpinFinished();
+            scaleTo(1);
         }
         if (unreadable != null) {
             throw unreadable;
@@ -167,6 +183,7 @@ final class LogEvacuation {
             unpinFinished();
             if (count > 0) {
                 yieldToLog();
+                scaleNextBatch();
             }
         }
     }
@@ -181,7 +198,7 @@ final class LogEvacuation {
                     state.index.putYoung(list);
                 }
             }
-            return youngLeft > 0 && pinned.size() < PINNED_LISTS;
+            return youngLeft > 0 && pinned.size() < scale * PINNED_LISTS;
         });
     }
 
@@ -230,7 +247,7 @@ final class LogEvacuation {
     }
 
     private boolean hasRoom() {
-        return count < regions.length && batchBytes < BATCH_BYTES;
+        return count < regions.length && batchBytes < (long) scale * BATCH_BYTES;
     }
 
     /** Adds the next entries of a list to the batch, if any remain. Returns the cost of the call, in regions. */
@@ -254,7 +271,9 @@ final class LogEvacuation {
         if (added > 0) {
             runs.add(new Run(young, index.id(list), index.creationLsn(list), young.next, first, added));
             young.next += added;
-        } else {
+        }
+        // Entries appended from now on are not before the LSN.
+        if (added == 0 || young.next == index.next(list)) {
             finished.add(pinned.remove());
         }
         return copied + 1;
@@ -308,7 +327,7 @@ final class LogEvacuation {
             return;
         }
         boolean single = to - placed == 1;
-        long bytes = Arrays.stream(regions, placed, to).map(Region::entryBytes).sum();
+        long bytes = bytesOfUnplaced(to);
         long address = state.locked(() -> space.allocate(bytes));
         if (address == IndexedHeap.NONE && single) {
             address = grow(bytes);
@@ -326,6 +345,14 @@ final class LogEvacuation {
             places[placed] = Region.pack(address, Region.length(regions[placed]));
             address += Region.entryBytes(regions[placed]);
         }
+    }
+
+    private long bytesOfUnplaced(int to) {
+        long bytes = 0;
+        for (int i = placed; i < to; i++) {
+            bytes += Region.entryBytes(regions[i]);
+        }
+        return bytes;
     }
 
     /**
@@ -416,7 +443,9 @@ final class LogEvacuation {
     /** Fsyncs the heap. A failure is final for the open store. */
     private void force() {
         try {
+            long startNanos = state.nowNanos();
             heapFile.force();
+            forceNanos = state.nowNanos() - startNanos;
         } catch (IOException failed) {
             flusher.fail(failed);
             throw Objects.requireNonNull(state.failure());
@@ -452,6 +481,24 @@ final class LogEvacuation {
         long logBytes = state.committed.position() - startLsn;
         if ((logBytes - heapBytes) / BURST <= state.config.checkpointFloorBytes()) {
             state.committed.await(state.locked(queue::tail));
+        }
+    }
+
+    private void scaleNextBatch() {
+        long position = state.committed.position();
+        if (position != lastPosition) {
+            scaleTo(1);
+        } else if (forceNanos <= SHORT_FSYNC_NANOS) {
+            scaleTo(Math.min(2 * scale, MAX_SCALE));
+        }
+        lastPosition = position;
+    }
+
+    private void scaleTo(int factor) {
+        if (factor != scale) {
+            scale = factor;
+            regions = new long[scale * BATCH_ENTRIES];
+            places = new long[scale * BATCH_ENTRIES];
         }
     }
 

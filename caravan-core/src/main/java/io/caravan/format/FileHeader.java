@@ -105,7 +105,7 @@ public final class FileHeader {
             throw new StoreDirectoryException(path + " belongs to store " + Long.toHexString(found.storeId())
                     + ", not to this one, " + Long.toHexString(expected.storeId()) + ADVICE);
         }
-        if (!found.equals(expected)) {
+        if (found.number() != expected.number() || found.segmentBytes() != expected.segmentBytes()) {
             throw new CorruptStoreException(
                     path,
                     NUMBER,

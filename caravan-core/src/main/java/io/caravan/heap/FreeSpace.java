@@ -25,17 +25,18 @@ public record FreeSpace(
     /**
      * Adds segments to an empty heap, in which exactly these regions are then used.
      *
-     * <p>The first pass over all regions counts them. Each further pass collects the regions of as many segments as fit
-     * in memory. The regions of a segment are collected in a list, or in a bitmap of the segment if that is smaller. A
-     * bitmap has one bit for each 8 bytes.
+     * <p>The first pass over all regions counts them, unless bitmaps of all segments fit in memory. Each further pass
+     * collects the regions of as many segments as fit in memory. The regions of a segment are collected in a list, or
+     * in a bitmap of the segment if that is smaller. A bitmap has one bit for each 8 bytes.
      *
      * @param maxBytes maximum memory for lists and bitmaps; one segment may take more
      * @throws CorruptStoreException if two regions overlap, or if a region lies outside the heap's segments; the index
      *     is then wrong
      */
     public void rebuild(IndexedHeap heap, long maxBytes) {
-        int[] counts = countBySegment();
-        BitSet scratch = new BitSet(geometry.usableBytes() >>> UNIT_SHIFT);
+        boolean countless = segments * bitmapBytes() <= maxBytes;
+        int[] counts = countless ? maxCounts() : countBySegment();
+        BitSet scratch = new BitSet(countless ? 0 : geometry.usableBytes() >>> UNIT_SHIFT);
         int end = 0;
         while (end < segments) {
             int first = end;
@@ -46,7 +47,7 @@ public record FreeSpace(
             SegmentUse[] uses = new SegmentUse[end - first];
             Arrays.setAll(uses, i -> new SegmentUse(first + i, counts[first + i]));
             regions.accept(region -> {
-                int i = geometry.segmentOf(Region.address(region)) - first;
+                int i = segmentOf(region) - first;
                 if (i >= 0 && i < uses.length) {
                     uses[i].add(region);
                 }
@@ -57,19 +58,33 @@ public record FreeSpace(
         }
     }
 
+    private int segmentOf(long region) {
+        int segment = geometry.segmentOf(Region.address(region));
+        if (segment >= segments) {
+            throw misplaced(region, "is after the heap's last segment");
+        }
+        return segment;
+    }
+
     private int[] countBySegment() {
         int[] counts = new int[segments];
-        int most = geometry.usableBytes() / EntryLayout.entryBytes(0);
+        int most = maxCount();
         regions.accept(region -> {
-            int segment = geometry.segmentOf(Region.address(region));
-            if (segment >= segments) {
-                throw misplaced(region, "is after the heap's last segment");
-            }
-            if (++counts[segment] > most) {
+            if (++counts[segmentOf(region)] > most) {
                 throw misplaced(region, "is one more than its segment can hold");
             }
         });
         return counts;
+    }
+
+    private int[] maxCounts() {
+        int[] counts = new int[segments];
+        Arrays.fill(counts, maxCount());
+        return counts;
+    }
+
+    private int maxCount() {
+        return geometry.usableBytes() / EntryLayout.entryBytes(0);
     }
 
     private long memoryBytes(int count) {
@@ -153,11 +168,14 @@ public record FreeSpace(
         }
 
         private void mark(BitSet used, long region) {
-            if (!geometry.contains(Region.address(region), Region.entryBytes(region))) {
+            long offset = Region.address(region) - first;
+            int bytes = Region.entryBytes(region);
+            if (offset < 0 || bytes > geometry.usableBytes() - offset) {
                 throw misplaced(region, "leaves its segment");
             }
-            used.set(unit(region, first), endUnit(region, first));
-            units += endUnit(region, first) - unit(region, first);
+            int unit = (int) offset >>> UNIT_SHIFT;
+            used.set(unit, unit + (bytes >>> UNIT_SHIFT));
+            units += bytes >>> UNIT_SHIFT;
         }
 
         /** Returns the segment's bitmap. If the regions are in a list, fills {@code scratch}, and returns it. */

@@ -422,6 +422,9 @@ public final class ListIndex {
     }
 
     private void forEachInHeap(int list, ListCursor cursor, long[] slice, LongConsumer action) {
+        if (first(list) >= tenured(list)) {
+            return;
+        }
         seek(list, first(list), cursor);
         while (cursor.sequence < tenured(list)) {
             int count = (int) Math.min(tenured(list) - cursor.sequence, SLICE);

@@ -1,6 +1,5 @@
 package io.caravan.index;
 
-import java.util.Comparator;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 
@@ -9,15 +8,11 @@ public final class Pins {
     /** The value that stands for no pin: a sequence after all others. */
     static final long NONE = Long.MAX_VALUE;
 
-    private final NavigableSet<Pin> pins = new TreeSet<>(Pin.ORDER);
+    private final NavigableSet<Pin> pins = new TreeSet<>();
     private long count;
 
     /** A pin, which retains the regions of a list's entries from one sequence on, until {@link ListIndex#unpin}. */
-    public static final class Pin {
-        private static final Comparator<Pin> ORDER = Comparator.comparingInt((Pin pin) -> pin.list)
-                .thenComparingLong(pin -> pin.from)
-                .thenComparingLong(pin -> pin.number);
-
+    public static final class Pin implements Comparable<Pin> {
         private final int list;
         private final long from;
         private final long number;
@@ -36,6 +31,15 @@ public final class Pins {
         /** Returns the sequence of the first pinned entry. */
         public long from() {
             return from;
+        }
+
+        /** Orders pins by list, then by their first sequence, then by age. */
+        @Override
+        public int compareTo(Pin other) {
+            if (list != other.list) {
+                return Integer.compare(list, other.list);
+            }
+            return from != other.from ? Long.compare(from, other.from) : Long.compare(number, other.number);
         }
 
         /** Returns the total length of the list's values, all before the pin, that were freed since the pin was set. */

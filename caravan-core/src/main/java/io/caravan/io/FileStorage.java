@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -32,6 +33,8 @@ public final class FileStorage implements Storage {
     private final Path directory;
     private final boolean writable;
     private final @Nullable DirectoryLock lock;
+    /** The file system of the directory, once the usable space was measured. */
+    private volatile @Nullable FileStore fileStore;
 
     private FileStorage(Path directory, boolean writable, @Nullable DirectoryLock lock) {
         this.directory = directory;
@@ -196,7 +199,13 @@ public final class FileStorage implements Storage {
 
     @Override
     public long usableBytes() throws IOException {
-        return Files.getFileStore(directory).getUsableSpace();
+        FileStore store = fileStore;
+        if (store == null) {
+            // This call reads the table of all mounts, which takes far longer than to measure the space.
+            store = Files.getFileStore(directory);
+            fileStore = store;
+        }
+        return store.getUsableSpace();
     }
 
     /** Returns the boot id that Linux provides. On other systems, each call returns a new id. */

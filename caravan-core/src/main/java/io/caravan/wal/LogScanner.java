@@ -167,8 +167,9 @@ public final class LogScanner {
             long claimedBytes = 0;
             long lsn = Math.max(found.position(), geometry.firstFrame(segment));
             while (lsn < geometry.startOf(segment + 1)) {
-                boolean valid = frames.validAt(lsn);
-                int claimed = valid ? 0 : frames.claimedBytesAt(lsn);
+                boolean begun = frames.begunAt(lsn);
+                boolean valid = begun && frames.validAt(lsn);
+                int claimed = begun && !valid ? frames.claimedBytesAt(lsn) : 0;
                 int term = valid || claimed > 0 ? FrameLayout.term(frames.window(), frames.at(lsn)) : 0;
                 highest = Math.max(highest, term);
                 claimedBytes += claimed;

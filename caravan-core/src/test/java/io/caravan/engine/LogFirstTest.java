@@ -14,11 +14,17 @@ import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.LongTimeout;
+import io.caravan.testing.MemoryStorage;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Checks that a checkpoint waits for the flush in progress after each batch of values that it moves to the heap. */
 @LongTimeout
@@ -82,6 +88,30 @@ class LogFirstTest {
                     () -> !store.faults.calls(BATCHES).isEmpty());
             flush.release();
             await(append);
+        }
+    }
+
+    /**
+     * Checks that batches grow while the log is idle and an fsync of the heap takes little time. A write, or a slow disk,
+     * keeps them small. Small batches take about 1 MiB; the survivors take 6 MiB.
+     */
+    @ParameterizedTest
+    @CsvSource({"false, 0, 3", "true, 0, 4", "false, 3, 6"})
+    void batchesGrowWhileLogIsIdle(boolean writes, int fsyncMillis, int batches) throws Exception {
+        AtomicLong nanos = new AtomicLong();
+        LongSupplier clock = () -> nanos.getAndAdd(TimeUnit.MILLISECONDS.toNanos(fsyncMillis));
+        try (FaultyStore store = FaultyStore.open(oneHeapSegment().build(), new MemoryStorage(), clock)) {
+            store.appendMany(1, 2050, LENGTH);
+            store.faults.clearCalls();
+            Hold firstBatch = store.faults.hold(nth(1, BATCHES));
+            FutureTask<Void> checkpoint = checkpoint(store);
+            firstBatch.awaitReached();
+            if (writes) {
+                await(store.engine.append(2, bytes(10, 1)));
+            }
+            firstBatch.release();
+            checkpoint.get();
+            assertThat(store.faults.calls(BATCHES)).hasSize(batches);
         }
     }
 

@@ -276,11 +276,12 @@ class IndexedHeapTest {
 
     /**
      * Checks that one pass counts the regions, and that each later pass collects as many as the memory permits. A list
-     * takes 8 bytes for each region, and a bitmap takes 448 bytes for each segment.
+     * takes 8 bytes for each region, and a bitmap takes 448 bytes for each segment. Checks that the regions are not
+     * counted if bitmaps of all segments fit.
      */
     @ParameterizedTest
-    @CsvSource({"10, 80", "56, 448", "100, 448"})
-    void rebuildsFreeSpaceInBoundedPasses(int regionsPerSegment, int bytesPerSegment) {
+    @CsvSource({"10, 319, 5", "56, 1791, 5", "100, 1791, 5", "10, 5375, 2", "10, 5376, 1"})
+    void rebuildsFreeSpaceInBoundedPasses(int regionsPerSegment, int maxBytes, int expectedPasses) {
         int segments = 12;
         long[] regions = new long[segments * regionsPerSegment];
         for (int i = 0; i < regions.length; i++) {
@@ -292,8 +293,8 @@ class IndexedHeapTest {
             passes.incrementAndGet();
             Arrays.stream(regions).forEach(action);
         };
-        new FreeSpace(GEOMETRY, segments, counted, Long::toString).rebuild(heap, 4 * bytesPerSegment - 1);
-        assertThat(passes).as("three segments at a time").hasValue(1 + segments / 3);
+        new FreeSpace(GEOMETRY, segments, counted, Long::toString).rebuild(heap, maxBytes);
+        assertThat(passes).hasValue(expectedPasses);
         assertThat(heap.usedBytes()).isEqualTo(regions.length * 16L);
     }
 
