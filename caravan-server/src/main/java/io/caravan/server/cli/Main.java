@@ -69,6 +69,8 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
+        // To find leaks, Netty would record the stack of every 128th buffer, which takes processor time.
+        System.getProperties().putIfAbsent("io.netty.leakDetection.level", "disabled");
         System.exit(commandLine(System.getenv(), Console.system(), args).execute(args));
     }
 

@@ -99,7 +99,6 @@ public final class ConsoleFiles {
                 .header("ETag", file.etag())
                 .header("Cache-Control", "no-cache")
                 .header("Content-Security-Policy", POLICY)
-                .header("X-Content-Type-Options", "nosniff")
                 .header("Referrer-Policy", "no-referrer")
                 .header("X-Frame-Options", "DENY");
         exchange.respond(known ? response : response.body(file.type(), file.bytes()));

@@ -14,8 +14,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,7 +109,7 @@ final class DocumentList {
         entry.put("closed", attributes.closed());
         entry.put("durability", documents.spaces().durability(name).word());
         attributes.ttlSeconds().ifPresent(seconds -> entry.put("ttlSeconds", seconds));
-        attributes.expiresAtMillis().ifPresent(millis -> entry.put("expiresAt", StreamResponses.rfc3339(millis)));
+        attributes.expiresAtMillis().ifPresent(millis -> entry.put("expiresAt", Response.rfc3339(millis)));
         return entry;
     }
 
@@ -123,8 +121,6 @@ final class DocumentList {
      * @param position the position in the group; 0 for the beginning
      */
     record Cursor(int slot, long position) {
-        private static final Pattern TEXT = Pattern.compile("(?:([0-9]{1,5})-)?([0-9]{1,19})");
-
         /**
          * Returns the cursor of a request, or the beginning of the listing if the request has none. Throws {@link
          * Problem} if the cursor is invalid.
@@ -134,18 +130,12 @@ final class DocumentList {
             if (text == null) {
                 return new Cursor(0, 0);
             }
-            Matcher matcher = TEXT.matcher(text);
-            try {
-                if (matcher.matches()) {
-                    int slot = matcher.group(1) == null ? 0 : Integer.parseInt(matcher.group(1));
-                    if (slot < Slots.COUNT) {
-                        return new Cursor(slot, Long.parseLong(matcher.group(2)));
-                    }
-                }
-            } catch (NumberFormatException tooGreat) {
-                // A number that is too large is rejected below, like text that is not a cursor.
-            }
-            throw Problem.badRequest("invalid_parameter", "cursor must be one from a response");
+            int dash = text.indexOf('-');
+            long slot = dash < 0 ? 0 : Query.parse(text.substring(0, dash));
+            long position = Query.parse(text.substring(dash + 1));
+            boolean valid = slot >= 0 && slot < Slots.COUNT && position >= 0;
+            Problem.require(valid, "invalid_parameter", "cursor must be one from a response");
+            return new Cursor((int) slot, position);
         }
 
         /**

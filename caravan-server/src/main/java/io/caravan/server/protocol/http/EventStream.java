@@ -6,11 +6,9 @@ import io.caravan.server.document.DocumentInfo;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
-import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the values of a stream as server-sent events: first the existing values, and then new ones, until the stream is
@@ -30,10 +28,6 @@ final class EventStream extends LiveRead {
     private static final byte[] FIELD = ascii("data:");
 
     private final ReadRequest request;
-    /** The id of the document at the first check; 0 before that check. */
-    private long documentId;
-
-    private long next;
     /** Whether the last values are held back until a character is complete. */
     private boolean held;
 
@@ -48,46 +42,31 @@ final class EventStream extends LiveRead {
     }
 
     private void readAndSend(boolean last) {
-        boolean first = documentId == 0;
-        DocumentInfo info = first ? request.use() : findAgain(documentId);
+        boolean first = !request.known();
+        DocumentInfo info = first ? request.get() : request.find();
         if (info == null) {
+            // The client receives the reason when it reconnects.
             exchange.loop().execute(exchange::finish);
             return;
         }
         if (first) {
-            next = request.offset.in(info);
-            documentId = info.id();
-            Response head = head(info);
-            Duration heartbeat = exchange.protocol().config.heartbeat();
-            exchange.loop().execute(() -> startEvents(head, heartbeat));
+            Response head = events();
+            if (!ContentTypes.isText(info.attributes().contentType())) {
+                head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");
+            }
+            exchange.loop().execute(() -> startEvents(head));
         }
         send(info, first, last);
-    }
-
-    /**
-     * Returns the document, or null if it was deleted or replaced. In that case, the response ends, and the client
-     * receives the reason when it reconnects.
-     */
-    private @Nullable DocumentInfo findAgain(long id) {
-        DocumentInfo info = request.documents.find(request.name);
-        return info == null || info.id() != id ? null : info;
-    }
-
-    private Response head(DocumentInfo info) {
-        Response head = StreamResponses.events();
-        return ContentTypes.isText(info.attributes().contentType())
-                ? head
-                : head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");
     }
 
     private void send(DocumentInfo info, boolean first, boolean last) {
         ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
         try {
             boolean some = putValues(info, events);
-            boolean atTail = held || next == info.nextSequence();
+            boolean atTail = held || request.next == info.nextSequence();
             boolean closed = atTail && info.attributes().closed();
             if (some || first || closed) {
-                putControl(events, Offset.of(next), request.nextCursor(), atTail, closed);
+                putControl(events, Offset.of(request.next), request.nextCursor(), atTail, closed);
             }
             exchange.onLoop(events, () -> write(events, atTail, closed || last));
         } catch (Throwable problem) {
@@ -98,11 +77,11 @@ final class EventStream extends LiveRead {
 
     private boolean putValues(DocumentInfo info, ByteBuf events) {
         held = false;
-        if (next == info.nextSequence()) {
+        if (request.next == info.nextSequence()) {
             return false;
         }
         boolean text = ContentTypes.isText(info.attributes().contentType());
-        SliceReader slice = new SliceReader(info, SLICE_BYTES, next, true);
+        SliceReader slice = new SliceReader(info, SLICE_BYTES, request.next, true);
         try {
             if (text) {
                 slice.readWholeCharacters();
@@ -117,12 +96,12 @@ final class EventStream extends LiveRead {
                     slice.cutToWhole();
                 }
             }
-            if (slice.nextSequence() == next) {
+            if (slice.nextSequence() == request.next) {
                 return false;
             }
             slice.end();
             putData(events, slice.bytes(), text);
-            next = slice.nextSequence();
+            request.next = slice.nextSequence();
             return true;
         } finally {
             slice.bytes().release();

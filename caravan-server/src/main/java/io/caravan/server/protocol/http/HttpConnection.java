@@ -131,9 +131,9 @@ public final class HttpConnection extends Connection<HttpObject> {
     }
 
     private void begin(HttpRequest head) {
-        memory.hold(RequestDecoder.headBytes(head));
         try {
             incoming = protocol.admit(head, this);
+            memory.hold(incoming.request().headBytes());
             if (incoming.request().expectsContinue()) {
                 incoming.sendContinue();
             }

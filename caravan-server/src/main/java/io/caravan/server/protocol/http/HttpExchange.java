@@ -62,7 +62,7 @@ public final class HttpExchange {
     private @Nullable DocumentName documentName;
     private long startedNanos;
     private boolean keepAlive;
-    private final List<Runnable> endActions = new ArrayList<>(1);
+    private final List<Runnable> endActions = new ArrayList<>(0);
     private String operation;
     private int status;
     private final WaitingTasks waiting = new WaitingTasks();
@@ -423,9 +423,13 @@ public final class HttpExchange {
      * the memory of the part until the action begins.
      */
     public void onLoop(ByteBuf part, Runnable action) {
+        if (loop().inEventLoop()) {
+            action.run();
+            return;
+        }
         int bytes = part.capacity();
         memory().holdReply(bytes);
-        onLoop(() -> {
+        loop().execute(() -> {
             memory().holdReply(-bytes);
             action.run();
         });

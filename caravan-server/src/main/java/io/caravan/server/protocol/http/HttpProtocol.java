@@ -27,12 +27,13 @@ import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +60,7 @@ public final class HttpProtocol implements WireProtocol {
     final ServerMetrics metrics;
     final Origins origins;
     final List<Route> routes;
+    private final List<Path> paths;
     private final Route preflight = new Route(
             HttpMethod.OPTIONS, "*", "preflight", null, exchange -> exchange.respond(Origins.preflight()), 204);
     final Executor readers;
@@ -90,6 +92,30 @@ public final class HttpProtocol implements WireProtocol {
                 new Origins(config, authenticator.required(), name -> cluster != null && cluster.hasHttpName(name));
         metrics.connections(NAME, connections::size);
         this.routes = routes.apply(this);
+        this.paths = Path.of(this.routes);
+    }
+
+    /**
+     * The routes of one path.
+     *
+     * @param start the path, up to the name of a document or another name
+     * @param open whether a name follows
+     */
+    private record Path(String start, boolean open, Map<HttpMethod, Route> routes) {
+        static List<Path> of(List<Route> routes) {
+            Map<String, Path> paths = new LinkedHashMap<>();
+            for (Route route : routes) {
+                String start = route.start();
+                paths.computeIfAbsent(route.path(), path -> new Path(start, !start.equals(path), new LinkedHashMap<>()))
+                        .routes
+                        .put(route.method(), route);
+            }
+            return List.copyOf(paths.values());
+        }
+
+        boolean matches(String requested) {
+            return open ? requested.startsWith(start) : requested.equals(start);
+        }
     }
 
     @Override
@@ -228,33 +254,26 @@ public final class HttpProtocol implements WireProtocol {
         return new HttpExchange(connection, request, route, principal);
     }
 
-    private Route route(HttpMethod method, String path) {
-        Route ofGet = null;
-        for (Route route : routes) {
-            if (route.matches(path)) {
-                if (route.method().equals(method)) {
-                    return route;
+    private Route route(HttpMethod method, String requested) {
+        for (Path path : paths) {
+            if (path.matches(requested)) {
+                Route route = path.routes.get(method);
+                if (route == null && method.equals(HttpMethod.HEAD)) {
+                    route = path.routes.get(HttpMethod.GET);
                 }
-                ofGet = route.method().equals(HttpMethod.GET) ? route : ofGet;
+                if (route == null) {
+                    throw noMethod(method, path);
+                }
+                return route;
             }
         }
-        if (ofGet != null && method.equals(HttpMethod.HEAD)) {
-            return ofGet;
-        }
-        throw noRoute(method, path);
+        throw new Problem(404, "unknown_path", "there is no endpoint at this path; /openapi.json lists all endpoints");
     }
 
-    private Problem noRoute(HttpMethod method, String path) {
-        Set<String> allowed = new LinkedHashSet<>();
-        routes.stream()
-                .filter(route -> route.matches(path))
-                .forEach(route -> allowed.add(route.method().name()));
-        if (allowed.isEmpty()) {
-            return new Problem(
-                    404, "unknown_path", "there is no endpoint at this path; /openapi.json lists all endpoints");
-        }
-        allowed.add("OPTIONS");
-        String methods = String.join(", ", allowed);
+    private static Problem noMethod(HttpMethod method, Path path) {
+        String methods = Stream.concat(path.routes.keySet().stream(), Stream.of(HttpMethod.OPTIONS))
+                .map(HttpMethod::name)
+                .collect(Collectors.joining(", "));
         return new Problem(405, "method_not_allowed", "this path supports " + methods + ", not " + method.name())
                 .with("Allow", methods);
     }

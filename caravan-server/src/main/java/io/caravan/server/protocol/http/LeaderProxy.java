@@ -10,7 +10,6 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -30,7 +29,6 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslContext;
-import io.netty.util.ReferenceCountUtil;
 import java.net.ConnectException;
 import java.time.Duration;
 import java.time.Instant;
@@ -78,7 +76,9 @@ public final class LeaderProxy {
             HttpHeaderNames.TRANSFER_ENCODING.toString(),
             HttpHeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN.toString(),
             HttpHeaderNames.ACCESS_CONTROL_EXPOSE_HEADERS.toString(),
-            HttpHeaderNames.VARY.toString());
+            HttpHeaderNames.VARY.toString(),
+            Origins.RESOURCE_POLICY.toString().toLowerCase(Locale.ROOT),
+            Origins.CONTENT_TYPE_OPTIONS.toString().toLowerCase(Locale.ROOT));
 
     private final Transport transport;
     private final Map<Target, Pool> pools = new ConcurrentHashMap<>();
@@ -87,19 +87,21 @@ public final class LeaderProxy {
 
     /** The connections from one event loop to one node. A single task checks all of them. */
     private static final class Pool {
+        private final ClusterNode leader;
         private final Set<Link> busy = new HashSet<>();
         /** The idle connections, starting with the connection that has been idle longest. */
-        private final Deque<Idle> idle = new ArrayDeque<>();
+        private final Deque<Link> idle = new ArrayDeque<>();
 
-        Pool(EventLoop loop) {
-            loop.scheduleWithFixedDelay(this::check, CHECK_SECONDS, CHECK_SECONDS, TimeUnit.SECONDS);
+        Pool(Target target) {
+            leader = target.leader;
+            target.loop.scheduleWithFixedDelay(this::check, CHECK_SECONDS, CHECK_SECONDS, TimeUnit.SECONDS);
         }
 
         private void check() {
             List.copyOf(busy).forEach(Link::closeIfLeaderChanged);
             long before = System.nanoTime() - IDLE.toNanos();
-            while (!idle.isEmpty() && idle.element().sinceNanos - before <= 0) {
-                idle.element().end();
+            while (!idle.isEmpty() && idle.element().idleSinceNanos - before <= 0) {
+                idle.remove().channel.close();
             }
         }
     }
@@ -190,12 +192,10 @@ public final class LeaderProxy {
 
         private void forward(ClusterNode leader) {
             EventLoop loop = (EventLoop) exchange.loop();
-            Pool pool = pools.computeIfAbsent(new Target(loop, leader), target -> new Pool(loop));
-            Link link = new Link(this, leader, pool);
-            Idle open = pool.idle.pollLast();
+            Pool pool = pools.computeIfAbsent(new Target(loop, leader), Pool::new);
+            Link open = pool.idle.pollLast();
             if (open != null) {
-                open.channel.pipeline().removeLast();
-                open.channel.pipeline().addLast(link);
+                open.send(this);
                 return;
             }
             new Bootstrap()
@@ -215,13 +215,13 @@ public final class LeaderProxy {
                                                 leader.http().host(),
                                                 leader.http().port()));
                             }
-                            channel.pipeline().addLast(new HttpClientCodec(), link);
+                            channel.pipeline().addLast(new HttpClientCodec(), new Link(channel, pool, Forwarding.this));
                         }
                     })
                     .connect(leader.http().host(), leader.http().port())
                     .addListener(connected -> {
                         if (!connected.isSuccess()) {
-                            link.fail(connected.cause());
+                            failed(leader, false, connected.cause());
                         }
                     });
         }
@@ -230,14 +230,19 @@ public final class LeaderProxy {
          * Handles the failure of a leader to respond. A read, or a request that was not sent, is retried for a limited
          * time, because a new leader does not accept requests immediately.
          */
-        void failed(boolean sent, Problem problem) {
+        void failed(ClusterNode leader, boolean sent, Throwable cause) {
             boolean mayHaveChanged = sent && !isRead();
             boolean early = begun != null && cluster.now().isBefore(begun.plus(TIMEOUT));
             if (early && !mayHaveChanged && exchange.status() == 0) {
                 retryLater();
-            } else {
-                exchange.fail(problem);
+                return;
             }
+            String change = mayHaveChanged ? "; the change may have been made: check before you send it again" : "";
+            exchange.fail(new Problem(
+                            503,
+                            "leader_lost",
+                            "the leader, node " + leader.id() + ", did not respond: " + cause.getMessage() + change)
+                    .with("Retry-After", "1"));
         }
 
         private boolean isRead() {
@@ -246,115 +251,59 @@ public final class LeaderProxy {
         }
     }
 
-    /** Keeps an idle connection in its pool until the connection is reused or closed. */
-    private static final class Idle extends ChannelInboundHandlerAdapter {
+    /** A connection to a node. The connection forwards one request at a time, and waits in its pool between them. */
+    private static final class Link extends SimpleChannelInboundHandler<HttpObject> {
         private final Channel channel;
         private final Pool pool;
-        private final long sinceNanos = System.nanoTime();
+        /** The request in progress; null after the end of its response. */
+        private @Nullable Forwarding forwarding;
 
-        Idle(Channel channel, Pool pool) {
-            this.channel = channel;
-            this.pool = pool;
-        }
-
-        @Override
-        public void handlerAdded(ChannelHandlerContext context) {
-            pool.idle.addLast(this);
-            // Only a read detects the end of the connection.
-            context.read();
-        }
-
-        private void end() {
-            if (pool.idle.remove(this)) {
-                channel.close();
-            }
-        }
-
-        /** Closes the connection, because the other node must not send data without a request. */
-        @Override
-        public void channelRead(ChannelHandlerContext context, Object message) {
-            ReferenceCountUtil.release(message);
-            end();
-        }
-
-        @Override
-        public void channelInactive(ChannelHandlerContext context) {
-            pool.idle.remove(this);
-        }
-
-        @Override
-        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            end();
-        }
-    }
-
-    /** A request in progress on a connection to the leader. */
-    private static final class Link extends SimpleChannelInboundHandler<HttpObject> {
-        private final Forwarding forwarding;
-        private final HttpExchange exchange;
-        private final ClusterNode leader;
-        private final Pool pool;
-        private @Nullable ChannelHandlerContext context;
         private boolean sent;
         private @Nullable Response bodiless;
         private boolean reusable;
-        private boolean released;
-        private boolean started;
         private boolean interim;
-        private boolean done;
+        private long idleSinceNanos;
 
-        /** Creates a link. The {@code pool} receives the connection when the response is complete. */
-        Link(Forwarding forwarding, ClusterNode leader, Pool pool) {
+        /** Creates a connection that sends the first request when it is open. */
+        Link(Channel channel, Pool pool, Forwarding first) {
+            this.channel = channel;
             this.pool = pool;
-            this.forwarding = forwarding;
-            this.exchange = forwarding.exchange;
-            this.leader = leader;
-        }
-
-        @Override
-        public void handlerAdded(ChannelHandlerContext context) {
-            if (context.channel().isActive()) {
-                send(context);
-            }
+            this.forwarding = first;
         }
 
         @Override
         public void channelActive(ChannelHandlerContext context) {
-            send(context);
+            send(Objects.requireNonNull(forwarding));
         }
 
-        private void send(ChannelHandlerContext context) {
-            exchange.atEnd(() -> {
-                if (!released) {
-                    context.close();
-                }
-            });
-            this.context = context;
+        void send(Forwarding next) {
+            forwarding = next;
+            bodiless = null;
             pool.busy.add(this);
             sent = true;
-            context.writeAndFlush(request()).addListener(written -> {
-                if (forwarding.live) {
-                    exchange.waitForValues(() -> endLive(context));
+            next.exchange.atEnd(() -> {
+                if (forwarding == next) {
+                    channel.close();
                 }
             });
-            readOn(context);
+            channel.writeAndFlush(request(next)).addListener(written -> {
+                if (next.live) {
+                    // The client will send no more data, or this node is stopping. The leader then ends the response,
+                    // as it does for its own clients.
+                    next.exchange.waitForValues(() -> ((DuplexChannel) channel).shutdownOutput());
+                }
+            });
+            readOn(next);
         }
 
         /** Reads more of the response. If the request is a read, first waits for memory, as the leader does. */
-        private void readOn(ChannelHandlerContext context) {
-            if ((forwarding.isRead() || forwarding.live) && !exchange.memory().room()) {
-                exchange.memory().whenRoom(exchange.untilEnd(() -> readOn(context)));
+        private void readOn(Forwarding reading) {
+            HttpExchange exchange = reading.exchange;
+            if ((reading.isRead() || reading.live) && !exchange.memory().room()) {
+                exchange.memory().whenRoom(exchange.untilEnd(() -> readOn(reading)));
             } else {
-                context.read();
+                channel.read();
             }
-        }
-
-        /**
-         * Ends a request that waits for values, because the client will send no more data or this node is stopping. The
-         * leader then ends the response, as it does for its own clients.
-         */
-        private void endLive(ChannelHandlerContext context) {
-            ((DuplexChannel) context.channel()).shutdownOutput();
         }
 
         /**
@@ -362,13 +311,13 @@ public final class LeaderProxy {
          * connection itself.
          */
         private void closeIfLeaderChanged() {
-            if (context != null && !forwarding.group.leader().equals(Optional.of(leader))) {
-                context.close();
+            if (forwarding != null && !forwarding.group.leader().equals(Optional.of(pool.leader))) {
+                channel.close();
             }
         }
 
-        private DefaultFullHttpRequest request() {
-            Request request = exchange.request();
+        private static DefaultFullHttpRequest request(Forwarding forwarding) {
+            Request request = forwarding.exchange.request();
             HttpHeaders headers = request.headers().copy();
             headers.remove(HttpHeaderNames.CONNECTION);
             headers.remove(HttpHeaderNames.TRANSFER_ENCODING);
@@ -388,6 +337,12 @@ public final class LeaderProxy {
 
         @Override
         protected void channelRead0(ChannelHandlerContext context, HttpObject message) {
+            Forwarding receiving = forwarding;
+            if (receiving == null) {
+                // The other node must not send data without a request.
+                channel.close();
+                return;
+            }
             if (message.decoderResult().isFailure()) {
                 exceptionCaught(context, message.decoderResult().cause());
                 return;
@@ -400,36 +355,23 @@ public final class LeaderProxy {
                 }
                 interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
                 if (!interim) {
-                    reusable = HttpUtil.isKeepAlive(head) && !forwarding.live;
-                    begin(head);
+                    reusable = HttpUtil.isKeepAlive(head) && !receiving.live;
+                    begin(head, receiving.exchange);
                 }
             }
             if (message instanceof HttpContent content && !interim) {
                 boolean whole = message instanceof LastHttpContent;
-                released = whole && reusable && pool.idle.size() < MAX_IDLE;
-                if (!done) {
-                    done = whole;
-                    pass(content, whole);
-                }
-                if (released) {
-                    pool.busy.remove(this);
-                    context.pipeline().replace(this, null, new Idle(context.channel(), pool));
-                }
-            }
-        }
-
-        private void pass(HttpContent content, boolean whole) {
-            if (started) {
-                exchange.write(content.content().retain());
                 if (whole) {
-                    exchange.finish();
+                    forwarding = null;
                 }
-            } else if (whole) {
-                exchange.respond(Objects.requireNonNull(bodiless));
+                pass(content, whole, receiving.exchange);
+                if (whole) {
+                    release();
+                }
             }
         }
 
-        private void begin(HttpResponse head) {
+        private void begin(HttpResponse head, HttpExchange exchange) {
             int status = head.status().code();
             Response response = new Response(status);
             head.headers().forEach(header -> {
@@ -440,46 +382,63 @@ public final class LeaderProxy {
             if (status == 204 || status == 304 || exchange.request().method().equals(HttpMethod.HEAD)) {
                 bodiless = response;
             } else {
-                started = true;
                 exchange.start(response);
+            }
+        }
+
+        private void pass(HttpContent content, boolean whole, HttpExchange exchange) {
+            if (bodiless == null) {
+                exchange.write(content.content().retain());
+                if (whole) {
+                    exchange.finish();
+                }
+            } else if (whole) {
+                exchange.respond(bodiless);
+            }
+        }
+
+        /** Returns the connection to its pool, or closes it, after a complete response. */
+        private void release() {
+            pool.busy.remove(this);
+            if (reusable && channel.isActive() && pool.idle.size() < MAX_IDLE) {
+                idleSinceNanos = System.nanoTime();
+                pool.idle.addLast(this);
+                // Only a read detects the end of the connection.
+                channel.read();
+            } else {
+                channel.close();
             }
         }
 
         /** Reads more when the client has received most of the data sent so far. */
         @Override
         public void channelReadComplete(ChannelHandlerContext context) {
-            exchange.whenWritable(() -> readOn(context));
+            Forwarding receiving = forwarding;
+            if (receiving != null) {
+                receiving.exchange.whenWritable(() -> readOn(receiving));
+            }
         }
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            pool.busy.remove(this);
-            if (!done) {
-                done = true;
-                fail(new ConnectException("the connection ended"));
-            }
+            pool.idle.remove(this);
+            fail(new ConnectException("the connection ended"));
         }
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            if (!done) {
-                done = true;
-                fail(cause);
-            }
-            context.close();
+            pool.idle.remove(this);
+            fail(cause);
+            channel.close();
         }
 
-        void fail(Throwable cause) {
-            forwarding.failed(
-                    sent,
-                    new Problem(
-                                    503,
-                                    "leader_lost",
-                                    "the leader, node " + leader.id() + ", did not respond: " + cause.getMessage()
-                                            + (sent && !forwarding.isRead()
-                                                    ? "; the change may have been made: check before you send it again"
-                                                    : ""))
-                            .with("Retry-After", "1"));
+        private void fail(Throwable cause) {
+            pool.busy.remove(this);
+            Forwarding failed = forwarding;
+            forwarding = null;
+            if (failed != null) {
+                failed.failed(pool.leader, sent, cause);
+            }
         }
     }
 }

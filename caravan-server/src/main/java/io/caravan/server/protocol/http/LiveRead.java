@@ -39,9 +39,18 @@ abstract class LiveRead {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Starts a response with events, and sends comments at this interval until the exchange ends. */
-    final void startEvents(Response head, Duration heartbeat) {
+    /** Returns the head of the response with events. The head asks proxies not to buffer the events. */
+    static Response events() {
+        return new Response(200)
+                .header("Content-Type", "text/event-stream")
+                .header("Cache-Control", "no-cache")
+                .header("X-Accel-Buffering", "no");
+    }
+
+    /** Starts a response with events, and sends comments between them until the exchange ends. */
+    final void startEvents(Response head) {
         exchange.start(head);
+        Duration heartbeat = exchange.protocol().config.heartbeat();
         if (heartbeat.isZero() || exchange.over()) {
             return;
         }

@@ -39,19 +39,18 @@ final class LiveStreams extends LiveRead {
 
     private static final String INVALID = "invalid_streams";
 
-    private final DocumentService documents;
     /** The streams that are still being tailed. */
     private final Map<DocumentName, Tailed> tailed = new LinkedHashMap<>();
 
-    LiveStreams(HttpExchange exchange, List<Start> starts) {
+    LiveStreams(HttpExchange exchange, Map<DocumentName, Offset> starts) {
         super(exchange, exchange.documents(), CHECK_STREAMS);
-        this.documents = exchange.documents();
-        starts.forEach(start -> tailed.put(start.name(), new Tailed(start)));
+        DocumentService documents = exchange.documents();
+        starts.forEach((name, offset) -> tailed.put(name, new Tailed(documents, name, offset)));
     }
 
     /** Sends the values of the streams until the time limit is reached or the server stops. */
     void start() {
-        startEvents(StreamResponses.events(), exchange.protocol().config.heartbeat());
+        startEvents(events());
         start(tailed.keySet(), exchange.protocol().config.eventStream());
     }
 
@@ -106,19 +105,12 @@ final class LiveStreams extends LiveRead {
     }
 
     /** A tailed stream. Checks and the event loop take turns using its fields. */
-    private final class Tailed {
-        private final DocumentName name;
-        private final Offset offset;
-        /** The id of the document at the first check; 0 before that check. */
-        private long documentId;
-
-        private long next;
+    private static final class Tailed extends StreamPosition {
         private boolean behind;
         private boolean over;
 
-        Tailed(Start start) {
-            this.name = start.name();
-            this.offset = start.offset();
+        Tailed(DocumentService documents, DocumentName name, Offset offset) {
+            super(documents, name, offset);
         }
 
         /** Adds an event with the new values, or with the reason why the stream ends. */
@@ -134,15 +126,8 @@ final class LiveStreams extends LiveRead {
         }
 
         private void putValues(ByteBuf events) {
-            boolean first = documentId == 0;
-            DocumentInfo info = ReadRequest.find(documents, name);
-            if (first) {
-                documents.use(name, info);
-                next = offset.in(info);
-                documentId = info.id();
-            } else if (info.id() != documentId) {
-                throw ReadRequest.notFound(name);
-            }
+            boolean first = !known();
+            DocumentInfo info = get();
             Values values = read(info);
             behind = next < info.nextSequence();
             over = !behind && info.attributes().closed();
@@ -224,15 +209,12 @@ final class LiveStreams extends LiveRead {
     /** The JSON fields of a stream. */
     record Fields(@Nullable String path, @Nullable String offset) {}
 
-    /** A stream to tail, and the offset at which to start. */
-    record Start(DocumentName name, Offset offset) {}
-
     /**
-     * Returns the streams in a body.
+     * Returns the streams in a body, and the offsets at which to start.
      *
      * @throws Problem if the body is malformed, or exceeds a limit
      */
-    static List<Start> parse(byte[] body, JsonBody json) {
+    static Map<DocumentName, Offset> parse(byte[] body, JsonBody json) {
         List<Fields> given = json.parse(body, Body.class, INVALID).streams();
         if (given == null || given.isEmpty()) {
             throw Problem.badRequest(INVALID, "streams must have at least one element");
@@ -243,17 +225,17 @@ final class LiveStreams extends LiveRead {
                     "too_many_streams",
                     "a connection follows at most " + MAX_STREAMS + " streams; follow more over another");
         }
-        Map<DocumentName, Start> starts = new LinkedHashMap<>();
+        Map<DocumentName, Offset> starts = new LinkedHashMap<>();
         for (Fields fields : given) {
             String where = "stream " + (starts.size() + 1);
             DocumentName name = JsonBody.name(fields.path(), where, INVALID);
             if (fields.offset() == null) {
                 throw Problem.badRequest(INVALID, where + " must have an offset: one from a response, -1, or now");
             }
-            if (starts.put(name, new Start(name, Offset.parse(fields.offset(), where + ": offset"))) != null) {
+            if (starts.put(name, Offset.parse(fields.offset(), where + ": offset")) != null) {
                 throw Problem.badRequest(INVALID, where + " occurs twice");
             }
         }
-        return List.copyOf(starts.values());
+        return starts;
     }
 }

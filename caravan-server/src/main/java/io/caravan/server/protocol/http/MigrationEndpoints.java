@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The endpoints that copy and migrate documents, with their sequences and attributes, between servers. */
 final class MigrationEndpoints {
-    private static final String NUMBER = "[0-9]{1,18}";
+    private static final int MAX_DIGITS = 18;
     private static final String HOLDER = "holder";
     private static final int MAX_ATTRIBUTES = 16;
     private static final String INVALID = "invalid_import";
@@ -36,7 +36,7 @@ final class MigrationEndpoints {
         DocumentName name = exchange.documentName();
         DocumentService documents = exchange.documents();
         exchange.respond(() -> {
-            DocumentInfo info = ReadRequest.find(documents, name);
+            DocumentInfo info = StreamPosition.find(documents, name);
             return Response.json(200, ExportedDocument.of(documents, name, info).asJson());
         });
     }
@@ -124,10 +124,9 @@ final class MigrationEndpoints {
 
     private static long number(Query query, String parameter) {
         String given = query.get(parameter);
-        if (given == null || !given.matches(NUMBER)) {
-            throw Problem.badRequest("invalid_parameter", parameter + " must be a number, of at most 18 digits");
-        }
-        return Long.parseLong(given);
+        long number = given == null || given.length() > MAX_DIGITS ? -1 : Query.parse(given);
+        Problem.require(number >= 0, "invalid_parameter", parameter + " must be a number, of at most 18 digits");
+        return number;
     }
 
     /**

@@ -1,7 +1,6 @@
 package io.caravan.server.protocol.http;
 
 import io.caravan.server.document.DocumentInfo;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,8 +12,6 @@ import org.jspecify.annotations.Nullable;
  * gateways add 1 to continue after an offset.
  */
 public final class Offset {
-    private static final String DIGITS = "[0-9]{16}";
-    private static final Pattern VALUE = Pattern.compile(DIGITS + "_" + DIGITS);
     private static final int SEQUENCE_DIGITS = 16;
     private static final String ZEROS = "0".repeat(SEQUENCE_DIGITS);
 
@@ -39,11 +36,13 @@ public final class Offset {
      * malformed, throws a {@link Problem} that names the parameter.
      */
     public static long sequence(String text, String parameter) {
-        if (!VALUE.matcher(text).matches()) {
+        boolean separated = text.length() == 2 * SEQUENCE_DIGITS + 1 && text.charAt(SEQUENCE_DIGITS) == '_';
+        long sequence = separated ? Query.parse(text.substring(0, SEQUENCE_DIGITS)) : -1;
+        if (sequence < 0 || Query.parse(text.substring(SEQUENCE_DIGITS + 1)) < 0) {
             throw Problem.badRequest(
                     "invalid_offset", parameter + " is not an offset; send one from a response, unchanged");
         }
-        return Long.parseLong(text.substring(0, SEQUENCE_DIGITS));
+        return sequence;
     }
 
     /**

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The query parameters of a URL. Unknown parameters are ignored, as the protocol requires. */
@@ -16,7 +15,7 @@ public final class Query {
 
     private static final String WHAT = "the URL's query";
     private static final int MAX_PARAMETERS = 64;
-    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,19}");
+    private static final int MAX_DIGITS = 19;
 
     private final String raw;
     private final Map<String, List<String>> values = new HashMap<>();
@@ -69,14 +68,26 @@ public final class Query {
         if (value == null) {
             return otherwise;
         }
-        try {
-            if (NUMBER.matcher(value).matches()) {
-                return Long.parseLong(value);
-            }
-        } catch (NumberFormatException tooGreat) {
-            // A number that is too large is rejected below, like text that is not a number.
+        long number = parse(value);
+        Problem.require(number >= 0, "invalid_parameter", name + " must be a number below 2^63");
+        return number;
+    }
+
+    /** Returns the number with these digits, or a negative one if the text is not a number below 2^63. */
+    static long parse(String text) {
+        if (text.isEmpty() || text.length() > MAX_DIGITS) {
+            return -1;
         }
-        throw Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
+        long number = 0;
+        for (int i = 0; i < text.length(); i++) {
+            int digit = text.charAt(i) - '0';
+            if (digit < 0 || digit > 9) {
+                return -1;
+            }
+            // With 19 digits, a number that is too large becomes negative.
+            number = 10 * number + digit;
+        }
+        return number;
     }
 
     /** Returns the maximum number of elements on a page: a parameter from 1, up to {@code most}. */

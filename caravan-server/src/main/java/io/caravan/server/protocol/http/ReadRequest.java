@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.http;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentService;
 import io.netty.buffer.ByteBuf;
+import java.time.Instant;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,68 +13,74 @@ import org.jspecify.annotations.Nullable;
  * <p>If the values are trimmed or the document is deleted during the transfer, the connection is closed, which HTTP
  * clients detect as an error. The reading thread and the event loop take turns using the fields.
  */
-final class ReadRequest {
+final class ReadRequest extends StreamPosition {
     private static final int SLICE_BYTES = 128 * 1024;
 
+    private static final long CURSOR_EPOCH_SECONDS =
+            Instant.parse("2024-10-09T00:00:00Z").getEpochSecond();
+    private static final long CURSOR_SECONDS = 20;
+    private static final long MAX_JITTER_SECONDS = 3600;
+    /** The maximum length of a cursor. Longer cursors are ignored, to prevent an overflow. */
+    private static final int MAX_CURSOR_DIGITS = 15;
+
     final HttpExchange exchange;
-    final DocumentService documents;
-    final DocumentName name;
-    final Offset offset;
     /** The cursor from the last live response, or null. */
     private final @Nullable String cursor;
 
-    private long next;
     private boolean begun;
 
     ReadRequest(HttpExchange exchange) {
-        Query query = exchange.request().query();
+        super(
+                exchange.documents(),
+                exchange.documentName(),
+                Offset.parse(exchange.request().query().get("offset"), "offset"));
         this.exchange = exchange;
-        this.documents = exchange.documents();
-        this.name = exchange.documentName();
-        this.offset = Offset.parse(query.get("offset"), "offset");
-        this.cursor = query.get("cursor");
+        this.cursor = exchange.request().query().get("cursor");
     }
 
     /**
-     * Returns the document, and extends its sliding expiry because it is being read. Throws {@link Problem} if the
-     * document does not exist.
+     * Returns the cursor of a live response, which prevents caches from serving the same response forever. A cursor is
+     * the number of the current interval of {@value #CURSOR_SECONDS} seconds, but always greater than the cursor that
+     * the client sent. Invalid text from the client is ignored.
      */
-    DocumentInfo use() {
-        DocumentInfo info = find(documents, name);
-        documents.use(name, info);
-        return info;
-    }
-
-    /** Returns the current state of the document. Throws {@link Problem} if the document no longer has this id. */
-    DocumentInfo findAgain(long id) {
-        DocumentInfo info = find(documents, name);
-        if (info.id() != id) {
-            throw notFound(name);
-        }
-        return info;
-    }
-
     String nextCursor() {
-        return StreamResponses.cursor(cursor);
+        long current = Math.floorDiv(Instant.now().getEpochSecond() - CURSOR_EPOCH_SECONDS, CURSOR_SECONDS);
+        long last = cursor != null && cursor.length() <= MAX_CURSOR_DIGITS ? Query.parse(cursor) : -1;
+        if (last < current) {
+            return Long.toString(current);
+        }
+        long jitterSeconds = 1 + ThreadLocalRandom.current().nextLong(MAX_JITTER_SECONDS);
+        return Long.toString(last + (jitterSeconds + CURSOR_SECONDS - 1) / CURSOR_SECONDS);
+    }
+
+    /** Returns the head of the response to a read up to the end of the stream. */
+    static Response head(DocumentInfo info) {
+        return Response.of(200, info)
+                .header("Content-Type", info.attributes().contentType())
+                .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence()))
+                .flag(StreamHeaders.UP_TO_DATE, true);
     }
 
     /**
-     * Sends the values from {@code from} up to, but not including, {@code info.nextSequence()}. Called on a reading
+     * Returns a tag that identifies the values from {@code from} to the end. The id in the tag changes if the document
+     * is created again.
+     */
+    static String etag(DocumentInfo info, long from) {
+        String tag = info.id() + ":" + from + ":" + info.nextSequence();
+        return '"' + tag + (info.attributes().closed() ? ":c\"" : "\"");
+    }
+
+    /**
+     * Sends the values from the position up to, but not including, {@code info.nextSequence()}. Called on a reading
      * thread.
      */
-    void send(DocumentInfo info, long from, Response head) {
-        next = from;
-        read(info, head);
-    }
-
-    /** Reads the next slice. Called on a reading thread. */
-    private void read(DocumentInfo info, Response head) {
+    void send(DocumentInfo info, Response head) {
         SliceReader slice = new SliceReader(info, SLICE_BYTES, next, !begun);
         try {
             if (next < info.nextSequence() && !slice.read(this)) {
                 if (!begun) {
                     // Nothing was sent yet, so the response can still report that the offset was trimmed.
-                    offset.in(findAgain(info.id()));
+                    offset.in(get());
                 }
                 throw SliceReader.changedDuringRead(name);
             }
@@ -103,23 +109,7 @@ final class ReadRequest {
         if (last) {
             exchange.finish();
         } else {
-            exchange.whenWritable(() -> exchange.read(() -> read(info, head)));
+            exchange.whenWritable(() -> exchange.read(() -> send(info, head)));
         }
-    }
-
-    /** Returns the document with this name. Throws {@link Problem} if it does not exist. */
-    static DocumentInfo find(DocumentService documents, DocumentName name) {
-        return required(documents.find(name), name);
-    }
-
-    static DocumentInfo required(@Nullable DocumentInfo info, DocumentName name) {
-        if (info == null) {
-            throw notFound(name);
-        }
-        return info;
-    }
-
-    static Problem notFound(DocumentName name) {
-        return new Problem(404, "not_found", "document '" + name + "' does not exist");
     }
 }

@@ -15,7 +15,6 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
 import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
@@ -28,7 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Request {
     private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
-    private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,15}");
     /** Largest number that a header may contain: the largest safe integer in JavaScript. */
     private static final long MAX_NUMBER = (1L << 53) - 1;
 
@@ -48,7 +46,7 @@ public final class Request {
     private byte[] body = NO_BODY;
 
     private int bodyBytes;
-    private long headBytes;
+    private final long headBytes;
     private int maxBodyBytes;
     private boolean usesBody;
 
@@ -58,6 +56,7 @@ public final class Request {
         this.path = path;
         this.query = query;
         this.headers = head.headers();
+        this.headBytes = RequestDecoder.headBytes(head);
     }
 
     /**
@@ -72,11 +71,11 @@ public final class Request {
         if (version.majorVersion() != 1 || version.minorVersion() > 1) {
             throw new Problem(505, "unsupported_version", "this server supports HTTP/1.1");
         }
-        int hosts = count(head.headers(), HttpHeaderNames.HOST);
+        int hosts = head.headers().getAll(HttpHeaderNames.HOST).size();
         if (hosts > 1 || hosts == 0 && version.isKeepAliveDefault()) {
             throw Problem.badRequest("malformed_request", "a request needs one Host header, this has " + hosts);
         }
-        if (count(head.headers(), HttpHeaderNames.AUTHORIZATION) > 1) {
+        if (head.headers().getAll(HttpHeaderNames.AUTHORIZATION).size() > 1) {
             throw Problem.badRequest("malformed_request", "a request has at most one Authorization header");
         }
         checkTransferEncoding(head.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING));
@@ -92,6 +91,11 @@ public final class Request {
 
     HttpRequest head() {
         return head;
+    }
+
+    /** Returns the approximate memory that the head takes. */
+    long headBytes() {
+        return headBytes;
     }
 
     public HttpMethod method() {
@@ -125,7 +129,6 @@ public final class Request {
     void expectBody(int maxBytes, boolean used) {
         maxBodyBytes = maxBytes;
         usesBody = used;
-        headBytes = RequestDecoder.headBytes(head);
         String expected = header(HttpHeaderNames.EXPECT.toString());
         if (expected != null && !HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(expected)) {
             throw new Problem(417, "unknown_expectation", "the server supports no expectation but 100-continue");
@@ -179,15 +182,6 @@ public final class Request {
 
     void releaseBody() {
         body = NO_BODY;
-    }
-
-    private static int count(HttpHeaders headers, CharSequence name) {
-        int count = 0;
-        Iterator<?> values = headers.valueCharSequenceIterator(name);
-        for (; values.hasNext(); values.next()) {
-            count++;
-        }
-        return count;
     }
 
     /** Returns the problem for bytes that are not a valid request. */
@@ -255,12 +249,8 @@ public final class Request {
 
     /** Returns the value of a header, or null if it is absent. Throws {@link Problem} if it is repeated. */
     public @Nullable String header(String name) {
-        Iterator<String> values = headers.valueStringIterator(name);
-        if (!values.hasNext()) {
-            return null;
-        }
-        String value = values.next();
-        if (values.hasNext()) {
+        String value = headers.get(name);
+        if (value != null && headers.getAll(name).size() > 1) {
             throw invalid(name + " is given more than once");
         }
         return value;
@@ -314,10 +304,11 @@ public final class Request {
         if (value == null) {
             return OptionalLong.empty();
         }
-        if (!NUMBER.matcher(value).matches() || Long.parseLong(value) > MAX_NUMBER) {
+        long number = Query.parse(value);
+        if (number < 0 || number > MAX_NUMBER || value.length() > 1 && value.startsWith("0")) {
             throw invalid(header + " must be a number from 0 to 2^53-1, in digits, without leading zeros");
         }
-        return OptionalLong.of(Long.parseLong(value));
+        return OptionalLong.of(number);
     }
 
     /** Returns the time in a header, in milliseconds since 1970, if present. Throws {@link Problem} if malformed. */

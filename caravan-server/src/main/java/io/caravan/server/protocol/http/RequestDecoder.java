@@ -11,6 +11,7 @@ import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
@@ -75,9 +76,11 @@ public final class RequestDecoder extends HttpRequestDecoder {
     }
 
     /** Returns the approximate memory that a complete head takes. */
-    public static long headBytes(HttpRequest head) {
+    static long headBytes(HttpRequest head) {
         long bytes = head.uri().length();
-        for (Map.Entry<String, String> header : head.headers()) {
+        Iterator<Map.Entry<CharSequence, CharSequence>> headers = head.headers().iteratorCharSequence();
+        while (headers.hasNext()) {
+            Map.Entry<CharSequence, CharSequence> header = headers.next();
             bytes += header.getKey().length() + header.getValue().length() + HEADER_OVERHEAD_BYTES;
         }
         return bytes;

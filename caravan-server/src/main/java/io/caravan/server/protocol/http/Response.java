@@ -3,12 +3,22 @@ package io.caravan.server.protocol.http;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.space.DocumentDurability;
+import io.caravan.server.document.space.Spaces;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.Date;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +30,9 @@ public final class Response {
     private static final ObjectMapper MAPPER = new ObjectMapper().disable(SerializationFeature.FAIL_ON_EMPTY_BEANS);
 
     private static final long MILLIS_PER_SECOND = 1_000;
+    private static final int FRACTION_DIGITS = 3;
+    private static final DateTimeFormatter RFC3339 =
+            new DateTimeFormatterBuilder().appendInstant(FRACTION_DIGITS).toFormatter(Locale.ROOT);
 
     /**
      * The {@code Date} header for one second, cached because formatting the date takes longer than writing the rest of
@@ -31,14 +44,35 @@ public final class Response {
         }
     }
 
+    private static final byte[] NO_BODY = {};
     private static volatile FormattedDate lastDate = FormattedDate.of(0);
 
     private final int status;
     private final HttpHeaders headers = new DefaultHttpHeaders();
-    private byte[] body = {};
+    private byte[] body = NO_BODY;
 
     public Response(int status) {
         this.status = status;
+    }
+
+    /** Creates a response that contains the end of a stream. */
+    static Response of(int status, DocumentInfo info) {
+        return new Response(status)
+                .header(StreamHeaders.NEXT_OFFSET, Offset.of(info.nextSequence()))
+                .flag(StreamHeaders.CLOSED, info.attributes().closed());
+    }
+
+    /** Adds a header with the durability of a write to these streams, if it differs from the server's durability. */
+    Response withDurability(DocumentService documents, Collection<DocumentName> names) {
+        Spaces spaces = documents.spaces();
+        DocumentDurability strongest = spaces.server();
+        if (!spaces.isEmpty()) {
+            strongest = names.stream()
+                    .map(spaces::durability)
+                    .max(Comparator.naturalOrder())
+                    .orElse(strongest);
+        }
+        return strongest == spaces.server() ? this : header(StreamHeaders.DURABILITY, strongest.word());
     }
 
     /** Returns an uncacheable response with a map, list, or record as JSON. */
@@ -62,6 +96,10 @@ public final class Response {
         } catch (JsonProcessingException impossible) {
             throw new IllegalStateException("cannot be written as JSON: " + value, impossible);
         }
+    }
+
+    static String rfc3339(long millis) {
+        return RFC3339.format(Instant.ofEpochMilli(millis));
     }
 
     static String moment(long millis) {

@@ -98,10 +98,10 @@ public record Route(
         return method.equals(HttpMethod.PUT) || method.equals(HttpMethod.POST);
     }
 
-    boolean matches(String requested) {
-        return aboutDocument() || path.endsWith(NAME)
-                ? requested.regionMatches(0, path, 0, path.indexOf('{'))
-                : requested.equals(path);
+    /** Returns the path up to {@link #REST} or {@link #NAME}, or the whole path if it contains neither. */
+    String start() {
+        int name = path.indexOf('{');
+        return name < 0 ? path : path.substring(0, name);
     }
 
     /** Returns the part of a requested path that matches {@link #REST} or {@link #NAME}. */

@@ -53,8 +53,8 @@ final class StreamBatches {
                     documents,
                     names,
                     edits -> apply(operations, edits),
-                    exchange.outcome(results -> StreamResponses.withDurability(
-                            documents, names, Response.json(200, Map.of("operations", results)))));
+                    exchange.outcome(results ->
+                            Response.json(200, Map.of("operations", results)).withDurability(documents, names)));
         });
     }
 
@@ -174,7 +174,7 @@ final class StreamBatches {
         }
         return new Operation(name, document -> {
             if (!document.delete()) {
-                throw ReadRequest.notFound(name);
+                throw StreamPosition.notFound(name);
             }
             return new Result(StreamName.path(name), null, null, true);
         });

@@ -73,12 +73,15 @@ public final class StreamName {
                     WHAT
                             + " is malformed: write # as %23 and \\ as %5C, because clients and proxies interpret them differently");
         }
-        boolean mayHaveDots = rest.indexOf('.') >= 0 || rest.indexOf('%') >= 0;
+        boolean mayHaveDots = rest.startsWith(".") || rest.contains("/.") || rest.indexOf('%') >= 0;
         if (mayHaveDots && DOT_SEGMENT.matcher(rest).find()) {
             throw Problem.badRequest(
                     "dot_segment",
                     "clients and proxies rewrite a path that has . or .. as a segment, so it may be meant for another"
                             + " document; the path of this name is " + encode(decoded) + " behind the same prefix");
+        }
+        if (decoded.length == 0 || decoded[0] != '_') {
+            return decoded;
         }
         // Checked after decoding, because a path may encode the same name in several ways.
         String latin = new String(decoded, ISO_8859_1);

@@ -1,11 +1,13 @@
 package io.caravan.server.protocol.http;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.security.Permission;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** The endpoints that read one stream, tail one or several streams, or describe a stream. */
@@ -52,24 +54,21 @@ final class StreamReads {
     static void follow(HttpExchange exchange) {
         // A long body takes time to parse.
         exchange.read(() -> {
-            List<LiveStreams.Start> starts =
+            Map<DocumentName, Offset> starts =
                     LiveStreams.parse(exchange.request().body(), exchange.protocol().json);
-            starts.forEach(start -> exchange.require(Permission.READ, start.name()));
-            exchange.documents()
-                    .requireHere(starts.stream().map(LiveStreams.Start::name).toList());
-            take(exchange, starts);
+            starts.keySet().forEach(name -> exchange.require(Permission.READ, name));
+            exchange.documents().requireHere(starts.keySet());
+            take(exchange, starts.keySet());
             LiveStreams streams = new LiveStreams(exchange, starts);
             exchange.loop().execute(streams::start);
         });
     }
 
     /** Reserves memory for the streams until the exchange ends, and releases the body. */
-    private static void take(HttpExchange exchange, List<LiveStreams.Start> starts) {
-        long bytes = 0;
-        for (LiveStreams.Start start : starts) {
-            bytes += TAILED_BYTES + start.name().toBytes().length;
-        }
-        long taken = bytes;
+    private static void take(HttpExchange exchange, Set<DocumentName> names) {
+        long taken = names.stream()
+                .mapToLong(name -> TAILED_BYTES + name.toBytes().length)
+                .sum();
         ConnectionMemory memory = exchange.memory();
         if (!memory.reserveWait(taken)) {
             throw Problem.unavailable(
@@ -86,13 +85,12 @@ final class StreamReads {
 
     /** Sends the values that the stream currently contains. */
     private static void catchUp(ReadRequest request) {
-        DocumentInfo info = request.use();
-        long from = request.offset.in(info);
-        Response head = StreamResponses.read(info);
+        DocumentInfo info = request.get();
+        Response head = ReadRequest.head(info);
         if (request.offset.isNow()) {
             head.uncached();
         } else {
-            String etag = StreamResponses.etag(info, from);
+            String etag = ReadRequest.etag(info, request.next);
             // New values change the response, so caches must revalidate it, which is cheap if nothing has changed.
             head.header("Cache-Control", "no-cache").header("ETag", etag);
             if (request.exchange.request().hasTag(etag)) {
@@ -101,14 +99,27 @@ final class StreamReads {
                 return;
             }
         }
-        request.send(info, from, head);
+        request.send(info, head);
     }
 
     /** Returns the attributes and the offsets of a stream. Does not extend a sliding expiry. */
     static void describe(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = exchange.documents();
-        exchange.respond(() -> StreamResponses.withDurability(
-                documents, Set.of(name), StreamResponses.metadata(ReadRequest.find(documents, name))));
+        exchange.respond(() -> metadata(StreamPosition.find(documents, name)).withDurability(documents, Set.of(name)));
+    }
+
+    private static Response metadata(DocumentInfo info) {
+        DocumentAttributes attributes = info.attributes();
+        Response response = Response.of(200, info)
+                .uncached()
+                .header("Content-Type", attributes.contentType())
+                .header("ETag", ReadRequest.etag(info, info.firstSequence()))
+                .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence()));
+        attributes.ttlSeconds().ifPresent(seconds -> response.header(StreamHeaders.TTL, Long.toString(seconds)));
+        attributes
+                .expiresAtMillis()
+                .ifPresent(millis -> response.header(StreamHeaders.EXPIRES_AT, Response.rfc3339(millis)));
+        return response;
     }
 }

@@ -100,7 +100,8 @@ final class StreamWrites {
         if (!made && exchange.request().mustBeNew()) {
             throw new Problem(412, "condition_failed", "the stream exists, and was to be new: If-None-Match is *");
         }
-        Response response = StreamResponses.written(made ? 201 : 200, info)
+        Response response = Response.of(made ? 201 : 200, info)
+                .uncached()
                 .header("Content-Type", info.attributes().contentType());
         return made ? response.header("Location", location(exchange)) : response;
     }
@@ -162,7 +163,7 @@ final class StreamWrites {
     private static Response appended(Added added, boolean closeOnly) {
         Producer producer = added.producer();
         boolean numbered = producer != null && !added.repeated() && !closeOnly;
-        Response response = StreamResponses.written(numbered ? 200 : 204, added.info());
+        Response response = Response.of(numbered ? 200 : 204, added.info()).uncached();
         if (producer != null) {
             response.header(StreamHeaders.PRODUCER_EPOCH, Long.toString(producer.epoch()))
                     .header(StreamHeaders.PRODUCER_SEQ, Long.toString(producer.sequence()));
@@ -214,7 +215,8 @@ final class StreamWrites {
         edit(
                 exchange,
                 document -> trim(document, offset),
-                info -> StreamResponses.written(204, info)
+                info -> Response.of(204, info)
+                        .uncached()
                         .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())));
     }
 
@@ -225,15 +227,15 @@ final class StreamWrites {
     }
 
     static DocumentInfo trim(EditedDocument document, Offset offset) {
-        DocumentInfo info = ReadRequest.required(document.info(), document.name());
+        DocumentInfo info = StreamPosition.required(document.info(), document.name());
         document.trimTo(offset.atLeastFirstIn(info));
-        return ReadRequest.required(document.info(), document.name());
+        return StreamPosition.required(document.info(), document.name());
     }
 
     static void delete(HttpExchange exchange) {
         edit(exchange, EditedDocument::delete, existed -> {
             if (!existed) {
-                throw ReadRequest.notFound(exchange.documentName());
+                throw StreamPosition.notFound(exchange.documentName());
             }
             return new Response(204).uncached();
         });
@@ -241,7 +243,7 @@ final class StreamWrites {
 
     private static <T> Outcome<T> withDurability(
             HttpExchange exchange, DocumentService documents, Function<T, Response> response) {
-        return exchange.outcome(result ->
-                StreamResponses.withDurability(documents, Set.of(exchange.documentName()), response.apply(result)));
+        return exchange.outcome(
+                result -> response.apply(result).withDurability(documents, Set.of(exchange.documentName())));
     }
 }

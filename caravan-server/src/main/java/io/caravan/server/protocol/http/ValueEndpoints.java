@@ -39,7 +39,7 @@ final class ValueEndpoints {
     }
 
     private static Response raw(DocumentService documents, DocumentName name, Offset offset) {
-        ReadRequest.find(documents, name);
+        StreamPosition.find(documents, name);
         byte[] value = documents.value(name, info -> {
             long from = offset.in(info);
             return new SequenceRange(from, Math.min(info.nextSequence(), from + 1));
@@ -52,7 +52,7 @@ final class ValueEndpoints {
 
     private static Map<String, Object> page(
             DocumentService documents, DocumentName name, Offset offset, int limit, boolean newest, int shownBytes) {
-        Page page = new Page(ReadRequest.find(documents, name), shownBytes);
+        Page page = new Page(StreamPosition.find(documents, name), shownBytes);
         documents.read(
                 name,
                 info -> {

@@ -45,6 +45,45 @@ export async function call(method, path, {body, headers = {}, signal} = {}) {
 
 export const json = async (path, options) => (await call('GET', path, options)).json();
 
+/**
+ * Returns a resource that a page requests when the page opens, and then regularly while it is open and visible. `path`
+ * returns the resource's path, and `accept` decides whether to take a response as the value. The page exports `enter` and
+ * `leave`, or calls them.
+ */
+export function polled(path, millis, accept = () => true) {
+  let timer = 0;
+  let redraw = () => {};
+  async function ask() {
+    try {
+      if (!document.hidden) {
+        const found = await json(path());
+        if (accept(found)) poll.value = found;
+      }
+      poll.problem = '';
+    } catch (refused) {
+      poll.problem = refused.message;
+    }
+    redraw();
+    clearTimeout(timer);
+    if (timer !== 0) timer = setTimeout(ask, millis);
+  }
+  const poll = {
+    value: null,
+    problem: '',
+    ask,
+    enter(_, update) {
+      redraw = update;
+      timer = -1;
+      ask();
+    },
+    leave() {
+      clearTimeout(timer);
+      timer = 0;
+    },
+  };
+  return poll;
+}
+
 export const query = (parameters) =>
   new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== '' && value != null)).toString();
 

@@ -1,19 +1,19 @@
 /** The archive: its progress, the results of its drills, and the generations of a document. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
-import {call, isStream, json, nameOf, query, streamPath, under} from '../api.js';
+import {call, isStream, json, nameOf, polled, query, streamPath, under} from '../api.js';
 import {confirm} from '../dialogs.js';
 import {bytes, count, moment, plural, seconds, visible} from '../format.js';
 
 export const title = 'Archive';
 
-let status = null;
-let problem = '';
+const poll = polled(() => '/v1/archive', 3000);
+export const {leave} = poll;
+
 let path = '';
 let found = null;
 let foundProblem = '';
 let note = '';
-let timer = 0;
 let redraw = () => {};
 
 export function enter(parameters, update) {
@@ -26,25 +26,8 @@ export function enter(parameters, update) {
     note = '';
   }
   foundProblem = '';
-  timer = -1;
-  ask();
+  poll.enter(parameters, update);
   if (path) look();
-}
-
-export function leave() {
-  clearTimeout(timer);
-  timer = 0;
-}
-
-async function ask() {
-  try {
-    if (!document.hidden) status = await json('/v1/archive');
-    problem = '';
-  } catch (refused) {
-    problem = refused.message;
-  }
-  redraw();
-  if (timer !== 0) timer = setTimeout(ask, 3000);
 }
 
 async function look() {
@@ -100,6 +83,7 @@ async function restore(generation) {
 }
 
 export function view() {
+  const {value: status, problem} = poll;
   return html`<div class="head"><h1 tabindex="-1">Archive</h1></div>
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
     ${status ? (status.archive ? state(status) : none()) : nothing}

@@ -1,42 +1,22 @@
 /** The connected clients. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
-import {json} from '../api.js';
+import {polled} from '../api.js';
 import {plural, seconds} from '../format.js';
 
 export const title = 'Clients';
 
-let clients = null;
-let problem = '';
-let timer = 0;
-
-export function enter(_, update) {
-  const ask = async () => {
-    try {
-      if (!document.hidden) clients = (await json('/v1/clients')).clients;
-      problem = '';
-    } catch (refused) {
-      problem = refused.message;
-    }
-    update();
-    if (timer !== 0) timer = setTimeout(ask, 3000);
-  };
-  timer = -1;
-  ask();
-}
-
-export function leave() {
-  clearTimeout(timer);
-  timer = 0;
-}
+const poll = polled(() => '/v1/clients', 3000);
+export const {enter, leave} = poll;
 
 export const view = () => html`<div class="head">
     <h1 tabindex="-1">Clients</h1>
-    ${clients ? html`<p class="about">${plural(clients.length, 'connection')}</p>` : nothing}
+    ${poll.value ? html`<p class="about">${plural(poll.value.clients.length, 'connection')}</p>` : nothing}
   </div>
-  ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing} ${clients ? table() : nothing}`;
+  ${poll.problem ? html`<p class="problem" role="alert">${poll.problem}</p>` : nothing}
+  ${poll.value ? table(poll.value.clients) : nothing}`;
 
-const table = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Connections">
+const table = (clients) => html`<div class="card scroll" tabindex="0" role="region" aria-label="Connections">
   <table>
     <thead>
       <tr><th scope="col">Address</th><th scope="col">Protocol</th><th scope="col">User</th><th scope="col">Name</th>

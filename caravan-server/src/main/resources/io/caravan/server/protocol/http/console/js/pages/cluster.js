@@ -1,66 +1,46 @@
 /** The nodes of a cluster, and which of them lead. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
-import {json} from '../api.js';
+import {json, polled} from '../api.js';
 import {plural, seconds} from '../format.js';
 
 export const title = 'Cluster';
 
-let cluster = null;
-let problem = '';
-let timer = 0;
+const poll = polled(() => '/v1/cluster', 2000);
+export const {enter, leave} = poll;
 
 /** Whether the server is a node of a cluster. Otherwise, the menu does not contain this page. */
-export const present = () => cluster !== null;
+export const present = () => poll.value !== null;
 
 /** Checks whether the server is a node of a cluster. */
 export async function find(update) {
   try {
-    cluster = await json('/v1/cluster');
+    poll.value = await json('/v1/cluster');
     update();
   } catch {
     // This server is not in a cluster, or the token lacks the permission.
   }
 }
 
-export function enter(_, update) {
-  const ask = async () => {
-    try {
-      if (!document.hidden) cluster = await json('/v1/cluster');
-      problem = '';
-    } catch (refused) {
-      problem = refused.message;
-    }
-    update();
-    if (timer !== 0) timer = setTimeout(ask, 2000);
-  };
-  timer = -1;
-  ask();
-}
-
-export function leave() {
-  clearTimeout(timer);
-  timer = 0;
-}
-
 export const view = () => html`<div class="head">
     <h1 tabindex="-1">Cluster</h1>
-    ${cluster ? html`<p class="about">${about()}</p>` : nothing}
+    ${poll.value ? html`<p class="about">${about(poll.value)}</p>` : nothing}
   </div>
-  ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing} ${cluster ? nodes() : nothing}
-  ${cluster && several() ? groups() : nothing}`;
+  ${poll.problem ? html`<p class="problem" role="alert">${poll.problem}</p>` : nothing}
+  ${poll.value ? nodes(poll.value) : nothing}
+  ${poll.value && several(poll.value) ? groups(poll.value) : nothing}`;
 
-const several = () => cluster.groups.length > 1;
+const several = (cluster) => cluster.groups.length > 1;
 
-function about() {
+function about(cluster) {
   const since = seconds((Date.now() - Date.parse(cluster.since)) / 1000);
   const leads = cluster.leader ? `node ${cluster.leader} has led for ${since}` : `no node has led for ${since}`;
-  const of = several() ? `, of the group with the slots ${cluster.slots}` : '';
+  const of = several(cluster) ? `, of the group with the slots ${cluster.slots}` : '';
   return `${leads}, term ${cluster.term}; this is node ${cluster.node}${of}. The other pages show the data of the leader${
-    several() ? ', except the documents, which are those of all groups' : ''}.`;
+    several(cluster) ? ', except the documents, which are those of all groups' : ''}.`;
 }
 
-const nodes = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Nodes">
+const nodes = (cluster) => html`<div class="card scroll" tabindex="0" role="region" aria-label="Nodes">
   <table>
     <thead>
       <tr><th scope="col">Node</th><th scope="col">Role</th><th scope="col">Entry lag</th>
@@ -71,7 +51,7 @@ const nodes = () => html`<div class="card scroll" tabindex="0" role="region" ari
         (each) => html`<tr>
           <th scope="row">${each.id}</th>
           <td>${each.id === cluster.leader ? 'leader' : 'follower'}</td>
-          <td>${behind(each)}</td>
+          <td>${behind(cluster, each)}</td>
           <td>${lastContact(each)}</td>
           <td class="whole">${each.resp}</td>
           <td class="whole">${each.http}</td>
@@ -85,7 +65,7 @@ const nodes = () => html`<div class="card scroll" tabindex="0" role="region" ari
     ${plural(cluster.logEntries, 'entry', 'entries')}.
   </p>`;
 
-const groups = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Groups">
+const groups = (cluster) => html`<div class="card scroll" tabindex="0" role="region" aria-label="Groups">
   <table>
     <thead>
       <tr><th scope="col">Slots</th><th scope="col">Leader</th><th scope="col">For</th><th scope="col">Nodes</th></tr>
@@ -103,7 +83,7 @@ const groups = () => html`<div class="card scroll" tabindex="0" role="region" ar
   </table>
 </div>`;
 
-const behind = (node) =>
+const behind = (cluster, node) =>
   node.committedEntries === undefined ? '–' : Math.max(0, cluster.committedEntries - node.committedEntries);
 
 /** Only the leader has contact with all nodes. */

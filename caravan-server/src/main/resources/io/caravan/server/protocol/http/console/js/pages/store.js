@@ -1,7 +1,7 @@
 /** The layout of the store on disk: its log, its young values, and its heap by segment. */
 
 import {html, nothing, svg} from '../../vendor/lit-html/lit-html.js';
-import {json} from '../api.js';
+import {polled} from '../api.js';
 import {bytes, count, plural} from '../format.js';
 
 export const title = 'Store';
@@ -11,38 +11,14 @@ const MAX_CELLS = 2000;
 const MAX_ROWS = 500;
 /** Up to this number, each segment has a line. */
 const MAX_BARS = 12;
-let layout = null;
 let shard = 0;
-let ask = null;
-let problem = '';
-let timer = 0;
 
-export function enter(_, update) {
-  ask = async () => {
-    try {
-      if (!document.hidden) {
-        const found = await json(`/v1/store?shard=${shard}`);
-        // The user may have selected another one in the meantime.
-        if (found.shard === shard) layout = found;
-      }
-      problem = '';
-    } catch (refused) {
-      problem = refused.message;
-    }
-    update();
-    clearTimeout(timer);
-    if (timer !== 0) timer = setTimeout(ask, 2500);
-  };
-  timer = -1;
-  ask();
-}
-
-export function leave() {
-  clearTimeout(timer);
-  timer = 0;
-}
+// The user may have selected another shard before the response arrives.
+const poll = polled(() => `/v1/store?shard=${shard}`, 2500, (found) => found.shard === shard);
+export const {enter, leave} = poll;
 
 export function view() {
+  const {value: layout, problem} = poll;
   return html`<div class="head"><h1 tabindex="-1">Store</h1></div>
     ${layout?.shards > 1 ? shards(layout) : nothing}
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
@@ -58,7 +34,7 @@ const shards = (found) => html`<p>
 
 function choose(event) {
   shard = Number(event.target.value);
-  ask();
+  poll.ask();
 }
 
 const picture = (found) => html`${log(found.log)}${nursery(found.log)}${heap(found)}`;
