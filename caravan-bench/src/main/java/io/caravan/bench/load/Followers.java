@@ -26,6 +26,9 @@ public final class Followers implements AutoCloseable {
     /** The end of a control event. The first one reports that the follower has reached the end of the stream. */
     private static final byte CONTROL_END = '}';
 
+    /** The beginning of a successful response. It is attached to the key of a connection that has received it. */
+    private static final String SUCCESS = "HTTP/1.1 2";
+
     private final HttpAppends appends;
     private final InetSocketAddress server;
     private final Selector selector = Selector.open();
@@ -71,12 +74,13 @@ public final class Followers implements AutoCloseable {
      */
     public Histogram latencies(int count, int followers, long pauseMillis) throws IOException, InterruptedException {
         Histogram nanos = new Histogram(DIGITS);
-        SocketChannel appender = connect();
-        for (int i = 0; i < count; i++) {
-            TimeUnit.MILLISECONDS.sleep(pauseMillis);
-            long start = System.nanoTime();
-            appender.write(ByteBuffer.wrap(appends.append(0)));
-            await(HttpAppends.LAST_BYTE, followers, start, nanos);
+        try (SocketChannel appender = connect()) {
+            for (int i = 0; i < count; i++) {
+                TimeUnit.MILLISECONDS.sleep(pauseMillis);
+                long start = System.nanoTime();
+                appender.write(ByteBuffer.wrap(appends.append(0)));
+                await(HttpAppends.LAST_BYTE, followers, start, nanos);
+            }
         }
         return nanos;
     }
@@ -87,7 +91,7 @@ public final class Followers implements AutoCloseable {
         while (received < count) {
             selector.select(POLL_MILLIS);
             for (SelectionKey key : selector.selectedKeys()) {
-                int marks = receive((SocketChannel) key.channel(), mark);
+                int marks = receive(key, mark);
                 if (marks > 0) {
                     nanos.recordValueWithCount(System.nanoTime() - startNanos, marks);
                     received += marks;
@@ -100,12 +104,21 @@ public final class Followers implements AutoCloseable {
         }
     }
 
-    private int receive(SocketChannel channel, byte mark) throws IOException {
+    /** Reads what a connection has received, and returns how often it contains this byte. */
+    private int receive(SelectionKey key, byte mark) throws IOException {
+        SocketChannel channel = (SocketChannel) key.channel();
         if (channel.read(read.clear()) < 0) {
             throw new EOFException("the server closed the connection of a follower");
         }
-        int marks = 0;
         read.flip();
+        if (key.attachment() == null) {
+            String head = StandardCharsets.US_ASCII.decode(read.duplicate()).toString();
+            if (!head.startsWith(SUCCESS)) {
+                throw new IOException("the server responded: " + head);
+            }
+            key.attach(SUCCESS);
+        }
+        int marks = 0;
         while (read.hasRemaining()) {
             marks += read.get() == mark ? 1 : 0;
         }
