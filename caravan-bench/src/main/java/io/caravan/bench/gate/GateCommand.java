@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
         },
         footer = {"", "Example:", "  bench gate --quick --out results"})
 public final class GateCommand implements Callable<Integer> {
-    @Option(names = "--quick", description = "smaller counts: takes about 30 s, for use with every change")
+    @Option(names = "--quick", description = "smaller counts: takes about 40 s, for use with every change")
     private boolean quick;
 
     @Option(names = "--out", paramLabel = "DIR", description = "where to write gate.json; default: nowhere")

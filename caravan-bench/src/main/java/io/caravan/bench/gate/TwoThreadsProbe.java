@@ -42,7 +42,7 @@ final class TwoThreadsProbe implements Probe {
 
     /** Returns a probe that reads lists that do not exist. */
     static TwoThreadsProbe missingLists(Path directory) {
-        return new TwoThreadsProbe(directory, LISTS, 200_000);
+        return new TwoThreadsProbe(directory, LISTS, 50_000);
     }
 
     @Override

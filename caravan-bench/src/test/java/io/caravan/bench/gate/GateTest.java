@@ -54,8 +54,8 @@ class GateTest {
                 new SourceEdit("engine/LogEvacuation", "youngLeft--;\n", "youngLeft--;\n" + spin(5_000))),
         FIVE_WRITES_OF_4K(Ratio.LARGE_VALUES_4K, fiveWrites()),
         FIVE_WRITES_OF_64K(Ratio.LARGE_VALUES_64K, fiveWrites()),
-        QUEUEING_READERS(Ratio.SMALL_READS, queueingReaders()),
-        QUEUEING_LOOKUPS(Ratio.MISSING_READS, queueingReaders()),
+        IMPEDED_READERS(Ratio.SMALL_READS, impededReaders()),
+        IMPEDED_LOOKUPS(Ratio.MISSING_READS, impededReaders()),
         A_SECOND_FSYNC(
                 Ratio.FSYNCS_PER_FLUSH,
                 new SourceEdit(
@@ -91,7 +91,7 @@ class GateTest {
             this.edits = List.of(edits);
         }
 
-        private static String spin(int times) {
+        private static String spin(Object times) {
             return "for (int spin = 0; spin < " + times + "; spin++) {\nThread.onSpinWait();\n}\n";
         }
 
@@ -105,19 +105,22 @@ class GateTest {
                             + "        segments.file(segment).write(sealed, geometry.offsetOf(lsn));\n");
         }
 
-        /** Makes all readers take turns on a fair lock. */
-        private static SourceEdit[] queueingReaders() {
-            String lock = "java.util.concurrent.locks.ReentrantLock";
+        /** Makes each read slow as long as two threads read, even if they share a core. */
+        private static SourceEdit[] impededReaders() {
             return new SourceEdit[] {
                 new SourceEdit(
                         "engine/ReadPath",
                         "    private static final int SLICE = 512;\n",
-                        "    private static final int SLICE = 512;\n    private static final " + lock + " FAIR = new " + lock
-                                + "(true);\n"),
+                        "    private static final int SLICE = 512;\n    private static final java.util.Set<Thread> READERS =\n"
+                                + "            java.util.concurrent.ConcurrentHashMap.newKeySet();\n"),
                 new SourceEdit(
                         "engine/ReadPath",
                         "        Boolean all = whilePinned(",
-                        "        FAIR.lock();\n        FAIR.unlock();\n        Boolean all = whilePinned(")
+                        "        READERS.add(Thread.currentThread());\n"
+                                + "        READERS.removeIf(reader -> !reader.isAlive());\n"
+                                + "        int pauses = READERS.size() > 1 ? 500 : 0;\n"
+                                + spin("pauses")
+                                + "        Boolean all = whilePinned(")
             };
         }
     }
