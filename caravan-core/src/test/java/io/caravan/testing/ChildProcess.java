@@ -70,6 +70,16 @@ public class ChildProcess implements AutoCloseable {
                         + process.pid() + " has used, or it has ended; its output is in " + log));
     }
 
+    /** Returns the resident memory of the process, as Linux reports it. */
+    public long residentBytes() throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc", Long.toString(pid()), "status"))) {
+            if (line.startsWith("VmRSS:")) {
+                return Long.parseLong(line.replaceAll("\\D", "")) << 10;
+            }
+        }
+        throw new IOException("the operating system does not report the memory of " + pid());
+    }
+
     /** Returns the file that receives the output of the child. */
     public Path log() {
         return log;

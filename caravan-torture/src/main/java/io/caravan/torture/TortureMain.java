@@ -9,6 +9,18 @@ import io.caravan.bench.ProgressLine;
 import io.caravan.bench.WorkDirectories;
 import io.caravan.testing.ServerProcess;
 import io.caravan.testing.simulator.Simulator;
+import io.caravan.torture.disk.FilledVolumes;
+import io.caravan.torture.disk.SmallVolume;
+import io.caravan.torture.embedded.EmbeddedSubject;
+import io.caravan.torture.embedded.TortureChild;
+import io.caravan.torture.group.GroupFault;
+import io.caravan.torture.group.GroupNodeProcess;
+import io.caravan.torture.group.GroupTorture;
+import io.caravan.torture.round.RoundSummary;
+import io.caravan.torture.round.Torture;
+import io.caravan.torture.round.TortureOptions;
+import io.caravan.torture.round.TortureSubject;
+import io.caravan.torture.server.ServerSubject;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -258,7 +270,7 @@ public final class TortureMain implements Callable<Integer> {
     }
 
     /** Verifies the store, and returns the faults of all shards. */
-    static VerifyReport verify(Path store) {
+    public static VerifyReport verify(Path store) {
         List<CaravanException> faults = new ArrayList<>();
         VerifyReport last = null;
         for (Path shard : Shards.directories(store)) {
@@ -308,7 +320,7 @@ public final class TortureMain implements Callable<Integer> {
      */
     private record SimulatedTorture(long seed, long cuts, Duration time, PrintStream out) {
         /** Runs the simulations; returns whether no acknowledged data was lost. */
-        boolean run() throws InterruptedException, IOException {
+        public boolean run() throws InterruptedException, IOException {
             int threads = Runtime.getRuntime().availableProcessors();
             out.println("seed " + seed + ", " + threads + " threads");
             ProgressLine progress = new ProgressLine(System.err);

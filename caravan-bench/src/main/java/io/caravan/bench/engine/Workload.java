@@ -38,7 +38,7 @@ public final class Workload {
     }
 
     /** Returns a workload that appends values of one size. */
-    static Workload ofSize(long seed, int bytes) {
+    public static Workload ofSize(long seed, int bytes) {
         return new Workload(seed, LARGE_VALUES, bytes, bytes);
     }
 

@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
         },
         footer = {"", "Example:", "  bench gate --quick --out results"})
 public final class GateCommand implements Callable<Integer> {
-    @Option(names = "--quick", description = "smaller counts: takes about 20 s, for use with every change")
+    @Option(names = "--quick", description = "smaller counts: takes about 40 s, for use with every change")
     private boolean quick;
 
     @Option(names = "--out", paramLabel = "DIR", description = "where to write gate.json; default: nowhere")
@@ -77,7 +77,7 @@ public final class GateCommand implements Callable<Integer> {
 
     /** Reports the verdicts as text for people and as JSON for programs. */
     private static final class GateReport {
-        private static final String LINE = "%-20s %10s %10s %10s %10s  %-4s %s%n";
+        private static final String LINE = "%-26s %10s %10s %10s %10s  %-4s %s%n";
 
         private final Map<String, String> facts;
         private final List<RatioVerdict> verdicts;

@@ -53,7 +53,7 @@ final class LayerProbe implements Probe {
         return new LayerProbe(workload, layer::put);
     }
 
-    private static final class IndexLayer {
+    static final class IndexLayer {
         /** Number of entries after which a new index is created, so that all rounds are alike. */
         private static final int MOST_ENTRIES = 500_000;
 

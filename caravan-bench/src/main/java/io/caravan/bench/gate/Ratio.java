@@ -9,6 +9,13 @@ enum Ratio {
     FSYNCS_PER_FLUSH("fsyncs-per-flush", (directory, quick) -> new FsyncsPerFlushProbe(directory)),
     WRITTEN_BYTES("written-bytes", (directory, quick) -> new WrittenBytesProbe(directory)),
     PRODUCER("producer-over-queue", ProducerProbe::new),
+    LARGE_VALUES_4K("large-values-4k", (directory, quick) -> new LargeValuesProbe(directory, quick, 4 << 10)),
+    LARGE_VALUES_64K("large-values-64k", (directory, quick) -> new LargeValuesProbe(directory, quick, 64 << 10)),
+    OPEN_AFTER_CLOSE(OpenProbe.Case.AFTER_CLOSE),
+    OPEN_AFTER_KILL(OpenProbe.Case.AFTER_KILL),
+    OPEN_UNTIL_CHECKPOINT(OpenProbe.Case.UNTIL_CHECKPOINT),
+    SMALL_READS("two-threads-small-lists", (directory, quick) -> TwoThreadsProbe.smallLists(directory)),
+    MISSING_READS("two-threads-missing-lists", (directory, quick) -> TwoThreadsProbe.missingLists(directory)),
     FLATNESS("flatness", FlatnessProbe::new),
     GARBAGE("garbage-per-append", (directory, quick) -> AppendProbe.garbage(directory)),
     APPEND_CPU("append-cpu", (directory, quick) -> AppendProbe.cpu(directory)),
@@ -22,6 +29,10 @@ enum Ratio {
     Ratio(String title, Opener opener) {
         this.title = title;
         this.opener = opener;
+    }
+
+    Ratio(OpenProbe.Case which) {
+        this(which.title(), (directory, quick) -> new OpenProbe(which, directory, quick));
     }
 
     private interface Opener {

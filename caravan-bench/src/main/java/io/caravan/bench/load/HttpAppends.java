@@ -24,6 +24,9 @@ public final class HttpAppends implements Protocol {
 
     private static final byte[] REPLY = "HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final String ROOT = "/v1/stream/";
+    /** The last byte of each value, which occurs nowhere else in a response. */
+    static final byte LAST_BYTE = '~';
+
     private static final String CONTENT_TYPE = "Content-Type";
     private static final String TEXT = "text/plain";
     private static final int CREATED = 201;
@@ -40,10 +43,15 @@ public final class HttpAppends implements Protocol {
         this.streams =
                 IntStream.range(0, streams).mapToObj(i -> ROOT + name + "-" + i).toList();
         String rest = " HTTP/1.1\r\nHost: localhost\r\n" + CONTENT_TYPE + ": " + TEXT + "\r\nContent-Length: "
-                + valueBytes + "\r\n\r\n" + "x".repeat(valueBytes);
+                + valueBytes + "\r\n\r\n" + "x".repeat(valueBytes - 1) + (char) LAST_BYTE;
         requests = this.streams.stream()
                 .map(stream -> ("POST " + stream + rest).getBytes(StandardCharsets.US_ASCII))
                 .toArray(byte[][]::new);
+    }
+
+    /** Returns the paths of the streams. */
+    List<String> streams() {
+        return streams;
     }
 
     /** Creates the streams one after another. They must exist before the first append. */

@@ -31,9 +31,14 @@ final class HttpRates implements Measure {
         length = Duration.ofMillis(quick ? 2_000 : 5_000);
     }
 
+    /** The servers of the Durable Streams protocol. */
+    static final List<MeasuredServer> SUBJECTS =
+            List.of(Caravan.asDelivered(), new ReferenceServer(), new DurableStreamsServer());
+
     private record Load(String workload, int streams, int depth) {}
 
     private static final List<Load> LOADS = List.of(
+            new Load("POST, 1 stream", 1, 1),
             new Load("POST, " + FEW_STREAMS + " streams", FEW_STREAMS, 1),
             new Load("POST, " + MANY_STREAMS + " streams", MANY_STREAMS, 1),
             new Load("POST, " + FEW_STREAMS + " streams, " + PIPELINED + " pipelined", FEW_STREAMS, PIPELINED));
@@ -41,7 +46,7 @@ final class HttpRates implements Measure {
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
         Comparison comparison = new Comparison(results);
-        for (MeasuredServer subject : turn.inTurn(List.of(Caravan.asDelivered(), new ReferenceServer()))) {
+        for (MeasuredServer subject : turn.inTurn(SUBJECTS)) {
             for (Load load : LOADS) {
                 RunningServer.with(
                         turn,

@@ -15,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class RunningServer implements RunningSystem {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final long POLL_NANOS = 5_000_000;
+    private static final double BYTES_PER_MIB = 1 << 20;
 
     private final MeasuredServer subject;
     private final Path directory;
@@ -108,6 +109,11 @@ public final class RunningServer implements RunningSystem {
     /** Returns the processor time that the server has used, in steps of 10 ms. */
     public Duration cpuTime() throws IOException {
         return process.cpuTime();
+    }
+
+    /** Returns the resident memory of the server's process, including that of mapped files. */
+    double residentMib() throws IOException {
+        return process.residentBytes() / BYTES_PER_MIB;
     }
 
     /** Kills the server, because its data is no longer needed. */

@@ -20,14 +20,15 @@ import picocli.CommandLine.Option;
             "Compares the server of Caravan, with default settings and in its own process, with its peers on the same"
                     + " machine. Each server is started again and alone in each run, in a rotating order; the results are"
                     + " medians. Every run also measures the fsync times of the machine.",
-            "Uses redis-server, redis-benchmark, node and npm from the PATH; npm installs the Node server once,"
-                    + " next to this program. If something is missing, its row states this."
+            "Uses redis-server, redis-benchmark, durable-streams-server, node and npm from the PATH; npm installs the"
+                    + " Node server once, next to this program. If something is missing, its row states this."
         })
 public final class ServerCommand implements Callable<Integer> {
     /** The parts of this benchmark, in the order in which they run by default. */
     enum Part {
         REDIS,
-        HTTP;
+        HTTP,
+        FOLLOWERS;
 
         /** Returns the name that selects this part on the command line. */
         @Override
@@ -46,7 +47,10 @@ public final class ServerCommand implements Callable<Integer> {
                         + " connections, at -P 1, 16 and 64, and the server's processor time. Peers: Redis with"
                         + " appendfsync always, Redis without persistence.",
                 "http: durable appends per second over HTTP from 64 connections, with one or 16 outstanding requests"
-                        + " on each. Peer: the Durable Streams reference server on Node, with file storage."
+                        + " on each. Peers: the Durable Streams reference server on Node, with file storage, and"
+                        + " durable-streams-server with fsynced file storage.",
+                "followers: the time from an append until 1,000 followers receive it, and the memory of a server with"
+                        + " up to 10,000 followed streams. Peers: as for http."
             })
     private @Nullable List<Part> only;
 
@@ -65,6 +69,7 @@ public final class ServerCommand implements Callable<Integer> {
         return switch (part) {
             case REDIS -> new RespRates(course.quick(), alone);
             case HTTP -> new HttpRates(course.quick(), alone);
+            case FOLLOWERS -> new HttpFollowers(course.quick(), alone);
         };
     }
 }

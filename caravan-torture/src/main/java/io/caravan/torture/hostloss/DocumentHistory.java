@@ -1,6 +1,6 @@
 package io.caravan.torture.hostloss;
 
-import io.caravan.torture.ListModel;
+import io.caravan.torture.model.ListModel;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package io.caravan.torture.hostloss;
 
 import io.caravan.bench.client.RespConnection;
 import io.caravan.bench.client.RespConnection.Reply;
-import io.caravan.torture.ListModel;
+import io.caravan.torture.model.ListModel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;

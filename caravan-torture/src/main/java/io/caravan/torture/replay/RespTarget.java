@@ -4,7 +4,7 @@ import io.caravan.bench.client.RespConnection;
 import io.caravan.bench.client.RespConnection.Reply;
 import io.caravan.testing.ChildJvm;
 import io.caravan.testing.ServerProcess;
-import io.caravan.torture.ReplyPipeline;
+import io.caravan.torture.server.ReplyPipeline;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;

@@ -3,8 +3,8 @@ package io.caravan.torture.hostloss;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.torture.ListModel;
 import io.caravan.torture.hostloss.DocumentHistory.Finding;
+import io.caravan.torture.model.ListModel;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
