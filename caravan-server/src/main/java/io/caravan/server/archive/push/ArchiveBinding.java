@@ -73,7 +73,7 @@ final class ArchiveBinding implements ClaimMemory {
     /** Whether the archive has been missing or damaged since the last claim. Used only by the claiming thread. */
     private boolean distrusted;
 
-    /** @param takeover whether to take the archive over from any owner */
+    /** Creates the binding; {@code takeover} states whether to take the archive over from any owner. */
     ArchiveBinding(ListStore store, DocumentDurability durability, String location, boolean takeover) {
         this.store = store;
         this.checkpoints = durability.durability() != Durability.SYNC;

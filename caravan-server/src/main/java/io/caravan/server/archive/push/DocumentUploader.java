@@ -37,7 +37,7 @@ final class DocumentUploader {
     private final InstantSource clock;
     private final LongSupplier random;
 
-    /** @param random provides incarnations */
+    /** Creates an uploader; {@code random} provides incarnations. */
     DocumentUploader(DocumentService documents, Archive archive, InstantSource clock, LongSupplier random) {
         this.documents = documents;
         this.archive = archive;

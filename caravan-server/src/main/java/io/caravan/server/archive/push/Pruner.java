@@ -63,7 +63,7 @@ final class Pruner implements AutoCloseable {
     /** The time of the next round that reads every manifest. */
     private long thoroughNanos;
 
-    /** @param archive returns the archive while this server owns it, otherwise null */
+    /** Creates a pruner; {@code archive} returns the archive while this server owns it, otherwise null. */
     Pruner(
             Supplier<@Nullable Archive> archive,
             Policies policies,

@@ -80,7 +80,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** @param maxWaitingReads maximum number of reading threads that may wait for documents at a time */
+    /** Creates the hydration of a store; at most {@code maxWaitingReads} reading threads wait for documents at a time. */
     Hydration(Supplier<Archive> archive, DocumentService documents, NameLocks locks, int maxWaitingReads) {
         this.waitingReads = new Semaphore(maxWaitingReads);
         this.archive = archive;
@@ -145,7 +145,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** Throws the reason why a document that nobody is fetching is not fetched at the moment. */
+    /** Throws the reason why a document that is not being fetched yet cannot be fetched now. */
     private void requireSpace(DocumentName name) {
         CaravanException rejected = rejection();
         synchronized (damaged) {
