@@ -17,9 +17,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.Locale;
 
 /**
- * Measures the opening of a store of small values, divided by the time of the same work by hand: reading the same
- * files, computing their checksum, and adding the same number of entries to an index. Each round writes and fsyncs the
- * files again first.
+ * Measures the opening of a store of small values, divided by the time of the same work by hand. By hand, the probe
+ * reads the same files, computes their checksum, and adds the same number of entries to an index. Each round writes and
+ * fsyncs the files again first.
  */
 final class OpenProbe implements Probe {
     private static final int VALUE_BYTES = 24;

@@ -46,7 +46,7 @@ final class DirtyScanner implements Runnable {
     private boolean verifying;
 
     private long roundNanos;
-    /** When the next slot is due. */
+    /** The time at which the next slot is due. */
     private long dueNanos;
 
     private int slot;
