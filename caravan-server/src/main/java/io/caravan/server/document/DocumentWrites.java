@@ -91,10 +91,6 @@ abstract class DocumentWrites extends DocumentReads {
         static <T> Write<T> of(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
             return new Write<>(Set.of(name), edits -> change.apply(edits.document(name)), null, outcome);
         }
-
-        T apply(DocumentEdits edits) {
-            return preparation == null ? change.apply(edits) : preparation.attempt(change, edits);
-        }
     }
 
     /**
@@ -165,17 +161,24 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     private boolean write(Write<?> write) {
-        Runnable waiting = () -> orFail(write.outcome(), () -> writeWaiting(write, true));
         List<DocumentName> missing = missing(write.names());
         if (!missing.isEmpty()) {
-            fetch(missing, 0, waiting, write.outcome());
+            fetch(missing, 0, () -> writeLater(write), write.outcome());
             return false;
         }
-        if (reservations.defer(write.names(), () -> write.outcome().untilAbandoned(waiting))) {
+        if (reservations.defer(write.names(), () -> write.outcome().untilAbandoned(() -> writeLater(write)))) {
             return false;
         }
         writeLocking(withSources(write.names()), write, true, mayWait());
         return true;
+    }
+
+    /** Performs a write that had to wait. */
+    private <T> void writeLater(Write<T> write) {
+        Prefetch preparation =
+                write.preparation() == null ? null : write.preparation().own();
+        Write<T> own = new Write<>(write.names(), write.change(), preparation, write.outcome());
+        orFail(write.outcome(), () -> writeWaiting(own, true));
     }
 
     /** Whether this thread may wait for space in the store. A thread that serves clients may not. */
@@ -286,7 +289,9 @@ abstract class DocumentWrites extends DocumentReads {
      */
     private Set<DocumentName> withSources(Collection<DocumentName> names) {
         if (names.size() == 1) {
-            return Set.of(names.iterator().next());
+            return names instanceof Set<DocumentName> one
+                    ? one
+                    : Set.of(names.iterator().next());
         }
         Set<DocumentName> all = new LinkedHashSet<>(names);
         Deque<DocumentName> unseen = new ArrayDeque<>(all);
@@ -363,25 +368,28 @@ abstract class DocumentWrites extends DocumentReads {
         while (true) {
             try (Edit edit = edit(locked)) {
                 DocumentEdits edits = new DocumentEdits(this, edit, locked, write.preparation());
-                T result = write.apply(edits);
+                T result = edits.apply(write.change());
                 edits.documents.forEach(EditedDocument::requireUnfenced);
                 if (!edits.migrates) {
                     setTerms(edit, locked);
                 }
-                try (SpaceRules.Reservation reserved = rules.reserve(edits.documents, fromClient)) {
+                boolean accepted = false;
+                try {
+                    rules.reserve(edits.sizes, fromClient);
+                    boolean reads = edit.isEmpty();
                     WriteCallback completion = completion(
                             locked,
                             write.outcome(),
                             () -> write.outcome().success(result),
-                            edit.isEmpty() ? barrier : ReadBarrier.NONE);
-                    if (edit.isEmpty()) {
+                            reads ? barrier : ReadBarrier.NONE);
+                    if (reads) {
                         edit.commit(deletions.get(groupOf(locked)).afterDeletions(locked, completion), false);
                     } else if (edits.deletions.isEmpty()) {
                         edit.commit(completion, false);
                     } else {
                         deletions.get(groupOf(locked)).commit(edit, edits.deletions, recordDeletions, completion);
                     }
-                    reserved.accepted();
+                    accepted = true;
                 } catch (OutOfSpaceException full) {
                     if (edits.deletions.isEmpty() || !recordDeletions) {
                         throw full;
@@ -390,6 +398,8 @@ abstract class DocumentWrites extends DocumentReads {
                     // the record.
                     recordDeletions = false;
                     continue;
+                } finally {
+                    SizeDelta.end(edits.sizes, accepted);
                 }
                 edits.documents.forEach(EditedDocument::accepted);
                 return;
