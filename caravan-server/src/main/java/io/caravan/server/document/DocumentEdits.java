@@ -1,14 +1,13 @@
 package io.caravan.server.document;
 
-import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
-import io.caravan.server.document.space.Space;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,21 +16,28 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DocumentEdits {
     final DocumentWrites writes;
-    /** The prefetched data of the write, or null if the write prefetches none. */
-    final @Nullable Prefetch preparation;
     /**
      * The documents that the write has used so far. Most writes use only one document; any further documents are also
      * in {@code others}.
      */
     final List<EditedDocument> documents = new ArrayList<>(1);
+    /** The effects on the sizes of those documents that are in spaces. */
+    List<SizeDelta> sizes = List.of();
     /** The deletions of documents that may have copies in the archive. */
-    final List<DeletionRecord> deletions = new ArrayList<>(0);
+    List<DeletionRecord> deletions = List.of();
+    /** The size of the values that the write has read. */
+    long readBytes;
+    /** The total length of the JSON that the write has validated immediately. */
+    long shortJsonBytes;
     /** Whether the write is a step in the migration of a document between servers. */
     boolean migrates;
 
+    /** The prefetched data of the write, or null if the write prefetches none. */
+    private @Nullable Prefetch preparation;
+
     private final Edit edit;
     private final Set<DocumentName> names;
-    private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
+    private Map<DocumentName, EditedDocument> others = Map.of();
 
     /** Creates a write to the documents with these names, which are locked for the edit. */
     DocumentEdits(DocumentWrites writes, Edit edit, Set<DocumentName> names, @Nullable Prefetch preparation) {
@@ -39,6 +45,36 @@ public final class DocumentEdits {
         this.edit = edit;
         this.names = names;
         this.preparation = preparation;
+    }
+
+    /**
+     * Makes the changes, with the data that has been prefetched so far.
+     *
+     * @throws Prefetch.UnpreparedException when the write needs more data, even if the change succeeded
+     */
+    <T> T apply(Function<DocumentEdits, T> change) {
+        T result;
+        try {
+            result = change.apply(this);
+        } catch (RuntimeException rejected) {
+            requireComplete();
+            throw rejected;
+        }
+        requireComplete();
+        return result;
+    }
+
+    private void requireComplete() {
+        if (preparation != null) {
+            preparation.requireComplete();
+        }
+    }
+
+    /** Returns the prefetched data, to which the write may add what it lacks; null if the write prefetches none. */
+    @Nullable
+    Prefetch preparation() {
+        preparation = preparation == null ? null : preparation.own();
+        return preparation;
     }
 
     /** Returns one of the locked documents. */
@@ -49,13 +85,15 @@ public final class DocumentEdits {
             if (!names.contains(name)) {
                 throw new MissingNameException(name);
             }
-            DocumentEdit edited = edit.document(name);
-            Space space = writes.spaces.find(name);
-            SizeDelta size = space == null ? null : new SizeDelta(writes.store, name, edited, space);
-            document = new EditedDocument(this, name, edited, size);
+            document = new EditedDocument(this, name, edit.document(name), writes.spaces.find(name));
             documents.add(document);
             if (first != null) {
+                others = others.isEmpty() ? new HashMap<>() : others;
                 others.put(name, document);
+            }
+            if (document.size() != null) {
+                sizes = sizes.isEmpty() ? new ArrayList<>(1) : sizes;
+                sizes.add(document.size());
             }
             document.removeIfExpired();
         }
@@ -64,6 +102,7 @@ public final class DocumentEdits {
 
     /** Records that the write deletes a document that may have a copy in the archive. */
     void deleted(DocumentName name, ArchiveMark mark, long nextSequence) {
+        deletions = deletions.isEmpty() ? new ArrayList<>(1) : deletions;
         deletions.add(new DeletionRecord(mark.incarnation(), nextSequence, writes.expiry.nowMillis(), name));
     }
 

@@ -95,8 +95,9 @@ abstract class DocumentWrites extends DocumentReads {
             return new Write<>(Set.of(name), edits -> change.apply(edits.document(name)), null, outcome);
         }
 
-        T apply(DocumentEdits edits) {
-            return preparation == null ? change.apply(edits) : preparation.attempt(change, edits);
+        /** Returns this write with a prefetch of its own, for more than the first attempt. */
+        Write<T> own() {
+            return preparation == null ? this : new Write<>(names, change, preparation.own(), outcome);
         }
     }
 
@@ -170,10 +171,10 @@ abstract class DocumentWrites extends DocumentReads {
     private boolean write(Write<?> write) {
         List<DocumentName> missing = missing(write.names());
         if (!missing.isEmpty()) {
-            fetch(missing, 0, () -> orFail(write.outcome(), () -> writeWaiting(write, true)), write.outcome());
+            fetch(missing, 0, () -> orFail(write.outcome(), () -> writeWaiting(write.own(), true)), write.outcome());
             return false;
         }
-        if (reservations.defer(write.names(), () -> write.outcome().untilAbandoned(() -> writeDeferred(write)))) {
+        if (reservations.defer(write.names(), () -> write.outcome().untilAbandoned(() -> writeDeferred(write.own())))) {
             return false;
         }
         writeLocking(withSources(write.names()), write, true, mayWait());
@@ -304,7 +305,9 @@ abstract class DocumentWrites extends DocumentReads {
      */
     private Set<DocumentName> withSources(Collection<DocumentName> names) {
         if (names.size() == 1) {
-            return Set.of(names.iterator().next());
+            return names instanceof Set<DocumentName> one
+                    ? one
+                    : Set.of(names.iterator().next());
         }
         Set<DocumentName> all = new LinkedHashSet<>(names);
         Deque<DocumentName> unseen = new ArrayDeque<>(all);
@@ -381,25 +384,28 @@ abstract class DocumentWrites extends DocumentReads {
         while (true) {
             try (Edit edit = edit(locked)) {
                 DocumentEdits edits = new DocumentEdits(this, edit, locked, write.preparation());
-                T result = write.apply(edits);
+                T result = edits.apply(write.change());
                 edits.documents.forEach(EditedDocument::requireUnfenced);
                 if (!edits.migrates) {
                     setTerms(edit, locked);
                 }
-                try (SpaceRules.Reservation reserved = rules.reserve(edits.documents, fromClient)) {
+                boolean accepted = false;
+                try {
+                    rules.reserve(edits.sizes, fromClient);
+                    boolean reads = edit.isEmpty();
                     WriteCallback completion = completion(
                             locked,
                             write.outcome(),
                             () -> write.outcome().success(result),
-                            edit.isEmpty() ? barrier : ReadBarrier.NONE);
-                    if (edit.isEmpty()) {
+                            reads ? barrier : ReadBarrier.NONE);
+                    if (reads) {
                         edit.commit(deletions.get(groupOf(locked)).afterDeletions(locked, completion), false);
                     } else if (edits.deletions.isEmpty()) {
                         edit.commit(completion, false);
                     } else {
                         deletions.get(groupOf(locked)).commit(edit, edits.deletions, recordDeletions, completion);
                     }
-                    reserved.accepted();
+                    accepted = true;
                 } catch (OutOfSpaceException full) {
                     if (edits.deletions.isEmpty() || !recordDeletions) {
                         throw full;
@@ -408,6 +414,8 @@ abstract class DocumentWrites extends DocumentReads {
                     // the record.
                     recordDeletions = false;
                     continue;
+                } finally {
+                    SizeDelta.end(edits.sizes, accepted);
                 }
                 edits.documents.forEach(EditedDocument::accepted);
                 return;

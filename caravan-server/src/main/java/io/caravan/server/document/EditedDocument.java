@@ -15,6 +15,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.MoveStep.Fence;
+import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +33,8 @@ public final class EditedDocument {
     private final @Nullable DocumentState before;
     /** The values that the write has appended, which are the last values of the document. */
     private List<byte[]> appended = List.of();
+    /** Whether {@link #appended} is a list of this object, and not the argument of the only append. */
+    private boolean joined;
 
     /** The effect of the write on the document's size; null if the document belongs to no space. */
     private final @Nullable SizeDelta size;
@@ -45,12 +48,12 @@ public final class EditedDocument {
     /** Whether the write may change a document that is being moved. */
     private boolean ignoresFence;
 
-    EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, @Nullable SizeDelta size) {
+    EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, @Nullable Space space) {
         this.edits = edits;
         this.name = name;
         this.edit = edit;
         this.before = edit.state();
-        this.size = size;
+        this.size = space == null ? null : new SizeDelta(this, edits.writes.store, edit, space);
         this.timestamps = before == null
                 ? Timestamps.NONE
                 : DocumentAttributes.of(before.attributes()).timestamps();
@@ -85,7 +88,9 @@ public final class EditedDocument {
             long now = edits.writes.expiry.nowMillis();
             stored = values.stream().map(value -> Timestamps.stored(value, now)).toList();
         }
-        stored.forEach(edit::append);
+        for (byte[] value : stored) {
+            edit.append(value);
+        }
         if (size != null) {
             size.appended(stored, timestamps.on() ? Timestamps.BYTES : 0);
         }
@@ -184,24 +189,29 @@ public final class EditedDocument {
         }
         used = true;
         add(values, arriving);
-        if (edits.preparation != null) {
-            if (appended.isEmpty()) {
-                appended = new ArrayList<>();
-            }
-            appended.addAll(values);
-        }
+        remember(values);
         return before == null ? 0 : before.nextSequence();
     }
 
+    private void remember(List<byte[]> values) {
+        if (appended.isEmpty()) {
+            appended = values;
+            return;
+        }
+        appended = joined ? appended : new ArrayList<>(appended);
+        joined = true;
+        appended.addAll(values);
+    }
+
     private void requireFit(DocumentAttributes attributes, List<byte[]> values) {
-        Prefetch preparation = edits.preparation;
         if (!attributes.isJson()) {
             return;
         }
+        Prefetch preparation = edits.preparation();
         if (preparation == null) {
             JsonMessages.validate(name, values);
         } else {
-            preparation.requireJson(name, values);
+            preparation.requireJson(name, values, edits);
         }
     }
 
@@ -213,7 +223,7 @@ public final class EditedDocument {
      * @throws IllegalArgumentException when the write reads more than its {@link Prefetch} allows
      */
     public List<byte[]> values(SequenceRange range) {
-        Prefetch preparation = Objects.requireNonNull(edits.preparation, "a write that reads needs a preparation");
+        Prefetch preparation = Objects.requireNonNull(edits.preparation(), "a write that reads needs a preparation");
         DocumentInfo info = info();
         if (info == null || range.count() == 0) {
             return List.of();
@@ -227,7 +237,7 @@ public final class EditedDocument {
                 : List.copyOf(appended.subList((int) (Math.max(range.from(), firstAppended) - firstAppended), (int)
                         (range.to() - firstAppended)));
         List<byte[]> values = Prefetch.joined(stored, own);
-        preparation.read(values);
+        preparation.read(values, edits);
         return values;
     }
 
@@ -322,6 +332,7 @@ public final class EditedDocument {
 
     private void removeOrHide(DocumentInfo info, boolean recorded) {
         appended = List.of();
+        joined = false;
         ArchiveMark mark = info.attributes().archived();
         if (recorded && mark != null) {
             edits.deleted(name, mark, info.nextSequence());

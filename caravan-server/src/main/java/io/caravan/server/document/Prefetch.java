@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>If an attempt at the write lacks data, the missing data is recorded, and the attempt is abandoned ({@link
  * UnpreparedException}). {@link #prepare} obtains the recorded data, on a thread that may wait, and the write is
  * attempted again. The values of a document never change while it has the same id, so copies stay valid, and the next
- * attempt lacks only values that were appended in the meantime. Used by one thread at a time.
+ * attempt lacks only values that were appended in the meantime. Used by one thread at a time, unless {@linkplain #none
+ * empty}.
  */
 public final class Prefetch {
     /** Maximum total length of JSON that is parsed immediately, on the thread that attempts the write. */
@@ -28,6 +28,8 @@ public final class Prefetch {
     private static final int VALUE_OVERHEAD_BYTES = 24;
 
     private final long maxBytes;
+    /** Whether this object contains and records no data, and is shared by many writes. */
+    private final boolean shared;
     /** The values copied so far, by document id and first sequence. */
     private @Nullable Map<Long, TreeMap<Long, List<byte[]>>> copies;
 
@@ -37,9 +39,6 @@ public final class Prefetch {
 
     private final List<Range> missingValues = new ArrayList<>(0);
     private final List<Unchecked> unchecked = new ArrayList<>(0);
-    // Counters of the current attempt.
-    private long readBytes;
-    private long shortJsonBytes;
 
     /** A range of a document's values to copy. */
     private record Range(DocumentName name, long documentId, SequenceRange sequences) {}
@@ -54,8 +53,16 @@ public final class Prefetch {
     public static final class UnpreparedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        UnpreparedException() {
+        private final transient Prefetch prefetch;
+
+        private UnpreparedException(Prefetch prefetch) {
             super(null, null, false, false);
+            this.prefetch = prefetch;
+        }
+
+        /** Returns the prefetch that has recorded the missing data. */
+        public Prefetch prefetch() {
+            return prefetch;
         }
     }
 
@@ -66,7 +73,25 @@ public final class Prefetch {
      *     #VALUE_OVERHEAD_BYTES} additional bytes
      */
     public Prefetch(long maxBytes) {
+        this(maxBytes, false);
+    }
+
+    private Prefetch(long maxBytes, boolean shared) {
         this.maxBytes = maxBytes;
+        this.shared = shared;
+    }
+
+    /**
+     * Returns an empty prefetch for the first attempts of many writes, few of which need data. A write that does gets
+     * one of its {@link #own}. The limit is that of {@link #Prefetch(long)}.
+     */
+    public static Prefetch none(long maxBytes) {
+        return new Prefetch(maxBytes, true);
+    }
+
+    /** Returns this prefetch, or a new one if this one is shared. */
+    public Prefetch own() {
+        return shared ? new Prefetch(maxBytes) : this;
     }
 
     /** Returns the approximate number of bytes of memory that the copied values occupy. */
@@ -80,28 +105,10 @@ public final class Prefetch {
         copiedBytes = 0;
     }
 
-    /**
-     * Attempts the write with the data that has been obtained so far.
-     *
-     * @throws UnpreparedException when the write needs more data, even if the attempt succeeded
-     */
-    <T> T attempt(Function<DocumentEdits, T> change, DocumentEdits edits) {
-        readBytes = 0;
-        shortJsonBytes = 0;
-        T result;
-        try {
-            result = change.apply(edits);
-        } catch (RuntimeException rejected) {
-            requireComplete();
-            throw rejected;
-        }
-        requireComplete();
-        return result;
-    }
-
-    private void requireComplete() {
+    /** Throws {@link UnpreparedException} if the current attempt has lacked data. */
+    void requireComplete() {
         if (!missingValues.isEmpty() || !unchecked.isEmpty()) {
-            throw new UnpreparedException();
+            throw new UnpreparedException(this);
         }
     }
 
@@ -168,11 +175,11 @@ public final class Prefetch {
      *
      * @throws IllegalArgumentException when the total exceeds the limit
      */
-    void read(List<byte[]> values) {
+    void read(List<byte[]> values, DocumentEdits edits) {
         for (byte[] value : values) {
-            readBytes += value.length + VALUE_OVERHEAD_BYTES;
+            edits.readBytes += value.length + VALUE_OVERHEAD_BYTES;
         }
-        if (readBytes > maxBytes && values.size() > 1) {
+        if (edits.readBytes > maxBytes && values.size() > 1) {
             throw tooMuch();
         }
     }
@@ -187,7 +194,7 @@ public final class Prefetch {
      *
      * @throws DocumentException {@code NOT_JSON}
      */
-    void requireJson(DocumentName name, List<byte[]> values) {
+    void requireJson(DocumentName name, List<byte[]> values, DocumentEdits edits) {
         Optional<DocumentException> known = checked == null ? null : checked.get(values);
         if (known != null) {
             known.ifPresent(problem -> {
@@ -196,9 +203,9 @@ public final class Prefetch {
             return;
         }
         for (byte[] value : values) {
-            shortJsonBytes += value.length;
+            edits.shortJsonBytes += value.length;
         }
-        if (shortJsonBytes <= SHORT_JSON_BYTES) {
+        if (edits.shortJsonBytes <= SHORT_JSON_BYTES) {
             JsonMessages.validate(name, values);
         } else {
             unchecked.add(new Unchecked(name, values));

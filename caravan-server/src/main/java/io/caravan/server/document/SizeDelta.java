@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * the document's name, until the write is committed.
  */
 final class SizeDelta {
+    private final EditedDocument document;
     private final ListStore store;
-    private final DocumentName name;
     private final DocumentEdit edit;
     private final Space space;
     private final @Nullable DocumentState before;
@@ -39,16 +39,20 @@ final class SizeDelta {
     private long bytes;
     private long trimmedValues;
 
-    SizeDelta(ListStore store, DocumentName name, DocumentEdit edit, Space space) {
+    SizeDelta(EditedDocument document, ListStore store, DocumentEdit edit, Space space) {
+        this.document = document;
         this.store = store;
-        this.name = name;
         this.edit = edit;
         this.space = space;
         this.before = edit.state();
     }
 
+    EditedDocument document() {
+        return document;
+    }
+
     DocumentName name() {
-        return name;
+        return document.name();
     }
 
     Space space() {
@@ -105,8 +109,8 @@ final class SizeDelta {
      */
     void reserve(long trimmed) {
         trimmedValues = trimmed;
-        documents = (edit.state() == null ? 0 : 1) - (before == null ? 0 : 1);
         bytes = moreBytes();
+        documents = (edit.state() == null ? 0 : 1) - (before == null ? 0 : 1);
         count(Math.max(0, documents), Math.max(0, bytes));
     }
 
@@ -114,15 +118,22 @@ final class SizeDelta {
         charged = true;
     }
 
+    /** Ends the reservations of a write: completes them if the store has accepted the write, and undoes them if not. */
+    static void end(List<SizeDelta> sizes, boolean accepted) {
+        if (!sizes.isEmpty()) {
+            sizes.forEach(accepted ? SizeDelta::accept : SizeDelta::undo);
+        }
+    }
+
     /** Undoes {@link #reserve}, if it was called, and refunds the charge. */
-    void undo() {
+    private void undo() {
         count(-Math.max(0, documents), -Math.max(0, bytes));
         if (charged) {
             space.refund(1, appendedBytes);
         }
     }
 
-    void accept() {
+    private void accept() {
         count(Math.min(0, documents), Math.min(0, bytes));
         if (grows()) {
             space.wrote(appendedBytes, trimmedValues);
@@ -131,7 +142,7 @@ final class SizeDelta {
 
     private void count(long moreDocuments, long moreBytes) {
         if (moreDocuments != 0 || moreBytes != 0) {
-            space.count(Catalog.stripeOf(name), moreDocuments, moreBytes);
+            space.count(Catalog.stripeOf(name()), moreDocuments, moreBytes);
         }
     }
 

@@ -102,31 +102,53 @@ final class SpaceRules {
     /**
      * Applies the settings of spaces to a write, and reserves the quotas and rates that the write needs.
      *
-     * @param documents the documents that the write has used
+     * <p>Growth is counted immediately, so that two writes cannot both take the last free space; shrinkage is counted
+     * only when the write is accepted. The reservations last until {@link SizeDelta#end}, which must be called even if
+     * this method throws.
+     *
+     * @param sizes the effects on the sizes of the documents that belong to spaces
      * @param limited whether the write comes from a client, so that limits apply; any other write is only counted
-     * @return the reservations, which last until the write is accepted or rejected
-     * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}; nothing is then reserved
+     * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}
      */
-    Reservation reserve(List<EditedDocument> documents, boolean limited) {
-        Reservation reserved = Reservation.NONE;
-        try {
-            for (EditedDocument document : documents) {
-                SizeDelta size = document.size();
-                if (size != null) {
-                    reserved = reserved == Reservation.NONE ? new Reservation(new ArrayList<>(1)) : reserved;
-                    reserved.sizes.add(size);
-                    size.reserve(limited && size.appends() ? trim(document, size) : 0);
-                }
-            }
-            if (limited && reserved != Reservation.NONE) {
-                reserved.checkQuotas();
-                takeRates(reserved);
-            }
-            return reserved;
-        } catch (RuntimeException | Error rejected) {
-            reserved.close();
-            throw rejected;
+    void reserve(List<SizeDelta> sizes, boolean limited) {
+        if (sizes.isEmpty()) {
+            return;
         }
+        for (SizeDelta size : sizes) {
+            size.reserve(limited && size.appends() ? trim(size.document(), size) : 0);
+        }
+        if (limited) {
+            for (SizeDelta size : sizes) {
+                checkQuota(size, SpaceSetting.QUOTA_DOCUMENTS, sizes);
+                checkQuota(size, SpaceSetting.QUOTA_BYTES, sizes);
+            }
+            takeRates(sizes);
+        }
+    }
+
+    /**
+     * Checks that a space does not exceed its quota. Space that the write frees in one document is available to the
+     * other documents of the write.
+     */
+    private static void checkQuota(SizeDelta growing, SpaceSetting quota, List<SizeDelta> sizes) {
+        Space space = growing.space();
+        if (growing.reserved(quota) > 0
+                && space.exceeds(quota, 0)
+                && space.exceeds(quota, freed(space, quota, sizes))) {
+            space.rejected(Space.Counter.REJECTED_QUOTAS);
+            throw new DocumentException(
+                    Reason.OVER_QUOTA,
+                    growing.name(),
+                    "rejects the write: its space '" + space.prefix() + "' would exceed its " + quota.key() + " of "
+                            + space.settings().get(quota) + "; trim or delete documents of the space");
+        }
+    }
+
+    private static long freed(Space space, SpaceSetting quota, List<SizeDelta> sizes) {
+        return sizes.stream()
+                .filter(size -> size.space() == space)
+                .mapToLong(size -> Math.max(0, -size.reserved(quota)))
+                .sum();
     }
 
     /** Applies the retention settings, and then checks the size limits. Returns the number of trimmed values. */
@@ -184,9 +206,9 @@ final class SpaceRules {
      * Charges the write's growth in each space to that space's rate limits in one step, so a write can exceed the limit
      * for one second, as a single large value can.
      */
-    private void takeRates(Reservation reserved) {
+    private void takeRates(List<SizeDelta> sizes) {
         Map<Space, List<SizeDelta>> growing = new LinkedHashMap<>();
-        for (SizeDelta size : reserved.sizes) {
+        for (SizeDelta size : sizes) {
             if (size.grows()) {
                 growing.computeIfAbsent(size.space(), any -> new ArrayList<>(1)).add(size);
             }
@@ -209,70 +231,5 @@ final class SpaceRules {
                     0);
         }
         sizes.forEach(SizeDelta::charged);
-    }
-
-    /**
-     * The reservations of quotas and rates for one write. Growth is counted immediately, so that two writes cannot both
-     * take the last free space; shrinkage is counted only when the write is accepted. Closing the object before the
-     * write is accepted undoes the reservations. Used by one thread.
-     */
-    static final class Reservation implements AutoCloseable {
-        static final Reservation NONE = new Reservation(List.of());
-
-        /** The effects of the write on the sizes of those documents that are in spaces. */
-        private final List<SizeDelta> sizes;
-
-        private boolean accepted;
-
-        Reservation(List<SizeDelta> sizes) {
-            this.sizes = sizes;
-        }
-
-        /**
-         * Checks that no space exceeds its quotas. Space that the write frees in one document is available to the other
-         * documents of the write.
-         *
-         * @throws DocumentException {@code OVER_QUOTA}
-         */
-        void checkQuotas() {
-            for (SizeDelta size : sizes) {
-                checkQuota(size, SpaceSetting.QUOTA_DOCUMENTS);
-                checkQuota(size, SpaceSetting.QUOTA_BYTES);
-            }
-        }
-
-        private void checkQuota(SizeDelta growing, SpaceSetting quota) {
-            Space space = growing.space();
-            if (growing.reserved(quota) > 0 && space.exceeds(quota, 0) && space.exceeds(quota, freed(space, quota))) {
-                space.rejected(Space.Counter.REJECTED_QUOTAS);
-                throw new DocumentException(
-                        Reason.OVER_QUOTA,
-                        growing.name(),
-                        "rejects the write: its space '" + space.prefix() + "' would exceed its " + quota.key() + " of "
-                                + space.settings().get(quota) + "; trim or delete documents of the space");
-            }
-        }
-
-        private long freed(Space space, SpaceSetting quota) {
-            return sizes.stream()
-                    .filter(size -> size.space() == space)
-                    .mapToLong(size -> Math.max(0, -size.reserved(quota)))
-                    .sum();
-        }
-
-        void accepted() {
-            // All threads share NONE, and a write to its field would cost more than the rest of this class.
-            if (this != NONE) {
-                accepted = true;
-                sizes.forEach(SizeDelta::accept);
-            }
-        }
-
-        @Override
-        public void close() {
-            if (!accepted) {
-                sizes.forEach(SizeDelta::undo);
-            }
-        }
     }
 }

@@ -27,7 +27,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records the server's metrics, and exports them in the Prometheus format. Recording a request costs a table lookup and
@@ -71,6 +73,30 @@ public final class ServerMetrics implements AutoCloseable {
     }
 
     private record Request(String protocol, String operation, RequestOutcome outcome) {}
+
+    /** The requests for one operation. */
+    public final class Operation {
+        private final String protocol;
+        private final String name;
+        /** The timers that have been looked up, by outcome. */
+        private final AtomicReferenceArray<@Nullable Timer> timers =
+                new AtomicReferenceArray<>(RequestOutcome.values().length);
+
+        private Operation(String protocol, String name) {
+            this.protocol = protocol;
+            this.name = name;
+        }
+
+        /** Counts a request. */
+        public void count(RequestOutcome outcome, long nanos) {
+            Timer timer = timers.get(outcome.ordinal());
+            if (timer == null) {
+                timer = timer(protocol, name, outcome);
+                timers.set(outcome.ordinal(), timer);
+            }
+            timer.record(nanos, TimeUnit.NANOSECONDS);
+        }
+    }
 
     /** Creates metrics that include those of the JVM. */
     public ServerMetrics() {
@@ -170,8 +196,16 @@ public final class ServerMetrics implements AutoCloseable {
 
     /** Counts a request; {@code operation} is one of a small set of fixed words, never one chosen by a client. */
     public void request(String protocol, String operation, RequestOutcome outcome, long nanos) {
-        requests.computeIfAbsent(new Request(protocol, operation, outcome), this::timer)
-                .record(nanos, TimeUnit.NANOSECONDS);
+        timer(protocol, operation, outcome).record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private Timer timer(String protocol, String operation, RequestOutcome outcome) {
+        return requests.computeIfAbsent(new Request(protocol, operation, outcome), this::timer);
+    }
+
+    /** Returns the requests for an operation, which count without the lookup of {@link #request}. */
+    public Operation operation(String protocol, String name) {
+        return new Operation(protocol, name);
     }
 
     /** The number of requests with the same labels, and their total duration in seconds. */

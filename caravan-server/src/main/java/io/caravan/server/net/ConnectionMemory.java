@@ -59,6 +59,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private boolean cameWhole;
 
     private boolean paused;
+    /** Whether a request has arrived completely since the last {@link #mayRead}. */
+    private boolean progressed;
     /** Whether the connection is waiting for the client to send the rest of a request. Read by other threads. */
     private volatile boolean clientsTurn;
     /** The time of the client's last progress. Read by other threads. */
@@ -72,8 +74,12 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     /** Whether the budget has selected the connection for closing. Used only by the budget's timer. */
     private boolean condemned;
 
+    /** The bytes held for replies and messages. Written under the lock, and read without it for every request. */
+    private volatile long replyBytes;
+    /** The part of {@link #replyBytes} that belongs to replies. Written under the lock. */
+    private volatile long ownReplyBytes;
+
     // Guarded by this.
-    private long replyBytes;
     private long pushedBytes;
     /**
      * The time at which reply bytes were last released or, if later, at which the connection began to hold reply bytes.
@@ -142,6 +148,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     private void progress() {
+        progressed = false;
         progressBytes = 0;
         progressNanos = budget.nanoTime();
     }
@@ -221,7 +228,11 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         cameWhole = true;
         // The bytes that follow belong to another request.
         onlyUnfinished = false;
-        progress();
+        // The time matters only once the connection waits for the rest of a request, and is taken then.
+        progressed = true;
+        if (clientsTurn) {
+            clientsTurn = false;
+        }
     }
 
     /**
@@ -257,7 +268,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         boolean wasPaused = paused;
         boolean over = !onlyUnfinished && requestBytes >= budget.limits.connectionInFlightBytes();
         paused = !closed && (over || !budget.admits(this, begun));
-        if (wasPaused && !paused) {
+        if (progressed || wasPaused && !paused) {
             progress();
         }
         clientsTurn = begun && !paused;
@@ -270,12 +281,14 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /** Counts bytes of a reply; a negative number releases bytes. */
+    @SuppressWarnings("NonAtomicOperationOnVolatileField")
     public synchronized void holdReply(long bytes) {
         if (!closed) {
             if (replyBytes == 0 || bytes < 0) {
                 repliesProgressNanos = budget.nanoTime();
             }
             replyBytes += bytes;
+            ownReplyBytes = replyBytes - pushedBytes;
             // Called under the lock; otherwise the end of the connection could release bytes that are not counted yet.
             budget.addReplies(bytes);
         }
@@ -292,13 +305,13 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /** Returns the number of bytes held for replies and messages. */
-    public synchronized long replyBytes() {
+    public long replyBytes() {
         return replyBytes;
     }
 
     /** Whether the client must receive more of its replies before further requests may run. */
-    public synchronized boolean full() {
-        return replyBytes - pushedBytes >= FULL_REPLY_BYTES;
+    public boolean full() {
+        return ownReplyBytes >= FULL_REPLY_BYTES;
     }
 
     /**
@@ -456,6 +469,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
             closed = true;
             budget.addReplies(-replyBytes);
             replyBytes = 0;
+            ownReplyBytes = 0;
             budget.releaseWait(peer, waitBytes);
         }
         addRequests(-requestBytes);

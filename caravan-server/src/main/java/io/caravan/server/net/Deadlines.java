@@ -40,8 +40,7 @@ final class Deadlines {
         Set<Watch> all = watches.computeIfAbsent(connection.channel.eventLoop(), this::begin);
         Duration idleLimit = idle.isZero() ? Duration.ofNanos(Long.MAX_VALUE) : idle;
         Clock request = new Clock(limits.requestTimeout());
-        Watch watch = new Watch(
-                connection.channel, connection, request, new Clock(limits.stallTimeout()), new Clock(idleLimit));
+        Watch watch = new Watch(connection, request, new Clock(limits.stallTimeout()), new Clock(idleLimit));
         all.add(watch);
         connection.channel.closeFuture().addListener(closed -> all.remove(watch));
     }
@@ -53,17 +52,18 @@ final class Deadlines {
         return all;
     }
 
-    private record Watch(Channel channel, Connection<?> connection, Clock request, Clock stall, Clock idle) {
+    private record Watch(Connection<?> connection, Clock request, Clock stall, Clock idle) {
         void check() {
             try {
                 closeIfLate();
             } catch (Throwable broken) {
                 // Only this connection fails; the other connections of the loop are still checked.
-                channel.pipeline().fireExceptionCaught(broken);
+                connection.channel.pipeline().fireExceptionCaught(broken);
             }
         }
 
         private void closeIfLate() {
+            Channel channel = connection.channel;
             long unfinished = connection.unfinishedRequest();
             ChannelOutboundBuffer output = channel.unsafe().outboundBuffer();
             boolean unsent = output != null && output.totalPendingWriteBytes() > 0;

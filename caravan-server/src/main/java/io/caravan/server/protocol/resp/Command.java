@@ -35,7 +35,9 @@ public final class Command implements RespRequest {
     }
 
     public List<byte[]> wordsFrom(int index) {
-        return Arrays.asList(words).subList(index, words.length);
+        return index == words.length - 1
+                ? List.of(words[index])
+                : Arrays.asList(words).subList(index, words.length);
     }
 
     public String text(int index) {

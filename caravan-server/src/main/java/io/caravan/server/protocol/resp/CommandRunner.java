@@ -52,6 +52,8 @@ final class CommandRunner implements RespRequestDecoder.Intake {
     private boolean rejectedLast;
     /** Start time of the current turn; 0 before the first command of the turn. */
     private long turnNanos;
+    /** Start time of the current command. */
+    private long nowNanos;
 
     private boolean turnOver;
 
@@ -161,11 +163,11 @@ final class CommandRunner implements RespRequestDecoder.Intake {
     }
 
     private boolean inTurn() {
-        long now = System.nanoTime();
+        nowNanos = System.nanoTime();
         if (turnNanos == 0) {
-            turnNanos = now;
+            turnNanos = nowNanos;
         }
-        turnOver |= now - turnNanos > TURN_NANOS;
+        turnOver |= nowNanos - turnNanos > TURN_NANOS;
         return !turnOver;
     }
 
@@ -275,34 +277,39 @@ final class CommandRunner implements RespRequestDecoder.Intake {
      * store now, a reading thread continues it.
      */
     private void write(Change change, Command command, PendingReply place) {
-        Prefetch preparation = new Prefetch(limits.maxRequestBytes());
         try {
-            if (!documents.write(change.names(), change.edit(), preparation, place)) {
+            if (!documents.write(change.names(), change.edit(), protocol.noPrefetch, place)) {
                 undecided = place;
             }
-        } catch (UnpreparedException | NotWritableException later) {
-            Action.Stream apart = (same, context) -> () -> finishWrite(change, preparation, context);
-            readWith(apart, command, place, false, false);
+        } catch (UnpreparedException later) {
+            writeApart(change, later.prefetch(), command, place);
+        } catch (NotWritableException later) {
+            writeApart(change, protocol.noPrefetch.own(), command, place);
         }
     }
 
+    private void writeApart(Change change, Prefetch prefetch, Command command, PendingReply place) {
+        Action.Stream apart = (same, context) -> () -> finishWrite(change, prefetch, context);
+        readWith(apart, command, place, false, false);
+    }
+
     /** Applies a write on a reading thread. Returns false if the write must wait for space in the store. */
-    private boolean finishWrite(Change change, Prefetch preparation, ResumableRead.Context context) {
+    private boolean finishWrite(Change change, Prefetch prefetch, ResumableRead.Context context) {
         context.checkStillKnown();
         if (!documents.writable()) {
             documents.onWritable(channel.eventLoop(), false, session.untilClosed(context.wake()));
             return false;
         }
-        documents.prepare(preparation);
+        documents.prepare(prefetch);
         // The copied values stay in memory until the write is durable.
-        context.place().hold(preparation.copiedBytes());
+        context.place().hold(prefetch.copiedBytes());
         try {
-            documents.writeWaiting(change.names(), change.edit(), preparation, context.place());
+            documents.writeWaiting(change.names(), change.edit(), prefetch, context.place());
             return true;
         } catch (NotWritableException tooLarge) {
             // The store is writable, but the write needs more space. Copies that are held while writes wait could use
             // all memory for replies, and the writes could then not go on.
-            preparation.releaseCopies();
+            prefetch.releaseCopies();
             context.place().hold(0);
             documents.onWritable(channel.eventLoop(), true, session.untilClosed(context.wake()));
             return false;
@@ -312,7 +319,7 @@ final class CommandRunner implements RespRequestDecoder.Intake {
     /** Opens the reply to the next request; {@code spec} is null if its command does not exist. */
     private PendingReply openReply(@Nullable CommandSpec spec) {
         Command command = waiting.remove() instanceof Command known ? known : null;
-        return replies.open(new PendingReply(replies, protocol, session, spec, command));
+        return replies.open(new PendingReply(replies, protocol, session, spec, command, nowNanos));
     }
 
     private void awaitSpace() {
@@ -360,11 +367,9 @@ final class CommandRunner implements RespRequestDecoder.Intake {
             return null;
         }
         CommandSpec spec = protocol.find(command);
-        if (spec == null || protocol.reject(session, spec, command) != null) {
-            return null;
-        }
-        Action action = spec.action();
-        return action instanceof Action.Read || action instanceof Action.Stream ? spec : null;
+        boolean reads =
+                spec != null && (spec.action() instanceof Action.Read || spec.action() instanceof Action.Stream);
+        return reads && protocol.reject(session, spec, command) == null ? spec : null;
     }
 
     private void readsPaused() {

@@ -72,13 +72,15 @@ public class PendingReply implements Outcome<Reply> {
      *
      * @param spec null if the command does not exist
      * @param command null if the request is malformed
+     * @param startedNanos the current time
      */
     PendingReply(
             ReplyQueue queue,
             RespProtocol server,
             Session session,
             @Nullable CommandSpec spec,
-            @Nullable Command command) {
+            @Nullable Command command,
+            long startedNanos) {
         this.queue = queue;
         this.protocol = session.protocol;
         this.push = false;
@@ -86,7 +88,7 @@ public class PendingReply implements Outcome<Reply> {
         this.session = session;
         this.spec = spec;
         this.command = command;
-        this.startedNanos = System.nanoTime();
+        this.startedNanos = startedNanos;
         session.commands.incrementAndGet();
     }
 
@@ -125,6 +127,9 @@ public class PendingReply implements Outcome<Reply> {
     public final void hold(long bytes) {
         long added = bytes - heldBytes;
         heldBytes = bytes;
+        if (added == 0) {
+            return;
+        }
         if (push) {
             queue.memory().holdPush(added);
         } else {
@@ -134,7 +139,8 @@ public class PendingReply implements Outcome<Reply> {
 
     /** Completes the reply. Call this once, on any thread. */
     public final void complete(Reply value) {
-        hold(value.heldBytes());
+        // The memory of a reply without text or bytes is counted with its request.
+        hold(push ? value.heldBytes() : value.heldBytes() - Reply.OBJECT_BYTES);
         reply = value;
         queue.completed(this);
     }

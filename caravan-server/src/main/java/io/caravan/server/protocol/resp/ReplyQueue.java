@@ -27,9 +27,9 @@ public final class ReplyQueue {
     private final BooleanSupplier inProgress;
     private final ConnectionMemory memory;
     private final Queue<PendingReply> pending = new ArrayDeque<>();
-    /** The replies completed by other threads, or by other tasks of the loop, that have not been processed yet. */
+    /** The replies completed by other threads that have not been marked as done yet. */
     private final Queue<PendingReply> completed = new ConcurrentLinkedQueue<>();
-    /** Whether a task that will handle the completed replies is scheduled. */
+    /** Whether a task that will write the completed replies is scheduled. */
     private final AtomicBoolean delivers = new AtomicBoolean();
 
     private int pushes;
@@ -88,12 +88,15 @@ public final class ReplyQueue {
      * are expensive.
      */
     void completed(PendingReply reply) {
-        if (loop.inEventLoop() && inProgress.getAsBoolean()) {
+        if (loop.inEventLoop()) {
             reply.markDone();
-            return;
+            if (inProgress.getAsBoolean()) {
+                return;
+            }
+        } else {
+            completed.add(reply);
         }
-        completed.add(reply);
-        if (delivers.compareAndSet(false, true)) {
+        if (!delivers.get() && delivers.compareAndSet(false, true)) {
             loop.execute(this::deliver);
         }
     }

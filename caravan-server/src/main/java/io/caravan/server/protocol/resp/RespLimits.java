@@ -25,7 +25,7 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
     public static final int MAX_STRANGER_BYTES = 16 * 1024;
     /** Approximate memory that a word takes in addition to its bytes, for the array header and the reference. */
     public static final int WORD_OVERHEAD_BYTES = 32;
-    /** Approximate memory that a request takes in addition to its words, until the reply. */
+    /** Approximate memory that a request and its reply take in addition to words, text, and bytes. */
     public static final int REQUEST_OVERHEAD_BYTES = 256;
     /** Maximum length of a request that is dropped without ending the connection. */
     public static final int MAX_DROPPED_BYTES = 512 << 20;

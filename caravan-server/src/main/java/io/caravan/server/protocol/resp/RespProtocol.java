@@ -7,6 +7,7 @@ import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.GroupView;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Prefetch;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ClientInfo;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,9 +41,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Implements the RESP protocol, and holds the state that all RESP connections share. */
 public final class RespProtocol implements WireProtocol {
-    /** The name under which metrics count unknown commands and malformed requests. */
-    private static final String UNKNOWN = "unknown";
-
     private static final Set<String> WHILE_LISTENING =
             Set.of("SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "PING", "QUIT", "RESET");
 
@@ -51,6 +50,9 @@ public final class RespProtocol implements WireProtocol {
     private static final Set<String> OWN = Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
 
     final RespLimits limits;
+    /** The prefetch for the first attempts of all writes. */
+    final Prefetch noPrefetch;
+
     final DocumentService documents;
     final Executor readers;
     private final Authenticator authenticator;
@@ -63,7 +65,10 @@ public final class RespProtocol implements WireProtocol {
     private final ConcurrentNavigableMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
 
     private final Channels channels = new Channels();
-    private final ServerMetrics metrics;
+    private final Map<CommandSpec, ServerMetrics.Operation> operations = new IdentityHashMap<>();
+    /** The requests that are malformed or name no command. */
+    private final ServerMetrics.Operation unknown;
+
     private final SlowLog slowLog;
     private final @Nullable Cluster cluster;
 
@@ -81,10 +86,11 @@ public final class RespProtocol implements WireProtocol {
             Authenticator authenticator,
             ServerMetrics metrics) {
         this.limits = limits;
+        this.noPrefetch = Prefetch.none(limits.maxRequestBytes());
         this.documents = status.documents();
         this.readers = readers;
         this.authenticator = authenticator;
-        this.metrics = metrics;
+        this.unknown = metrics.operation("resp", "unknown");
         this.cluster = status.cluster();
         InstantSource clock = InstantSource.system();
         this.slowLog = new SlowLog(clock);
@@ -112,6 +118,7 @@ public final class RespProtocol implements WireProtocol {
         table.values().forEach(spec -> {
             spellings.put(AsciiString.of(spec.name()), spec);
             spellings.put(AsciiString.of(spec.lowerName()), spec);
+            operations.put(spec, metrics.operation("resp", spec.lowerName()));
         });
     }
 
@@ -272,7 +279,7 @@ public final class RespProtocol implements WireProtocol {
             @Nullable Command command,
             RequestOutcome outcome,
             long nanos) {
-        metrics.request("resp", spec == null ? UNKNOWN : spec.lowerName(), outcome, nanos);
+        operations.getOrDefault(spec, unknown).count(outcome, nanos);
         if (spec != null && command != null && outcome != RequestOutcome.ABANDONED) {
             slowLog.done(session, spec, command, nanos);
         }

@@ -170,7 +170,11 @@ final class ReplyInterleavings {
                         tasks.add(() -> add(place, "\r\n"));
                         tasks.add(place::end);
                     });
-                default -> threads.daemon(name + "'s reply", () -> place.complete(new Reply.Number(number)));
+                default -> {
+                    // Unlike that of a plain number, the memory of this reply is counted.
+                    Reply reply = new Reply.Sequence(List.of(new Reply.Number(number)));
+                    threads.daemon(name + "'s reply", () -> place.complete(reply));
+                }
             }
         }
 

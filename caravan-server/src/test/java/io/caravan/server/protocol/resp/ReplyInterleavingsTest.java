@@ -38,10 +38,7 @@ class ReplyInterleavingsTest {
                         }
                         delivers.set(false);
                 """),
-        TAKE_ANY_THREAD_FOR_THE_LOOP(
-                "ReplyQueue",
-                "if (loop.inEventLoop() && inProgress.getAsBoolean()) {",
-                "if (inProgress.getAsBoolean()) {"),
+        TAKE_ANY_THREAD_FOR_THE_LOOP("ReplyQueue", "if (loop.inEventLoop()) {", "if (inProgress.getAsBoolean()) {"),
         WRITE_INCOMPLETE_REPLY("ReplyQueue", "        if (!head.done()) {\n            return false;\n        }\n", ""),
         KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            head.hold(0);\n", ""),
         REPORT_ABANDONED_REPLY_AS_COMPLETE(
