@@ -32,8 +32,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the server's metrics, and exports them in the Prometheus format. Recording a request costs a table lookup and
- * a histogram update. Thread-safe.
+ * Records the server's metrics, and exports them in the Prometheus format. Recording a request costs a
+ * histogram update. Thread-safe.
  */
 public final class ServerMetrics implements AutoCloseable {
     /** The content type of {@link #scrape()}. */
@@ -111,7 +111,8 @@ public final class ServerMetrics implements AutoCloseable {
     /** Registers the metrics of the store, its documents, its spaces, and its disk. */
     public void register(DocumentService documents, DiskSpace disk) {
         register(Statistics.DOCUMENTS, () -> documents);
-        register(Statistics.STORE, new LatestStats(documents));
+        CachedResult<StoreStats> latest = new CachedResult<>(Duration.ofSeconds(1), System::nanoTime);
+        register(Statistics.STORE, () -> latest.get(documents.store()::stats));
         register(Statistics.DISK, () -> disk);
         register(Statistics.SPACES, documents::spaces);
     }
@@ -170,40 +171,15 @@ public final class ServerMetrics implements AutoCloseable {
                 .toList();
     }
 
-    /** Supplies the statistics of the store, which it reads together and at most once a second. */
-    private static final class LatestStats implements Supplier<StoreStats> {
-        private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-        private final DocumentService documents;
-        private StoreStats latest;
-        private long readNanos = System.nanoTime();
-
-        LatestStats(DocumentService documents) {
-            this.documents = documents;
-            this.latest = documents.store().stats();
-        }
-
-        @Override
-        public synchronized StoreStats get() {
-            long now = System.nanoTime();
-            if (now - readNanos >= FRESH_NANOS) {
-                latest = documents.store().stats();
-                readNanos = now;
-            }
-            return latest;
-        }
-    }
-
-    /** Counts a request; {@code operation} is one of a small set of fixed words, never one chosen by a client. */
-    public void request(String protocol, String operation, RequestOutcome outcome, long nanos) {
-        timer(protocol, operation, outcome).record(nanos, TimeUnit.NANOSECONDS);
-    }
-
     private Timer timer(String protocol, String operation, RequestOutcome outcome) {
         return requests.computeIfAbsent(new Request(protocol, operation, outcome), this::timer);
     }
 
-    /** Returns the requests for an operation, which count without the lookup of {@link #request}. */
+    /**
+     * Returns the requests for an operation. Keep the object, because counting with it needs no lookup.
+     *
+     * @param name one of a small set of fixed words, never one chosen by a client
+     */
     public Operation operation(String protocol, String name) {
         return new Operation(protocol, name);
     }

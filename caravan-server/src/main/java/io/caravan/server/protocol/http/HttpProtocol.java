@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -58,6 +59,9 @@ public final class HttpProtocol implements WireProtocol {
     private volatile @Nullable ServerContext served;
     private volatile boolean draining;
     final ServerMetrics metrics;
+    /** The operations whose requests are counted, by name. */
+    private final Map<String, ServerMetrics.Operation> operations = new ConcurrentHashMap<>();
+
     final Origins origins;
     final List<Route> routes;
     private final List<Path> paths;
@@ -281,12 +285,18 @@ public final class HttpProtocol implements WireProtocol {
     /** Counts a completed or abandoned exchange. */
     void ended(HttpExchange exchange) {
         RequestOutcome outcome = exchange.finished() ? outcome(exchange.status()) : RequestOutcome.ABANDONED;
-        metrics.request(NAME, exchange.operation(), outcome, System.nanoTime() - exchange.startedNanos());
+        count(exchange.operation(), outcome, System.nanoTime() - exchange.startedNanos());
     }
 
     /** Counts a request that was rejected before it had arrived completely. */
     void rejected(int status) {
-        metrics.request(NAME, "unread", outcome(status), 0);
+        count("unread", outcome(status), 0);
+    }
+
+    private void count(String operation, RequestOutcome outcome, long nanos) {
+        operations
+                .computeIfAbsent(operation, name -> metrics.operation(NAME, name))
+                .count(outcome, nanos);
     }
 
     private static RequestOutcome outcome(int status) {

@@ -20,6 +20,7 @@ import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSettings;
 import io.caravan.server.document.space.Spaces;
+import io.caravan.server.metrics.CachedResult;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.security.Permission;

@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.http;
+package io.caravan.server.metrics;
 
 import java.time.Duration;
 import java.util.Objects;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * times the duration of the previous one. Computations therefore take at most a twentieth of one thread's time,
  * regardless of the number of callers. Thread-safe.
  */
-final class CachedResult<T> {
+public final class CachedResult<T> {
     private static final int REST = 20;
 
     private final LongSupplier clock;
@@ -23,7 +23,7 @@ final class CachedResult<T> {
     private record Found<T>(T computed, long untilNanos) {}
 
     /** Creates a result that is shared for at least this time. The clock works like {@link System#nanoTime()}. */
-    CachedResult(Duration least, LongSupplier clock) {
+    public CachedResult(Duration least, LongSupplier clock) {
         this.leastNanos = least.toNanos();
         this.clock = clock;
     }
@@ -32,7 +32,7 @@ final class CachedResult<T> {
      * Returns the last result if it is recent, or if another thread is computing the next one. Otherwise computes a
      * result, or waits for the thread that is computing the first one.
      */
-    T get(Supplier<T> compute) {
+    public T get(Supplier<T> compute) {
         Found<T> found = last;
         if (found != null && (recent(found) || !computing.tryLock())) {
             return found.computed();

@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.http;
+package io.caravan.server.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
