@@ -95,7 +95,7 @@ public final class GroupMember implements AutoCloseable {
         this.checker = Executors.newSingleThreadScheduledExecutor(
                 task -> new DaemonThread(task, "caravan-watch " + config.self()));
         this.groupId = RaftGroupId.valueOf(config.group());
-        this.state = new GroupStateMachine(config, listener, this::propose, () -> drained && handOver());
+        this.state = new GroupStateMachine(config, listener, this::propose, () -> drained, this::handOver);
         this.server = RaftServer.newBuilder()
                 .setServerId(RaftPeerId.valueOf(config.self()))
                 .setGroup(RaftGroup.valueOf(groupId, firstNodes(config)))

@@ -151,25 +151,37 @@ final class GroupReplica {
     }
 
     void reopenAfter(CaravanException failure) {
+        if (!tryReopenAfter(failure)) {
+            reopen();
+        }
+    }
+
+    /** Closes the replica, and tries once to open it again. Returns whether it is open. */
+    boolean tryReopenAfter(CaravanException failure) {
         LOG.error("{}: its replica has failed; opening it again", config.self(), failure);
-        reopen();
+        close();
+        return tryOpen();
     }
 
     /** Closes and reopens the replica. Retries until the replica is open or the node is closing. */
     void reopen() {
         close();
-        while (!closing.getAsBoolean()) {
-            try {
-                // A replacement that failed halfway has left no store in the store's directory.
-                directories.recover();
-                replica = open();
+        while (!closing.getAsBoolean() && !tryOpen()) {
+            if (!retryPause()) {
                 return;
-            } catch (IOException | CaravanException failed) {
-                LOG.error("{}: cannot open its replica; tries again", config.self(), failed);
-                if (!retryPause()) {
-                    return;
-                }
             }
+        }
+    }
+
+    private boolean tryOpen() {
+        try {
+            // A replacement that failed halfway has left no store in the store's directory.
+            directories.recover();
+            replica = open();
+            return true;
+        } catch (IOException | CaravanException failed) {
+            LOG.error("{}: cannot open its replica; tries again", config.self(), failed);
+            return false;
         }
     }
 

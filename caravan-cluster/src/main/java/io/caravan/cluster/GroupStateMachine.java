@@ -62,7 +62,8 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     private final GroupConfig config;
     private final LeadershipListener listener;
     private final BiConsumer<byte[], Proposal> propose;
-    private final BooleanSupplier givesWay;
+    private final BooleanSupplier drained;
+    private final BooleanSupplier handOver;
     private final ExecutorService roles;
     /**
      * The executor for purges of the Raft log. A purge waits for a checkpoint in progress, but a role change must not
@@ -100,17 +101,20 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     /**
      * Creates the state machine of a node that does not participate yet.
      *
-     * @param givesWay called when this node is elected; returns whether another node has taken over leadership instead
+     * @param drained returns whether this node must not lead
+     * @param handOver transfers leadership; returns whether another node has taken over
      */
     GroupStateMachine(
             GroupConfig config,
             LeadershipListener listener,
             BiConsumer<byte[], Proposal> propose,
-            BooleanSupplier givesWay) {
+            BooleanSupplier drained,
+            BooleanSupplier handOver) {
         this.config = config;
         this.listener = listener;
         this.propose = propose;
-        this.givesWay = givesWay;
+        this.drained = drained;
+        this.handOver = handOver;
         this.roles =
                 Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "caravan-roles " + config.self()));
         // A queued purge also does the work of all purges requested after it.
@@ -473,11 +477,13 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     }
 
     private void becomeLeader() {
-        if (!closing && parts().raft().isLeaderReady() && givesWay.getAsBoolean()) {
+        if (!closing && parts().raft().isLeaderReady() && drained.getAsBoolean() && handOver.getAsBoolean()) {
             return;
         }
         Replica leader;
         RaftFrameReplicator term;
+        boolean leads = true;
+        boolean opened = false;
         synchronized (this) {
             if (closing || leading != null || !parts().raft().isLeaderReady()) {
                 return;
@@ -492,13 +498,22 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
             term = new RaftFrameReplicator(propose, frame -> GroupReplica.entry(leader, frame));
             try {
                 leader.lead(term);
-            } catch (CaravanException failed) {
+                leading = term;
+            } catch (CaravanException problem) {
                 // The store failed while this node followed, and no frame has arrived since then.
-                parts().replica().reopenAfter(failed);
-                inTurn(this::becomeLeader);
-                return;
+                leads = false;
+                opened = parts().replica().tryReopenAfter(problem);
             }
-            leading = term;
+        }
+        if (!leads) {
+            if (!opened) {
+                // Another node may be able to lead until this node can read its disk again.
+                boolean other = handOver.getAsBoolean();
+                LOG.info("{}: cannot lead without its store; another node leads: {}", config.self(), other);
+                reopen(leader);
+            }
+            inTurn(this::becomeLeader);
+            return;
         }
         LOG.info("{} leads its group", config.self());
         try {
@@ -512,6 +527,13 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         }
         if (!parts().raft().isLeaderReady()) {
             resign("leadership was lost in the meantime");
+        }
+    }
+
+    /** Reopens this replica, unless the thread that applies entries has already done so. */
+    private synchronized void reopen(Replica closed) {
+        if (replica() == closed) {
+            parts().replica().reopen();
         }
     }
 

@@ -37,6 +37,7 @@ final class GroupStateMachineTest {
                 group.config("a", GroupConfig.Start.CREATE),
                 new GroupFaultsTest.NoListener(),
                 (frame, proposal) -> {},
+                () -> false,
                 () -> false);
     }
 
