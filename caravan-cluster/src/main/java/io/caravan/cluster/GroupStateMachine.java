@@ -560,6 +560,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         inTurn(this::becomeLeader);
     }
 
+    /** Ends this node's role as the leader; the listener must then release the store. */
     private void endLeading() {
         try {
             listener.follows();

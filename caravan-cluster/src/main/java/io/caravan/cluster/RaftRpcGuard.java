@@ -109,7 +109,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
         };
     }
 
-    /** Returns the request, with a commit index that the request itself confirms. */
+    /** Returns the request, with its commit index lowered, if necessary, to an index that the request itself confirms. */
     private static AppendEntriesRequestProto confirmed(AppendEntriesRequestProto request) {
         long last = request.getEntriesCount() - 1L;
         return request.hasPreviousLog() || request.getLeaderCommit() <= last

@@ -71,7 +71,7 @@ final class RaftSegments {
      *       append new entries to the open segment, which they do not continue.
      *   <li>Otherwise the segment is rewritten and fsynced. Raft acknowledges everything that it reads. But a killed
      *       process may have left entries only in the page cache, and after a failed fsync, the system may even return
-     *       bytes that it no longer tries to write.
+     *       bytes that it no longer tries to write. Another fsync would not detect this.
      * </ul>
      *
      * @param durable the entry up to which the store's files are complete; null if there is none

@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It works in batches. It collects entries under the lock, copies them to free heap places and fsyncs the heap
  * without the lock, and then points the index to the new places. The index therefore never refers to heap bytes that
- * are not durable, and a failed batch changes nothing. While the log is idle and the disk is fast, batches become larger,
- * because each costs an fsync.
+ * are not durable, and a failed batch changes nothing. While the log is idle and the disk is fast, batches become
+ * larger, because each costs an fsync.
  *
  * <p>A list stays pinned from its discovery until its last batch is done, so its entries and its record are not
  * removed. Entries trimmed in the meantime are freed when the pin is removed.
@@ -169,6 +169,7 @@ final class LogEvacuation {
             finished.addAll(pinned);
             pinned.clear();
             unpinFinished();
+            runs.clear();
             scaleTo(1);
         }
         if (unreadable != null) {
@@ -286,6 +287,8 @@ final class LogEvacuation {
     private void move(long untilLsn) throws IOException {
         List<CorruptStoreException> damaged;
         placed = 0;
+        // A batch without an fsync says nothing about the disk.
+        forceNanos = Long.MAX_VALUE;
         try {
             place(count);
             damaged = copy(untilLsn);
@@ -312,7 +315,7 @@ final class LogEvacuation {
         for (int i = runs.size() - 1; i >= 0; i--) {
             Young young = runs.get(i).young();
             young.next = runs.get(i).from();
-            if (finished.remove(young)) {
+            if (finished.removeLastOccurrence(young)) {
                 pinned.addFirst(young);
             }
         }
@@ -486,7 +489,7 @@ final class LogEvacuation {
 
     private void scaleNextBatch() {
         long position = state.committed.position();
-        if (position != lastPosition) {
+        if (position != lastPosition || forceNanos > 2 * SHORT_FSYNC_NANOS) {
             scaleTo(1);
         } else if (forceNanos <= SHORT_FSYNC_NANOS) {
             scaleTo(Math.min(2 * scale, MAX_SCALE));

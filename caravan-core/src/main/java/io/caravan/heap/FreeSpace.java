@@ -34,7 +34,8 @@ public record FreeSpace(
      *     is then wrong
      */
     public void rebuild(IndexedHeap heap, long maxBytes) {
-        boolean countless = segments * bitmapBytes() <= maxBytes;
+        // Without segments, only the first pass checks the regions.
+        boolean countless = segments > 0 && segments * bitmapBytes() <= maxBytes;
         int[] counts = countless ? maxCounts() : countBySegment();
         BitSet scratch = new BitSet(countless ? 0 : geometry.usableBytes() >>> UNIT_SHIFT);
         int end = 0;

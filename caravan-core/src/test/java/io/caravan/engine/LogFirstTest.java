@@ -92,8 +92,8 @@ class LogFirstTest {
     }
 
     /**
-     * Checks that batches grow while the log is idle and an fsync of the heap takes little time. A write, or a slow disk,
-     * keeps them small. Small batches take about 1 MiB; the survivors take 6 MiB.
+     * Checks that batches grow while the log is idle and an fsync of the heap takes little time. A write, or a slow
+     * disk, keeps them small. Small batches take about 1 MiB; the survivors take 6 MiB.
      */
     @ParameterizedTest
     @CsvSource({"false, 0, 3", "true, 0, 4", "false, 3, 6"})

@@ -363,9 +363,22 @@ class IndexedHeapTest {
         assertMisplaced(segmentBytes - 8, inBitmap);
     }
 
-    private static void assertMisplaced(long address, long... regions) {
+    /** Checks that a heap without segments rejects a region. */
+    @Test
+    void rebuildReportsRegionInHeapWithoutSegments() {
         assertThatExceptionOfType(CorruptStoreException.class)
-                .isThrownBy(() -> rebuilt(2, 1, regions))
+                .isThrownBy(() -> rebuilt(0, 8 << 20, Region.pack(GEOMETRY.firstAddress(0), 8)));
+    }
+
+    /** Checks the error with passes that count the regions first, and with a single pass. */
+    private static void assertMisplaced(long address, long... regions) {
+        assertMisplaced(1, address, regions);
+        assertMisplaced(8 << 20, address, regions);
+    }
+
+    private static void assertMisplaced(int maxBytes, long address, long[] regions) {
+        assertThatExceptionOfType(CorruptStoreException.class)
+                .isThrownBy(() -> rebuilt(2, maxBytes, regions))
                 .as(Arrays.toString(regions))
                 .satisfies(problem -> assertThat(problem.file()).isEqualTo(Long.toString(address)))
                 .satisfies(problem -> assertThat(problem.offset()).isEqualTo(GEOMETRY.offsetOf(address)))

@@ -14,9 +14,9 @@ final class Gate implements AutoCloseable {
     private static final int LEAST_ROUNDS = 5;
     private static final int MOST_ROUNDS = 15;
     /** Time after which no further round of a quick run starts, because a round may take seconds on a busy machine. */
-    private static final long QUICK_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long QUICK_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(40);
 
-    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);
+    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(180);
 
     private final Map<Ratio, Ceiling> ceilings;
     private final long limitNanos;

@@ -15,7 +15,7 @@ final class DurableStreamsServer implements MeasuredServer {
 
     @Override
     public String name() {
-        return PROGRAM + " 0.3.0";
+        return PROGRAM;
     }
 
     @Override

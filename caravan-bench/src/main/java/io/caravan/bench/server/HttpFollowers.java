@@ -22,7 +22,9 @@ import javax.management.ObjectName;
 final class HttpFollowers implements Measure {
     private static final Figure RESIDENT_MIB = new Figure("resident memory, MiB", "%,.0f");
     private static final Figure ADDED_MIB = new Figure("added by streams and followers, MiB", "%,.0f");
-    private static final int MOST_STREAMS = 10_000;
+    /** Fewer than the 10,000 connections that Caravan accepts by default. */
+    private static final int MOST_STREAMS = 9_000;
+
     private static final int RESERVED_FILES = 500;
     private static final int VALUE_BYTES = 200;
     private static final int PAUSE_MILLIS = 20;
@@ -48,7 +50,8 @@ final class HttpFollowers implements Measure {
             Object files = ManagementFactory.getPlatformMBeanServer()
                     .getAttribute(
                             new ObjectName(ManagementFactory.OPERATING_SYSTEM_MXBEAN_NAME), "MaxFileDescriptorCount");
-            return (int) Math.min(MOST_STREAMS, ((Long) files - RESERVED_FILES) / 2);
+            long most = (Long) files;
+            return most < 0 ? MOST_STREAMS : (int) Math.max(1, Math.min(MOST_STREAMS, (most - RESERVED_FILES) / 2));
         } catch (JMException missing) {
             throw new UnsupportedOperationException("this JVM does not report how many files it may open", missing);
         }

@@ -50,7 +50,7 @@ public final class ServerCommand implements Callable<Integer> {
                         + " on each. Peers: the Durable Streams reference server on Node, with file storage, and"
                         + " durable-streams-server with fsynced file storage.",
                 "followers: the time from an append until 1,000 followers receive it, and the memory of a server with"
-                        + " up to 10,000 followed streams. Peers: as for http."
+                        + " up to 9,000 followed streams. Peers: as for http."
             })
     private @Nullable List<Part> only;
 

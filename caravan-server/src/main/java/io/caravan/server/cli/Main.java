@@ -70,7 +70,9 @@ public final class Main {
 
     public static void main(String[] args) {
         // To find leaks, Netty would record the stack of every 128th buffer, which takes processor time.
-        System.getProperties().putIfAbsent("io.netty.leakDetection.level", "disabled");
+        if (System.getProperty("io.netty.leakDetectionLevel") == null) {
+            System.getProperties().putIfAbsent("io.netty.leakDetection.level", "disabled");
+        }
         System.exit(commandLine(System.getenv(), Console.system(), args).execute(args));
     }
 

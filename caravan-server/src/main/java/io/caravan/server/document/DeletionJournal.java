@@ -49,18 +49,26 @@ final class DeletionJournal {
     /** Runs an attempt to record deletions for which the store had no space. */
     private static final Executor LATER = CompletableFuture.delayedExecutor(250, TimeUnit.MILLISECONDS);
 
+    /** Maximum number of deletions that one attempt records. */
+    private static final int MAX_RECORDS = 1_000;
+
     private final ListStore store;
     private final ReentrantLock list = new ReentrantLock();
     /** Durable deletions, oldest first. Guarded by the monitor. */
     private final Set<DeletionRecord> pending = new LinkedHashSet<>();
-    /** The sequences of the durable records of pending deletions. Guarded by the monitor. */
+    /**
+     * The sequences of the records of unarchived deletions, in the order of the list. Contains a record before it is
+     * written, because the store may report later records first. Guarded by the monitor.
+     */
     private final Map<DeletionRecord, Long> sequences = new LinkedHashMap<>();
-    /** Deletions, durable or not, that were written without a record and have none yet. Guarded by the monitor. */
+    /** Deletions, durable or not, that were written without a durable record. Guarded by the monitor. */
     private final Set<DeletionRecord> unrecorded = new LinkedHashSet<>();
     /** The number of unarchived deletions for each name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
     /** The writes to acknowledge once their deletions are recorded or archived. Guarded by the monitor. */
     private final Queue<WaitingWrite> waiting = new ArrayDeque<>();
+    /** Whether one attempt to record deletions follows another. Guarded by the monitor. */
+    private boolean recording;
     /** The first sequence of the list. Guarded by the monitor. */
     private long firstSequence;
     /** The next sequence of the list. Guarded by the list lock and the monitor. */
@@ -81,7 +89,8 @@ final class DeletionJournal {
             try {
                 DeletionRecord deletion = DeletionRecord.decode(value);
                 accepted(deletion);
-                durable(List.of(deletion), sequence);
+                sequences.put(deletion, sequence);
+                pending.add(deletion);
                 return true;
             } catch (IllegalArgumentException invalid) {
                 throw new CorruptStoreException(
@@ -103,17 +112,18 @@ final class DeletionJournal {
             boolean withRecords = hasSpace && unrecorded(names(deletions)).isEmpty();
             if (withRecords) {
                 deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));
-            } else {
+            } else if (!hasSpace) {
                 LOG.warn(
                         "the store has no space to record the deletion of {} documents: the reply waits until it has"
                                 + " space or the deletion is archived",
                         deletions.size());
             }
-            long sequence = nextSequence;
             // Counts the deletions first, because a store may call back before the commit returns.
             synchronized (this) {
                 deletions.forEach(this::accepted);
-                if (!withRecords) {
+                if (withRecords) {
+                    number(deletions);
+                } else {
                     unrecorded.addAll(deletions);
                 }
             }
@@ -122,7 +132,7 @@ final class DeletionJournal {
                         new WriteCallback() {
                             @Override
                             public void success(long last) {
-                                durable(deletions, withRecords ? sequence : null);
+                                durable(deletions);
                                 if (withRecords) {
                                     callback.success(last);
                                 } else {
@@ -161,26 +171,21 @@ final class DeletionJournal {
         nextSequence += entries;
     }
 
-    private synchronized void durable(List<DeletionRecord> deletions, @Nullable Long sequence) {
-        pending.addAll(deletions);
-        if (sequence != null) {
-            recorded(deletions, sequence);
+    /** Notes the sequences of records that are about to be written. Called with the list lock held. */
+    private synchronized void number(List<DeletionRecord> deletions) {
+        for (int i = 0; i < deletions.size(); i++) {
+            sequences.put(deletions.get(i), nextSequence + i);
         }
     }
 
-    /** Notes the sequences of the durable records of deletions that are still pending. */
-    private synchronized void recorded(List<DeletionRecord> deletions, long sequence) {
-        for (int i = 0; i < deletions.size(); i++) {
-            if (pending.contains(deletions.get(i))) {
-                sequences.put(deletions.get(i), sequence + i);
-            }
-        }
-        deletions.forEach(unrecorded::remove);
+    private synchronized void durable(List<DeletionRecord> deletions) {
+        pending.addAll(deletions);
     }
 
     private synchronized void forget(List<DeletionRecord> deletions) {
         for (DeletionRecord deletion : deletions) {
             unrecorded.remove(deletion);
+            sequences.remove(deletion);
             names.computeIfPresent(deletion.name(), (name, count) -> count == 1 ? null : count - 1);
         }
     }
@@ -222,87 +227,114 @@ final class DeletionJournal {
                         .toList();
     }
 
-    /** Acknowledges a write later. While writes wait, one attempt to record their deletions follows another. */
     private void await(WaitingWrite write) {
-        boolean first;
         synchronized (this) {
-            first = waiting.isEmpty();
             waiting.add(write);
+            if (recording) {
+                return;
+            }
+            recording = true;
         }
-        if (first) {
-            LATER.execute(this::tryRecording);
-        }
+        LATER.execute(this::tryRecording);
     }
 
-    /** Acknowledges writes whose deletions are recorded or archived, and tries to record those of the next write. */
+    /** Tries to record the deletions of the waiting writes. Another attempt follows until no write waits. */
     private void tryRecording() {
-        List<WaitingWrite> done = new ArrayList<>();
-        WaitingWrite next;
+        acknowledge();
         synchronized (this) {
-            waiting.removeIf(write -> Collections.disjoint(write.deletions, unrecorded) && done.add(write));
-            next = waiting.peek();
+            recording = !waiting.isEmpty();
+            if (!recording) {
+                return;
+            }
         }
-        done.forEach(write -> complete(write, null));
         try {
-            if (next != null && !record(next)) {
-                LATER.execute(this::tryRecording);
+            if (record()) {
+                return;
             }
         } catch (RuntimeException | Error problem) {
             // An exception would end the attempts.
             LOG.error("the deletion of documents could not be recorded; the server tries again", problem);
-            LATER.execute(this::tryRecording);
         }
+        LATER.execute(this::tryRecording);
     }
 
-    /**
-     * Records the deletions of a write that have no record and are not archived. Returns false if this was not possible
-     * yet. Otherwise, the next attempt follows once the records are durable.
-     */
-    private boolean record(WaitingWrite write) {
+    /** Acknowledges the waiting writes whose deletions are recorded or archived. */
+    private void acknowledge() {
+        List<WaitingWrite> done = new ArrayList<>();
+        synchronized (this) {
+            waiting.removeIf(write -> Collections.disjoint(write.deletions, unrecorded) && done.add(write));
+        }
+        done.forEach(write -> complete(write, null));
+    }
+
+    /** Records deletions of waiting writes; the next attempt follows. Returns false if this is not possible now. */
+    private boolean record() {
         list.lock();
         try {
-            List<DeletionRecord> deletions;
-            synchronized (this) {
-                deletions =
-                        write.deletions.stream().filter(unrecorded::contains).toList();
-            }
+            List<DeletionRecord> deletions = unrecorded();
             if (deletions.isEmpty() || !store.writable()) {
                 return false;
             }
-            long sequence = nextSequence;
             WriteBatch batch = WriteBatch.create();
             deletions.forEach(deletion -> batch.append(LIST_ID, deletion.encode()));
-            boolean accepted = store.tryWrite(batch, new WriteCallback() {
-                @Override
-                public void success(long last) {
-                    recorded(deletions, sequence);
-                    CompletableFuture.runAsync(DeletionJournal.this::tryRecording);
-                }
+            number(deletions);
+            boolean accepted = false;
+            try {
+                accepted = store.tryWrite(batch, new WriteCallback() {
+                    @Override
+                    public void success(long last) {
+                        recorded(deletions);
+                        CompletableFuture.runAsync(DeletionJournal.this::tryRecording);
+                    }
 
-                @Override
-                public void failure(CaravanException problem) {
-                    fail(write, problem);
+                    @Override
+                    public void failure(CaravanException problem) {
+                        fail(problem);
+                    }
+                });
+                return accepted;
+            } finally {
+                if (accepted) {
+                    wrote(deletions.size());
+                } else {
+                    unnumber(deletions);
                 }
-            });
-            if (accepted) {
-                wrote(deletions.size());
             }
-            return accepted;
         } catch (OutOfSpaceException full) {
             return false;
         } catch (CaravanException problem) {
-            fail(write, problem);
+            fail(problem);
             return true;
         } finally {
             list.unlock();
         }
     }
 
-    private void fail(WaitingWrite write, CaravanException problem) {
+    private synchronized List<DeletionRecord> unrecorded() {
+        return waiting.stream()
+                .flatMap(write -> write.deletions.stream())
+                .filter(unrecorded::contains)
+                .distinct()
+                .limit(MAX_RECORDS)
+                .toList();
+    }
+
+    private synchronized void recorded(List<DeletionRecord> deletions) {
+        deletions.forEach(unrecorded::remove);
+    }
+
+    private synchronized void unnumber(List<DeletionRecord> deletions) {
+        deletions.forEach(sequences::remove);
+    }
+
+    /** Fails all waiting writes, because the store has failed or is closed. */
+    private void fail(CaravanException problem) {
+        List<WaitingWrite> failed;
         synchronized (this) {
-            waiting.remove(write);
+            failed = List.copyOf(waiting);
+            waiting.clear();
         }
-        complete(write, problem);
+        failed.forEach(write -> complete(write, problem));
         CompletableFuture.runAsync(this::tryRecording);
     }
 
@@ -332,22 +364,22 @@ final class DeletionJournal {
     /** Removes a deletion that is now archived, and trims the journal if possible. */
     void archived(DeletionRecord deletion) {
         long keepFrom;
+        boolean trims;
         synchronized (this) {
             if (!pending.remove(deletion)) {
                 return;
             }
             forget(List.of(deletion));
-            sequences.remove(deletion);
-            // Without a pending record, some may not be durable yet.
-            keepFrom = !sequences.isEmpty()
-                    ? sequences.values().iterator().next()
-                    : names.isEmpty() ? nextSequence : firstSequence;
-            if (keepFrom <= firstSequence) {
-                return;
-            }
-            firstSequence = keepFrom;
+            keepFrom = sequences.isEmpty()
+                    ? nextSequence
+                    : sequences.values().iterator().next();
+            trims = keepFrom > firstSequence;
+            firstSequence = Math.max(firstSequence, keepFrom);
         }
-        trim(keepFrom);
+        acknowledge();
+        if (trims) {
+            trim(keepFrom);
+        }
     }
 
     private void trim(long keepFrom) {

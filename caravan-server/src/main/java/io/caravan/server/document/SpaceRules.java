@@ -7,14 +7,15 @@ import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import java.time.InstantSource;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Applies the settings of spaces to a write from any protocol, between its edits and its commit. The rules first trim
@@ -27,6 +28,8 @@ import org.jspecify.annotations.Nullable;
 final class SpaceRules {
     /** The difference between the progress of two clocks above which the wall clock has jumped. */
     private static final long JUMP_MILLIS = 1000;
+    /** Maximum number of jumps to remember. Further ones are added to their predecessors, so values may stay longer. */
+    private static final int MAX_JUMPS = 32;
 
     private final LongSupplier nanoTime;
     private final InstantSource clock;
@@ -34,8 +37,11 @@ final class SpaceRules {
     private final long startMillis;
     /** The lead of the wall clock over the monotonic clock at the last check. Guarded by this object's monitor. */
     private long aheadMillis;
-    /** The monotonic time of the last jump ahead; null if there was none. Guarded by this object's monitor. */
-    private @Nullable Long jumpNanos;
+    /** The latest jumps of the wall clock ahead, oldest first. Guarded by this object's monitor. */
+    private final Deque<Jump> jumps = new ArrayDeque<>();
+
+    /** A jump of the wall clock ahead, by this much, which was noticed at this time of the monotonic clock. */
+    private record Jump(long nanos, long millis) {}
 
     SpaceRules(LongSupplier nanoTime, InstantSource clock) {
         this.nanoTime = nanoTime;
@@ -54,11 +60,20 @@ final class SpaceRules {
         long now = clock.millis();
         long ahead = now - startMillis - TimeUnit.NANOSECONDS.toMillis(nanos - startNanos);
         if (ahead - aheadMillis > JUMP_MILLIS) {
-            jumpNanos = nanos;
+            jumps.addLast(new Jump(nanos, ahead - aheadMillis));
+            if (jumps.size() > MAX_JUMPS) {
+                Jump oldest = jumps.removeFirst();
+                Jump next = jumps.removeFirst();
+                jumps.addFirst(new Jump(next.nanos, oldest.millis + next.millis));
+            }
         }
         aheadMillis = ahead;
-        boolean recent = jumpNanos != null && nanos - jumpNanos < TimeUnit.MILLISECONDS.toNanos(ageMillis);
-        return now - ageMillis - (recent ? Math.max(0, ahead) : 0);
+        long ageNanos = TimeUnit.MILLISECONDS.toNanos(ageMillis);
+        long recent = jumps.stream()
+                .filter(jump -> nanos - jump.nanos < ageNanos)
+                .mapToLong(Jump::millis)
+                .sum();
+        return now - ageMillis - recent;
     }
 
     /** Whether {@link #age} would change a document in the space. */

@@ -529,4 +529,57 @@ class ArchivedDocumentTest {
         assertThat(documents.read("a")).containsExactly("old", "x", "y", "z");
         assertThat(sequences).containsExactly(11L, 12L, 13L);
     }
+
+    /** Holds back the next callback while {@code holding} is set. */
+    private static final class LateStore extends ForwardingListStore {
+        private boolean holding;
+        private Runnable late = () -> {};
+
+        LateStore() {
+            super(ListStore.inMemory());
+        }
+
+        @Override
+        public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+            if (!holding) {
+                return super.tryWrite(batch, callback);
+            }
+            holding = false;
+            return super.tryWrite(batch, new WriteCallback() {
+                @Override
+                public void success(long last) {
+                    late = () -> callback.success(last);
+                }
+
+                @Override
+                public void failure(CaravanException problem) {
+                    callback.failure(problem);
+                }
+            });
+        }
+    }
+
+    /** Tests that the order of the records counts, not the order in which they become durable. */
+    @Test
+    void recordStaysWhenLaterDeletionIsDurableFirst() {
+        LateStore store = new LateStore();
+        try (Documents late = new Documents(store)) {
+            archive(late, "x");
+            archive(late, "a");
+            archive(late, "b");
+            late.delete("x");
+            store.holding = true;
+            CompletableFuture<Boolean> slow = delete(late, "a");
+            assertThat(slow).isNotDone();
+            late.delete("b");
+            store.late.run();
+            assertThat(slow).isDone();
+            DeletionRecord x = late.service().pendingDeletions(name("x")).get(0);
+            late.service().deletionArchived(x);
+            late.reopen();
+            assertThat(late.service().pendingDeletions())
+                    .extracting(DeletionRecord::name)
+                    .containsExactlyInAnyOrder(name("a"), name("b"));
+        }
+    }
 }

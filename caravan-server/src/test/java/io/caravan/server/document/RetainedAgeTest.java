@@ -139,4 +139,31 @@ class RetainedAgeTest {
         documents.push("a/d", "4");
         assertFirstSequence("a/d", 2);
     }
+
+    @Test
+    void trimsNoValueEarlyWhenClockIsSetBackAndCorrected() {
+        retain(AGE);
+        documents.setClock(Duration.ofHours(-2));
+        documents.push("a/d", "0");
+        documents.setClock(Duration.ofHours(2));
+        documents.pass(MINUTE);
+        documents.push("a/d", "1");
+        assertFirstSequence("a/d", 0);
+    }
+
+    /** A jump must not be subtracted again when the clock jumps again much later. */
+    @Test
+    void subtractsEachJumpForOneAgeOnly() {
+        retain(AGE);
+        documents.push("a/d", "0");
+        documents.setClock(Duration.ofDays(10));
+        documents.push("a/d", "1");
+        documents.pass(AGE.multipliedBy(3));
+        documents.push("a/d", "2");
+        assertFirstSequence("a/d", 2);
+        documents.pass(AGE.multipliedBy(5));
+        documents.setClock(Duration.ofSeconds(2));
+        documents.push("a/d", "3");
+        assertFirstSequence("a/d", 3);
+    }
 }

@@ -15,8 +15,6 @@ import java.util.List;
  * @param work whether the child writes at random, instead of reporting the contents of the store
  */
 public record ChildPlan(Path socket, Path directory, boolean work, Shift shift, int workers, int lists) {
-    public static final int MAX_VALUE_BYTES = 32 * 1024;
-
     List<String> toArguments() {
         return List.of(
                 socket.toString(),
@@ -46,6 +44,6 @@ public record ChildPlan(Path socket, Path directory, boolean work, Shift shift, 
     }
 
     public StoreConfig config() {
-        return SmallStore.config(directory, MAX_VALUE_BYTES);
+        return SmallStore.config(directory, SmallStore.MAX_VALUE_BYTES);
     }
 }

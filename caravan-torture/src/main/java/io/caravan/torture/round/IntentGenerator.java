@@ -1,6 +1,5 @@
 package io.caravan.torture.round;
 
-import io.caravan.torture.embedded.ChildPlan;
 import io.caravan.torture.model.Contents;
 import io.caravan.torture.model.Intent;
 import io.caravan.torture.model.Intent.Call;
@@ -94,9 +93,9 @@ public abstract class IntentGenerator {
         } else if (dice < 995) {
             return random.nextInt(LARGE_BYTES);
         } else if (dice < 999) {
-            return random.nextInt(ChildPlan.MAX_VALUE_BYTES);
+            return random.nextInt(SmallStore.MAX_VALUE_BYTES);
         } else {
-            return ChildPlan.MAX_VALUE_BYTES;
+            return SmallStore.MAX_VALUE_BYTES;
         }
     }
 }

@@ -6,6 +6,8 @@ import java.nio.file.Path;
 /** Settings that make a store's segments small, so that rotations, checkpoints, and recycling happen in every round. */
 public final class SmallStore {
     public static final long CHECKPOINT_FLOOR_BYTES = 256 * 1024;
+    /** Maximum length of the values that are written to one store. */
+    public static final int MAX_VALUE_BYTES = 32 * 1024;
 
     private static final int LOG_BUFFER_BYTES = 128 * 1024;
     private static final int SEGMENT_BYTES = 256 * 1024;

@@ -35,6 +35,9 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,8 +72,8 @@ public final class WholeRestore {
     private final boolean allowOlder;
     private final RestoreProgress progress;
     private final Semaphore waitingBytes = new Semaphore(MAX_WAITING_BYTES);
-    /** The number of consecutive documents that have failed because of an outage; used by the reporting thread. */
-    private int unreachable;
+    private final AtomicInteger unreachable = new AtomicInteger();
+    private final AtomicReference<@Nullable RuntimeException> end = new AtomicReference<>();
 
     /**
      * Restores all documents of an archive to a store that no server is using. On return, the restored documents are on
@@ -134,7 +137,14 @@ public final class WholeRestore {
         }
     }
 
-    /** Prepares a restore to the store of these documents; for the other arguments, see {@link #toStore}. */
+    /**
+     * Prepares a restore.
+     *
+     * @param documents the store's documents
+     * @param jobs number of documents to read at a time
+     * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
+     * @param progress receives the outcomes
+     */
     public WholeRestore(
             Archive archive, DocumentService documents, int jobs, boolean allowOlder, RestoreProgress progress) {
         this.archive = archive;
@@ -151,43 +161,65 @@ public final class WholeRestore {
      * @throws CaravanException the error that ended the restore before all documents were tried
      */
     public void run() {
-        try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs, MAX_IN_PROGRESS, false, Runnable::run)) {
+        try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs, MAX_IN_PROGRESS, false, this::report)) {
             pipeline.submit(this::count);
-            archive.manifests(key -> {
-                pipeline.submit(result -> restore(key, result));
-                return true;
-            });
+            try {
+                archive.manifests(key -> {
+                    pipeline.submit(result -> restore(key, result));
+                    return end.get() == null;
+                });
+            } catch (RuntimeException unlisted) {
+                end(unlisted);
+            }
             pipeline.finish();
+        }
+        RuntimeException problem = end.get();
+        if (problem != null) {
+            throw problem;
+        }
+    }
+
+    private void report(Runnable outcome) {
+        try {
+            outcome.run();
+        } catch (RuntimeException problem) {
+            end(problem);
         }
     }
 
     /** Counts the archive's manifests. Listing is fast compared with reading, so the total is soon known. */
     private Runnable count() {
-        long[] count = {0};
+        AtomicLong count = new AtomicLong();
         try {
             archive.manifests(key -> {
-                count[0]++;
-                return !Thread.currentThread().isInterrupted();
+                count.incrementAndGet();
+                return end.get() == null;
             });
-            progress.total(count[0]);
+            progress.total(count.get());
         } catch (CaravanException unlisted) {
             // The other listing of the same keys reports the problem. The total stays unknown.
         }
         return () -> {};
     }
 
+    /** Restores one document, and completes the result with the report of the outcome. */
     private void restore(String key, CompletableFuture<Runnable> result) {
         DocumentName name = null;
         try {
-            KeptManifest kept = archive.manifestAt(key);
-            if (kept == null) {
+            KeptManifest kept = end.get() == null ? archive.manifestAt(key) : null;
+            if (end.get() != null) {
+                result.complete(() -> {});
+            } else if (kept == null) {
                 String gone = "it was in the list of the archive's documents and does not exist: run the command again";
                 throw new ArchiveException(Reason.NOT_FOUND, gone);
+            } else {
+                name = kept.manifest().name();
+                restore(kept.manifest(), result);
             }
-            name = kept.manifest().name();
-            restore(kept.manifest(), result);
         } catch (ArchiveException | ObjectStoreException problem) {
             result.complete(fault(name, key, problem, null));
+        } catch (RuntimeException | Error bug) {
+            result.complete(failed(bug));
         }
     }
 
@@ -211,7 +243,7 @@ public final class WholeRestore {
                 return;
             } catch (RuntimeException problem) {
                 if (!allowOlder || left == 0 || !isDamage(problem)) {
-                    fail(manifest, problem, latestDamage, result);
+                    result.complete(failure(manifest, problem, latestDamage));
                     return;
                 }
                 latestDamage = latestDamage == null ? problem : latestDamage;
@@ -219,6 +251,7 @@ public final class WholeRestore {
         }
     }
 
+    /** @param latestDamage the fault of the latest generation, or null if this is the latest generation */
     private void restore(
             Manifest manifest,
             Generation generation,
@@ -240,7 +273,7 @@ public final class WholeRestore {
                     },
                     problem -> {
                         waitingBytes.release(reserved);
-                        fail(manifest, problem, latestDamage, result);
+                        result.complete(failure(manifest, problem, latestDamage));
                     });
             restorer.restore(
                     Source.of(manifest, generation), latestDamage != null, restorer.local(manifest.name()), outcome);
@@ -316,44 +349,47 @@ public final class WholeRestore {
                 && (missing.kind() == Kind.NOT_FOUND || missing.kind() == Kind.CORRUPT);
     }
 
+    /** Ends the restore because of a problem. */
+    private void end(RuntimeException problem) {
+        end.compareAndSet(null, problem);
+    }
+
     private Runnable restored(Restored restored) {
-        return () -> {
-            unreachable = 0;
-            progress.restored(restored);
-        };
+        unreachable.set(0);
+        return () -> progress.restored(restored);
+    }
+
+    private Runnable failure(Manifest manifest, RuntimeException problem, @Nullable RuntimeException latestDamage) {
+        if (!(problem instanceof CaravanException) || FATAL.contains(problem.getClass())) {
+            return failed(problem);
+        }
+        return fault(manifest.name(), latestKey(manifest), latestDamage == null ? problem : latestDamage, null);
     }
 
     /**
-     * Completes the result of a document that was not restored. An error in this program, the store, or the machine
-     * ends the restore.
+     * Ends the restore because an error in this program, the store, or the machine has prevented a document's restore.
      */
-    private void fail(
-            Manifest manifest,
-            RuntimeException problem,
-            @Nullable RuntimeException latestDamage,
-            CompletableFuture<Runnable> result) {
-        if (!(problem instanceof CaravanException) || FATAL.contains(problem.getClass())) {
-            result.completeExceptionally(problem);
-        } else {
-            result.complete(
-                    fault(manifest.name(), latestKey(manifest), latestDamage == null ? problem : latestDamage, null));
-        }
+    private Runnable failed(Throwable problem) {
+        end(
+                problem instanceof RuntimeException failed
+                        ? failed
+                        : new IllegalStateException("restoring has failed: " + problem, problem));
+        return () -> {};
     }
 
     /** Returns the report on a document that was not restored, or was restored only from an older generation. */
     private Runnable fault(
             @Nullable DocumentName document, String object, RuntimeException problem, @Nullable Restored instead) {
+        if (problem instanceof ObjectStoreException rejected
+                && (rejected.kind() == Kind.UNAVAILABLE || rejected.kind() == Kind.DENIED)
+                && unreachable.incrementAndGet() >= MAX_UNREACHABLE) {
+            end(problem);
+        }
         String message = String.valueOf(problem.getMessage());
         String why = problem instanceof ValueTooLargeException
                 ? message + "; no store of this release accepts it"
                 : message.replace(Merge.AS_ANOTHER, "restore to another directory");
-        return () -> {
-            progress.fault(new RestoreFault(document, object, why, instead));
-            if (problem instanceof ObjectStoreException rejected
-                    && rejected.isOutage()
-                    && ++unreachable == MAX_UNREACHABLE) {
-                throw problem;
-            }
-        };
+        RestoreFault fault = new RestoreFault(document, object, why, instead);
+        return () -> progress.fault(fault);
     }
 }

@@ -30,7 +30,6 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -171,7 +170,8 @@ final class LogTail {
 
     /**
      * The templates of the program's log messages, by logger: the texts in the class files of the classes that log. Only
-     * their words may be disclosed, and numbers, except in quotes, which surround the names of documents.
+     * their words may be disclosed, and numbers, except the names of documents, which are in quotes, and the ids of
+     * nodes, which follow the word "node" or begin a message.
      */
     static final class KnownMessages {
         private static final String GAP = "…";
@@ -189,27 +189,43 @@ final class LogTail {
         private static final int HEADER_BYTES = 8;
         private final Map<String, Set<Message>> byLogger = new HashMap<>();
 
-        /** The words of a template between its places, and the form of its messages, with a group for each place. */
-        private record Message(List<String> words, Pattern pattern) {
+        /** A template: its words, with a place for an argument between each two. */
+        private record Message(List<String> words) {
             /** Templates with more words are compared first. */
             private static final Comparator<Message> ORDER = Comparator.<Message>comparingInt(
                             message -> -String.join("", message.words).length())
                     .thenComparing(message -> String.join(PLACE, message.words));
 
             static Message of(String template) {
-                List<String> words = List.of(template.split(Pattern.quote(PLACE), -1));
-                String pattern = words.stream().map(Pattern::quote).collect(Collectors.joining("(.*?)"));
-                return new Message(words, Pattern.compile(pattern, Pattern.DOTALL));
+                return new Message(List.of(template.split(Pattern.quote(PLACE), -1)));
             }
 
-            String shown(Matcher match) {
-                StringBuilder shown = new StringBuilder(words.get(0));
-                for (int i = 1; i < words.size(); i++) {
-                    boolean number =
-                            NUMBER.test(match.group(i)) && !words.get(i - 1).endsWith("'");
-                    shown.append(number ? match.group(i) : GAP).append(words.get(i));
+            /** Returns the part of a message that may be disclosed; null if the message does not have this form. */
+            @Nullable
+            String shown(String message) {
+                if (!message.startsWith(words.get(0))) {
+                    return null;
                 }
-                return shown.toString();
+                StringBuilder shown = new StringBuilder(words.get(0));
+                int end = words.get(0).length();
+                for (int i = 1; i < words.size(); i++) {
+                    String word = words.get(i);
+                    boolean last = i == words.size() - 1;
+                    int begin = last ? message.length() - word.length() : message.indexOf(word, end);
+                    if (begin < end || !message.startsWith(word, begin)) {
+                        return null;
+                    }
+                    String argument = message.substring(end, begin);
+                    shown.append(isNumber(words.get(i - 1), argument) ? argument : GAP)
+                            .append(word);
+                    end = begin + word.length();
+                }
+                return end == message.length() ? shown.toString() : null;
+            }
+
+            /** Whether an argument behind these words is a number that is neither quoted nor the id of a node. */
+            private static boolean isNumber(String before, String argument) {
+                return !before.isEmpty() && !before.endsWith("'") && !before.endsWith("node ") && NUMBER.test(argument);
             }
         }
 
@@ -283,9 +299,9 @@ final class LogTail {
         String shown(String logger, String message) {
             if (message.length() <= MOST_CHARACTERS) {
                 for (Message known : byLogger.getOrDefault(logger, Set.of())) {
-                    Matcher match = known.pattern().matcher(message);
-                    if (match.matches()) {
-                        return known.shown(match);
+                    String shown = known.shown(message);
+                    if (shown != null) {
+                        return shown;
                     }
                 }
             }

@@ -218,7 +218,7 @@ final class ServerReport {
         private Metrics() {}
 
         private static String name(String label) {
-            return "[a-z0-9_]{1,80}(?:\\{(?:" + label + ",?)*})?";
+            return "[a-z0-9_]{1,80}(?:\\{(?:" + label + "(?:,|(?=})))" + "{0,16}})?";
         }
 
         /** Returns the lines that may be disclosed. */

@@ -280,7 +280,8 @@ public final class LeaderProxy {
             forwarding = next;
             bodiless = null;
             pool.busy.add(this);
-            sent = true;
+            // A connection that has just ended may still be in its pool.
+            sent = channel.isActive();
             next.exchange.atEnd(() -> {
                 if (forwarding == next) {
                     channel.close();

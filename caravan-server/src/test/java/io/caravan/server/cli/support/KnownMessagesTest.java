@@ -64,6 +64,16 @@ class KnownMessagesTest {
     }
 
     @Test
+    void showsNumbersExceptIdsOfNodesAndQuotedNames() throws IOException {
+        KnownMessages known = new KnownMessages();
+        assertThat(known.shown("SnapshotSender", "1: has sent node 2 10 of 20 bytes of the snapshot"))
+                .isEqualTo("…: has sent node … 10 of 20 bytes of the snapshot");
+        assertThat(known.shown(
+                        "DocumentService", "document '7' was being restored when the server ended: restore it again"))
+                .isEqualTo("document '…' was being restored when the server ended: restore it again");
+    }
+
+    @Test
     void troubleshootingQuotesMessagesOfTheSources() throws IOException {
         String joined = VARIABLE.matcher(String.join("\n", sources().values())).replaceAll("\u0001");
         String texts = LITERAL.matcher(joined)

@@ -7,11 +7,14 @@ import io.caravan.server.cluster.FollowedLeader;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.testing.Eventually;
+import io.netty.channel.Channel;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -177,5 +180,30 @@ class RelayConnectionsTest {
         assertThat(next.connections()).isOne();
         // The connection to the old leader must close, because no request uses it anymore.
         Eventually.await("the connection has ended", () -> leader.ended() == 1);
+    }
+
+    /** Tests a write that takes an idle connection from the pool before the event loop has handled its end. */
+    @Test
+    void retriesWriteThatMeetsConnectionClosedInSameTurn() throws Exception {
+        leader.responses(ONE);
+        try (RawClient client = follower.raw()) {
+            client.send(RawClient.get(PATH));
+            assertThat(client.read().status()).isEqualTo(200);
+            Channel channel =
+                    follower.network.connections().stream().findFirst().orElseThrow();
+            CountDownLatch blocked = new CountDownLatch(1);
+            CountDownLatch released = new CountDownLatch(1);
+            channel.eventLoop().submit(() -> {
+                blocked.countDown();
+                return released.await(20, TimeUnit.SECONDS);
+            });
+            blocked.await();
+            leader.closeConnections();
+            leader.responses(NO_CONTENT);
+            client.send("POST " + PATH
+                    + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\none");
+            released.countDown();
+            assertThat(client.read().status()).isEqualTo(204);
+        }
     }
 }
