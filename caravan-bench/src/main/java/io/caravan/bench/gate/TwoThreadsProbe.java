@@ -9,40 +9,27 @@ import java.nio.file.Path;
 import java.util.function.IntConsumer;
 
 /**
- * Measures the time in which two threads do the same number of reads each, divided by the time that one thread takes
- * for its reads alone. On a machine whose cores are busy, two threads need longer for any work, so the result is
- * divided by the same quotient for the computation of checksums, which shares nothing.
+ * Measures the time in which two threads do the same number of reads of ten small values each, divided by the time that
+ * one thread takes for its reads alone. On a machine whose cores are busy, two threads need longer for any work, so the
+ * result is divided by the same quotient for the computation of checksums, which shares nothing.
  */
 final class TwoThreadsProbe implements Probe {
     private static final int LISTS = 10_000;
+    private static final int READS = 20_000;
     private static final int VALUES = 10;
     private static final int VALUE_BYTES = 24;
     private static final int ATTEMPTS = 5;
 
     private final ListStore store;
-    private final int firstId;
-    private final int count;
     private final Workload workload = Workload.ofSize(1, VALUE_BYTES);
     private volatile int result;
 
-    private TwoThreadsProbe(Path directory, int firstId, int count) {
-        this.firstId = firstId;
-        this.count = count;
+    TwoThreadsProbe(Path directory) {
         store = new Stores(true).open(directory, Durability.SYNC);
         for (int i = 0; i < LISTS * VALUES; i++) {
             store.append(i % LISTS, workload.value(i), Stores.NO_CALLBACK);
         }
         store.flush();
-    }
-
-    /** Returns a probe that reads lists of ten small values. */
-    static TwoThreadsProbe smallLists(Path directory) {
-        return new TwoThreadsProbe(directory, 0, 20_000);
-    }
-
-    /** Returns a probe that reads lists that do not exist. */
-    static TwoThreadsProbe missingLists(Path directory) {
-        return new TwoThreadsProbe(directory, LISTS, 50_000);
     }
 
     @Override
@@ -51,7 +38,7 @@ final class TwoThreadsProbe implements Probe {
     }
 
     private void read(int number) {
-        store.get(firstId + workload.id(number), (sequence, value) -> true);
+        store.get(workload.id(number), (sequence, value) -> true);
     }
 
     private void compute(int number) {
@@ -69,7 +56,7 @@ final class TwoThreadsProbe implements Probe {
         long two = Long.MAX_VALUE;
         for (int i = 0; i < ATTEMPTS; i++) {
             one = Math.min(one, nanos(work, 0));
-            Thread other = new Thread(() -> nanos(work, count), "second-reader");
+            Thread other = new Thread(() -> nanos(work, READS), "second-reader");
             long start = System.nanoTime();
             other.start();
             nanos(work, 0);
@@ -81,7 +68,7 @@ final class TwoThreadsProbe implements Probe {
 
     private long nanos(IntConsumer work, int from) {
         long start = System.nanoTime();
-        for (int i = from; i < from + count; i++) {
+        for (int i = from; i < from + READS; i++) {
             work.accept(i);
         }
         return System.nanoTime() - start;

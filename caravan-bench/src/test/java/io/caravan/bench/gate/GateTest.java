@@ -55,7 +55,6 @@ class GateTest {
         FIVE_WRITES_OF_4K(Ratio.LARGE_VALUES_4K, fiveWrites()),
         FIVE_WRITES_OF_64K(Ratio.LARGE_VALUES_64K, fiveWrites()),
         IMPEDED_READERS(Ratio.SMALL_READS, impededReaders()),
-        IMPEDED_LOOKUPS(Ratio.MISSING_READS, impededReaders()),
         A_SECOND_FSYNC(
                 Ratio.FSYNCS_PER_FLUSH,
                 new SourceEdit(
