@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -49,8 +50,8 @@ final class DeletionJournal {
     /** Runs an attempt to record deletions for which the store had no space. */
     private static final Executor LATER = CompletableFuture.delayedExecutor(250, TimeUnit.MILLISECONDS);
 
-    /** Maximum number of deletions that one attempt records. */
-    private static final int MAX_RECORDS = 1_000;
+    /** The total length of the names that one attempt records; the last name may exceed it. */
+    private static final int MAX_NAME_BYTES = 4 * 1024;
 
     private final ListStore store;
     private final ReentrantLock list = new ReentrantLock();
@@ -271,15 +272,17 @@ final class DeletionJournal {
     private boolean record() {
         list.lock();
         try {
-            List<DeletionRecord> deletions = unrecorded();
-            if (deletions.isEmpty() || !store.writable()) {
+            if (!store.writable()) {
                 return false;
             }
-            WriteBatch batch = WriteBatch.create();
-            deletions.forEach(deletion -> batch.append(LIST_ID, deletion.encode()));
-            number(deletions);
+            List<DeletionRecord> deletions = numberUnrecorded();
             boolean accepted = false;
             try {
+                if (deletions.isEmpty()) {
+                    return false;
+                }
+                WriteBatch batch = WriteBatch.create();
+                deletions.forEach(deletion -> batch.append(LIST_ID, deletion.encode()));
                 accepted = store.tryWrite(batch, new WriteCallback() {
                     @Override
                     public void success(long last) {
@@ -310,13 +313,21 @@ final class DeletionJournal {
         }
     }
 
-    private synchronized List<DeletionRecord> unrecorded() {
-        return waiting.stream()
-                .flatMap(write -> write.deletions.stream())
-                .filter(unrecorded::contains)
-                .distinct()
-                .limit(MAX_RECORDS)
-                .toList();
+    /** Numbers and returns deletions of the waiting writes that have no record and are not archived. */
+    private synchronized List<DeletionRecord> numberUnrecorded() {
+        Set<DeletionRecord> found = new LinkedHashSet<>();
+        int nameBytes = 0;
+        Iterator<DeletionRecord> next =
+                waiting.stream().flatMap(write -> write.deletions.stream()).iterator();
+        while (next.hasNext() && nameBytes < MAX_NAME_BYTES) {
+            DeletionRecord deletion = next.next();
+            if (unrecorded.contains(deletion) && found.add(deletion)) {
+                nameBytes += deletion.name().toBytes().length;
+            }
+        }
+        List<DeletionRecord> deletions = List.copyOf(found);
+        number(deletions);
+        return deletions;
     }
 
     private synchronized void recorded(List<DeletionRecord> deletions) {

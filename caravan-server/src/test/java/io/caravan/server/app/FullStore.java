@@ -7,7 +7,7 @@ import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
 
 /** A store that rejects appends while {@code full} is set. */
-public final class FullStore extends ForwardingListStore {
+public class FullStore extends ForwardingListStore {
     public volatile boolean full;
 
     public FullStore() {

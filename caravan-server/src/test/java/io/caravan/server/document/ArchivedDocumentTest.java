@@ -27,6 +27,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -285,6 +286,31 @@ class ArchivedDocumentTest {
                         .containsExactly(firstMillis, firstMillis - 1_000);
                 full.reopen();
             }
+        }
+    }
+
+    /** Tests a deletion that is archived when an attempt to record it has already begun. */
+    @Test
+    void deletionArchivedDuringAttemptIsNotRecorded() {
+        AtomicReference<Runnable> atNextAttempt = new AtomicReference<>(() -> {});
+        FullStore store = new FullStore() {
+            @Override
+            public boolean writable() {
+                boolean writable = super.writable();
+                atNextAttempt.getAndSet(() -> {}).run();
+                return writable;
+            }
+        };
+        try (Documents full = new Documents(store)) {
+            archive(full, "a");
+            store.full = true;
+            CompletableFuture<Boolean> deleted = delete(full, "a");
+            DeletionRecord deletion = full.service().pendingDeletions().get(0);
+            atNextAttempt.set(() -> full.service().deletionArchived(deletion));
+            store.full = false;
+            assertThat(deleted.join()).isTrue();
+            full.reopen();
+            assertThat(full.service().pendingDeletions()).isEmpty();
         }
     }
 
