@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The queue tracks the tail of the log. A frame is placed just before its first record is added: after the previous
  * frame, or at the start of the next segment if the record would not fit. An append also requires a ready segment after
  * the segment of its frame. This segment is the reserve in which trims and deletes continue when the disk is full.
- * Appends may use only the front of the reserve. Once the log has entered the reserve, checkpoints can free the
- * preceding segment.
+ * Appends may use only the front of the reserve, and appends of a batch that also deletes a list a larger front. Once
+ * the log has entered the reserve, checkpoints can free the preceding segment.
  *
  * <p>The queue decides when the active commit is flushed: at once if a caller is waiting for the flush, otherwise when
  * the open write groups have added their writes. While a write group is open ({@link io.caravan.ListStore#group()}),
@@ -57,6 +57,16 @@ final class CommitQueue {
         URGENT,
         /** Flush without delay, even an empty commit, and fsync the log at any durability level. */
         FORCE
+    }
+
+    /** The part of the last ready segment that a write may use if the log cannot grow. */
+    enum Reserve {
+        /** The front, for appends. */
+        FRONT,
+        /** A larger front, for appends in a batch that also deletes a list. */
+        LARGER_FRONT,
+        /** The entire segment, for trims and deletes. */
+        ALL
     }
 
     private final StoreState state;
@@ -105,21 +115,21 @@ final class CommitQueue {
     /**
      * Waits until the active commit has space for records of this size, and returns the commit.
      *
-     * @param releases whether the write frees space, and may therefore use the reserve
+     * @param use the part of the reserve that the write may use
      * @param mayWait whether the caller may wait for space
      * @throws NotWritableException if the commit lacks the space and the caller may not wait
      * @throws OutOfSpaceException if the disk has no space for the next log segment
      */
-    Commit makeRoom(int bytes, boolean releases, boolean mayWait) {
+    Commit makeRoom(int bytes, Reserve use, boolean mayWait) {
         state.checkWritable();
         state.checkLeads();
-        while (!admits(bytes, releases)) {
+        while (!admits(bytes, use)) {
             if (!active.frame().isEmpty() || active.full()) {
                 requireFlush();
                 state.awaitRoom(mayWait);
             } else {
                 boolean fits = bytes + FrameLayout.HEADER_BYTES <= geometry.remaining(tail);
-                if (!place(fits ? tail : nextSegment(), releases)) {
+                if (!place(fits ? tail : nextSegment(), use)) {
                     state.awaitRoom(mayWait);
                 }
             }
@@ -127,15 +137,17 @@ final class CommitQueue {
         return active;
     }
 
-    private boolean admits(int bytes, boolean releases) {
+    private boolean admits(int bytes, Reserve use) {
         return !active.full()
                 && active.frame().fits(bytes)
-                && (releases || hasReserve(active.frame().baseLsn()));
+                && mayLieAt(active.frame().baseLsn(), use);
     }
 
-    /** Whether a frame of appends may lie at this LSN: the next segment is ready, or the front suffices. */
-    private boolean hasReserve(long lsn) {
-        return provisioner.lastReadySegment() > geometry.segmentOf(lsn) || geometry.isInFront(lsn);
+    /** Whether the frame of a write may lie at this LSN: the next segment is ready, or the write may use the reserve. */
+    private boolean mayLieAt(long lsn, Reserve use) {
+        return use == Reserve.ALL
+                || provisioner.lastReadySegment() > geometry.segmentOf(lsn)
+                || geometry.offsetOf(lsn) < geometry.frontBytes(use == Reserve.LARGER_FRONT);
     }
 
     /** Waits until the active commit has no records. */
@@ -152,16 +164,16 @@ final class CommitQueue {
      * takes even an empty commit.
      */
     Commit placeAt(long lsn) {
-        while (!place(lsn, true)) {
+        while (!place(lsn, Reserve.ALL)) {
             state.awaitRoom(true);
         }
         return active;
     }
 
     /** Places the active commit's empty frame at this LSN. Returns false if the required segments are not ready yet. */
-    private boolean place(long lsn, boolean releases) {
+    private boolean place(long lsn, Reserve use) {
         long segment = geometry.segmentOf(lsn);
-        if (provisioner.lastReadySegment() < segment || !releases && !hasReserve(lsn)) {
+        if (provisioner.lastReadySegment() < segment || !mayLieAt(lsn, use)) {
             if (provisioner.isLogOutOfSpace()) {
                 throw new OutOfSpaceException(state.name() + " cannot make its next log segment: "
                         + provisioner.logProblem() + "; " + Provisioner.advice(provisioner.logProblem())

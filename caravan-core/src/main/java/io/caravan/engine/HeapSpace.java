@@ -22,6 +22,11 @@ final class HeapSpace {
     /** Number of regions freed at a time, small enough that the lock is held for well under 0.1 ms. */
     private static final int SLICE = 256;
 
+    /** The largest part of the heap that is reserved for batches that delete a list. */
+    private static final long MAX_RESERVE_BYTES = 1 << 20;
+    /** The number by which the size of the heap is divided to obtain this reserve, if that is less. */
+    private static final int RESERVE_SHARE = 64;
+
     private final StoreState state;
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
@@ -69,9 +74,11 @@ final class HeapSpace {
      * Waits until the heap has space for the entry in case it survives, or rejects the write. Every untrimmed entry in
      * the log may have to move to the heap, and therefore counts as an entry of the heap. Returns whether the entry was
      * admitted without waiting.
+     *
+     * @param deletes whether the write also deletes a list, and may therefore use the reserve
      */
-    boolean admit(long bytes, boolean mayWait) {
-        if (hasRoomFor(bytes)) {
+    boolean admit(long bytes, boolean deletes, boolean mayWait) {
+        if (hasRoomFor(bytes, deletes)) {
             return true;
         }
         if (reclaimSlice()) {
@@ -82,13 +89,13 @@ final class HeapSpace {
             state.lock.lock();
             state.checkWritable();
         } else {
-            makeRoom(bytes, mayWait);
+            makeRoom(bytes, deletes, mayWait);
         }
         return false;
     }
 
-    private boolean hasRoomFor(long bytes) {
-        return problem == null && usedBytes() + freed.bytes() + bytes <= maxUsableBytes();
+    private boolean hasRoomFor(long bytes, boolean deletes) {
+        return (problem == null || deletes) && usedBytes() + freed.bytes() + bytes <= maxUsableBytes(deletes);
     }
 
     /** Returns the total size of the entries in the heap and of those that may have to move there from the log. */
@@ -96,18 +103,19 @@ final class HeapSpace {
         return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - survivorBytes;
     }
 
-    private long maxUsableBytes() {
-        return Math.max(segments, maxHeapBytes / geometry.segmentBytes()) * geometry.usableBytes();
+    private long maxUsableBytes(boolean deletes) {
+        long bytes = Math.max(segments, maxHeapBytes / geometry.segmentBytes()) * geometry.usableBytes();
+        return deletes ? bytes : bytes - Math.min(MAX_RESERVE_BYTES, bytes / RESERVE_SHARE);
     }
 
-    private void makeRoom(long bytes, boolean mayWait) {
+    private void makeRoom(long bytes, boolean deletes, boolean mayWait) {
         if (!reclaims.isEmpty()) {
             state.wakes.force().run();
-        } else if (aCheckpointFrees(bytes)) {
+        } else if (aCheckpointFrees(bytes, deletes)) {
             checkpointWanted = true;
             state.wakes.checkpointer().run();
         } else {
-            throw new OutOfSpaceException(rejection(bytes));
+            throw new OutOfSpaceException(rejection(bytes, maxUsableBytes(deletes)));
         }
         state.awaitRoom(mayWait);
     }
@@ -116,24 +124,24 @@ final class HeapSpace {
      * Whether the end of the current or next checkpoint may free enough space, or show that no more space will be
      * freed.
      */
-    private boolean aCheckpointFrees(long bytes) {
+    private boolean aCheckpointFrees(long bytes, boolean deletes) {
         if (problem != null || checkpointProblem != null) {
             return false;
         }
-        return usedBytes() + bytes <= maxUsableBytes() || checkpointing && state.index.awaitsPins();
+        return usedBytes() + bytes <= maxUsableBytes(deletes) || checkpointing && state.index.awaitsPins();
     }
 
-    private String rejection(long bytes) {
+    private String rejection(long bytes, long maxBytes) {
         String use =
                 state.name() + " has no space for " + bytes + " more bytes: " + (usedBytes() - state.index.logBytes())
                         + " bytes of its heap are used, " + state.index.logBytes()
                         + " bytes in the log wait to move there, and it"
-                        + " may have " + maxUsableBytes();
+                        + " may have " + maxBytes;
         if (problem != null) {
             return use + "; the entries that must move there find no space: " + problem + "; "
                     + Provisioner.advice(problem) + ", or trim or delete lists; appends resume by themselves";
         }
-        if (usedBytes() + bytes > maxUsableBytes()) {
+        if (usedBytes() + bytes > maxBytes) {
             return use + "; trim or delete lists, or allow it more; appends resume by themselves";
         }
         return use + "; " + freed.bytes()
@@ -280,7 +288,7 @@ final class HeapSpace {
 
     /** Whether an append would probably find space, or be rejected, without waiting. */
     boolean writable() {
-        return !checkpointWanted && (hasRoomFor(0) || reclaims.isEmpty());
+        return !checkpointWanted && (hasRoomFor(0, false) || reclaims.isEmpty());
     }
 
     /**

@@ -233,7 +233,7 @@ final class Provisioner {
     }
 
     private long neededForLog(long last) {
-        long appendEnd = geometry.startOf(last) + geometry.frontBytes();
+        long appendEnd = geometry.startOf(last) + geometry.frontBytes(true);
         long appendable = Math.max(0, appendEnd - logEnd.getAsLong());
         long shortage = space.shortage(appendable);
         return fileBytes(appendable) + slackBytes + (shortage > 0 ? shortage + 2 * slackBytes : 0);

@@ -7,6 +7,7 @@ import io.caravan.SequenceConflictException;
 import io.caravan.ValueTooLargeException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
+import io.caravan.engine.CommitQueue.Reserve;
 import io.caravan.format.Checksums;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.RecordLayout;
@@ -16,7 +17,9 @@ import io.caravan.wal.LogBuffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 
 /**
  * Performs writes to lists. A write is first checked, and its checksums are computed, without the lock. Under the lock,
@@ -92,7 +95,7 @@ final class WritePath {
     }
 
     private Commit roomForAppend(long id, int length, boolean mayWait) {
-        Commit commit = makeRoom(RecordLayout.appendBytes(length), EntryLayout.entryBytes(length), mayWait);
+        Commit commit = makeRoom(RecordLayout.appendBytes(length), EntryLayout.entryBytes(length), false, mayWait);
         if (state.index.appendsLeft() == 0) {
             requireLists(state.index.find(id) == ListIndex.NONE ? 1 : 0);
             requireEntries(1, 1);
@@ -103,11 +106,14 @@ final class WritePath {
     /**
      * Waits until the active commit has space for records of this size, and the heap has space for their entries.
      * Returns the commit.
+     *
+     * @param deletes whether the write deletes a list, so that it may use the reserves for such writes
      */
-    private Commit makeRoom(int recordBytes, long entryBytes, boolean mayWait) {
-        Commit commit = queue.makeRoom(recordBytes, entryBytes == 0, mayWait);
-        while (entryBytes > 0 && !space.admit(entryBytes, mayWait)) {
-            commit = queue.makeRoom(recordBytes, false, mayWait);
+    private Commit makeRoom(int recordBytes, long entryBytes, boolean deletes, boolean mayWait) {
+        Reserve use = entryBytes == 0 ? Reserve.ALL : deletes ? Reserve.LARGER_FRONT : Reserve.FRONT;
+        Commit commit = queue.makeRoom(recordBytes, use, mayWait);
+        while (entryBytes > 0 && !space.admit(entryBytes, deletes, mayWait)) {
+            commit = queue.makeRoom(recordBytes, use, mayWait);
         }
         return commit;
     }
@@ -130,7 +136,7 @@ final class WritePath {
     }
 
     private void release(int bytes, WriteCallback callback, ToLongFunction<LogBuffer> put) {
-        admit(() -> enter(queue.makeRoom(bytes, true, true), put, Commit.USUAL_TERMS, callback));
+        admit(() -> enter(queue.makeRoom(bytes, Reserve.ALL, true), put, Commit.USUAL_TERMS, callback));
     }
 
     /** Writes the batch if the write need not wait for space. Returns whether the batch was written. */
@@ -157,8 +163,9 @@ final class WritePath {
                 .filter(WriteBatch.Append.class::isInstance)
                 .mapToLong(append -> EntryLayout.entryBytes(((WriteBatch.Append) append).value().length))
                 .sum();
+        boolean deletes = operations.stream().anyMatch(WriteBatch.Delete.class::isInstance);
         admit(() -> {
-            Commit commit = makeRoom(bytes, entryBytes, mayWait);
+            Commit commit = makeRoom(bytes, entryBytes, deletes, mayWait);
             checkExpectations(batch.expectations());
             if (entryBytes > 0 && state.index.appendsLeft() < operations.size()) {
                 requireLists(listsNeeded(operations));
@@ -204,12 +211,17 @@ final class WritePath {
 
     /**
      * Returns an upper bound on the number of list records that a batch needs in the index. A deleted list keeps its
-     * record until it is freed.
+     * record until it is freed, so an append to the same id needs another.
      */
     private long listsNeeded(List<WriteBatch.Operation> operations) {
+        Set<Long> deleted = operations.stream()
+                .filter(WriteBatch.Delete.class::isInstance)
+                .map(WriteBatch.Operation::id)
+                .collect(Collectors.toSet());
         return operations.stream()
-                .filter(operation -> operation instanceof WriteBatch.Delete
-                        || operation instanceof WriteBatch.Append && state.index.find(operation.id()) == ListIndex.NONE)
+                .filter(WriteBatch.Append.class::isInstance)
+                .mapToLong(WriteBatch.Operation::id)
+                .filter(id -> deleted.contains(id) || state.index.find(id) == ListIndex.NONE)
                 .count();
     }
 

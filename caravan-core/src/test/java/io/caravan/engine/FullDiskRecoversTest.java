@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreIoException;
+import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.format.EntryLayout;
 import io.caravan.inspect.Verifier;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class FullDiskRecoversTest {
     private static final int KIB = 1024;
     private static final int DOCUMENTS = 10;
+    private static final int RECORDS = DOCUMENTS + 1;
     private static final int IN_FLIGHT = 32;
     private static final int MAX_VALUE_BYTES = 15_000;
     private static final int LEAST_DISK_BYTES = 2_200 * KIB;
@@ -103,7 +105,9 @@ class FullDiskRecoversTest {
         Engine store = engine;
         for (int i = kept; i < DOCUMENTS; i++) {
             int id = i;
-            awaitAccepted(store, "the deletion of document " + id, callback -> store.delete(id, callback));
+            boolean recorded = random.nextBoolean();
+            awaitAccepted(
+                    store, "the deletion of document " + id, callback -> store.write(deletion(id, recorded), callback));
             if (random.nextInt(4) == 0) {
                 pause();
             }
@@ -124,6 +128,11 @@ class FullDiskRecoversTest {
         }
         close(store);
         assertThat(Verifier.verify(disk, (step, done, total) -> {}).faults()).isEmpty();
+    }
+
+    private static WriteBatch deletion(int id, boolean recorded) {
+        WriteBatch batch = WriteBatch.create().delete(id);
+        return recorded ? batch.append(RECORDS, bytes(100, id)) : batch;
     }
 
     private Engine open() throws IOException {

@@ -232,6 +232,78 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
+    /** A batch that deletes a list and records this. */
+    private static WriteBatch recordedDeletion(long id) {
+        return WriteBatch.create().delete(id).append(5, bytes(100, (int) id));
+    }
+
+    /** Checks that a batch that deletes a list may append a record, although the disk is full. */
+    @Test
+    void recordedDeletionsUseReserveOfLog() {
+        StoreConfig config = amplyHeaped().logSegmentBytes(1 << 20).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            for (int id = 100; id < 200; id++) {
+                append(store.engine, id, "a");
+            }
+            store.awaitProvisioned();
+            store.faults.fail(on(Kind.CREATE, ".*"));
+            fill(store, 1, 3000);
+            fill(store, 1, 1);
+            int recorded = 0;
+            while (rejection(store.engine, recordedDeletion(100 + recorded)) == null) {
+                recorded++;
+                store.engine.flush();
+                assertThat(rejection(store, 1)).isNotNull();
+            }
+            assertThat(recorded)
+                    .as("flushes of a block in a sixteenth of the segment")
+                    .isBetween(12, 16);
+            assertThat(store.engine.read(5)).hasSize(recorded);
+            assertThat(store.engine.info(100)).isNull();
+            assertThat(awaitWrite(reported -> store.engine.delete(199, reported)))
+                    .isEqualTo(-1);
+            try (FaultyStore cut = store.afterPowerCut()) {
+                assertThat(cut.engine.read(5)).hasSize(recorded);
+                assertThat(cut.engine.info(100)).isNull();
+            }
+
+            store.faults.heal();
+            Eventually.await("appends are accepted again", () -> rejection(store, 1) == null);
+            store.closeAndVerify();
+        }
+    }
+
+    /** Checks that the heap has a reserve for the records of deletions, which is available again after a trim. */
+    @Test
+    void recordedDeletionsUseReserveOfHeap() {
+        StoreConfig config = FaultyStore.small()
+                .heapSegmentBytes(1 << 18)
+                .maxHeapBytes(1 << 18)
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            for (int id = 100; id < 600; id++) {
+                append(store.engine, id, "");
+            }
+            fill(store, 1, 2000);
+            fill(store, 1, 1);
+            int first = 100;
+            for (int round = 0; round < 3; round++) {
+                int recorded = 0;
+                while (rejection(store.engine, recordedDeletion(first)) == null) {
+                    recorded++;
+                    first++;
+                    assertThat(rejection(store, 1)).isNotNull();
+                }
+                assertThat(recorded).isBetween(35, 45);
+                store.engine.checkpoint();
+                awaitWrite(reported -> store.engine.trimTo(5, Long.MAX_VALUE, reported));
+                store.engine.checkpoint();
+                fill(store, 1, 1);
+            }
+            store.closeAndVerify();
+        }
+    }
+
     /** Checks that the log stops growing while it cannot be recycled because its values cannot move to the heap. */
     @Test
     void appendsAreRejectedWhileHeapCannotGrow() {
@@ -258,7 +330,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         try (FaultyStore store = withHeapSegments(2)) {
             int count = fill(store, 1, 1000);
             assertThat(count).isBetween(22, 24);
-            assertThat(rejection(store, 1000)).hasMessageContaining("it may have 24576");
+            assertThat(rejection(store, 1000)).hasMessageContaining("it may have 24192");
             store.engine.checkpoint();
             assertThat(store.files(HEAP)).hasSize(2);
             for (int round = 0; round < 5; round++) {
@@ -350,16 +422,19 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
                 .isNotNull();
         assertThat(rejection(engine, WriteBatch.create().delete(2).append(2, bytes("x"))))
                 .isNotNull();
+        assertThat(rejection(engine, WriteBatch.create().delete(2).append(3, bytes("x"))))
+                .isNotNull();
         assertThat(engine.heapUse().usedBytes()).isEqualTo(used);
 
         engine.append(1, bytes("d"), NO_CALLBACK);
         engine.writes.write(WriteBatch.create().append(1, bytes("e")).append(2, bytes("f")), NO_CALLBACK, true);
-        engine.writes.delete(2, NO_CALLBACK);
+        assertThat(rejection(engine, WriteBatch.create().delete(2).append(1, bytes("g"))))
+                .isNull();
         Eventually.await("the deleted list is freed", () -> rejection(engine, newList) == null);
         assertThat(engine.state.failure()).isNull();
         engine.close();
         try (FaultyStore opened = FaultyStore.open(config, disk)) {
-            assertThat(texts(opened.engine, 1)).containsExactly("0:a", "1:b", "2:d", "3:e");
+            assertThat(texts(opened.engine, 1)).containsExactly("0:a", "1:b", "2:d", "3:e", "4:g");
             assertThat(opened.engine.info(2)).isNull();
             assertThat(texts(opened.engine, 3)).containsExactly("0:new");
             opened.closeAndVerify();

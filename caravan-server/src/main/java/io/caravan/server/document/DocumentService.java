@@ -223,11 +223,6 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return deletions.get(catalog.shardOf(name)).isPending(name);
     }
 
-    /** Whether the reply to a deletion waits until the deletion is archived, because the store has no space. */
-    public boolean archiveAwaited() {
-        return deletions.stream().anyMatch(DeletionJournal::archiveAwaited);
-    }
-
     public void deletionArchived(DeletionRecord deletion) {
         deletions.get(catalog.shardOf(deletion.name())).archived(deletion);
     }

@@ -380,7 +380,6 @@ abstract class DocumentWrites extends DocumentReads {
     private <T> void tryLocking(Set<DocumentName> names, Write<T> write, boolean fromClient) {
         ReadBarrier barrier = fromClient ? readBarrier : ReadBarrier.NONE;
         Set<DocumentName> locked = names;
-        boolean recordDeletions = true;
         while (true) {
             try (Edit edit = edit(locked)) {
                 DocumentEdits edits = new DocumentEdits(this, edit, locked, write.preparation());
@@ -398,22 +397,12 @@ abstract class DocumentWrites extends DocumentReads {
                             write.outcome(),
                             () -> write.outcome().success(result),
                             reads ? barrier : ReadBarrier.NONE);
-                    if (reads) {
-                        edit.commit(deletions.get(groupOf(locked)).afterDeletions(locked, completion), false);
-                    } else if (edits.deletions.isEmpty()) {
+                    if (edits.deletions.isEmpty()) {
                         edit.commit(completion, false);
                     } else {
-                        deletions.get(groupOf(locked)).commit(edit, edits.deletions, recordDeletions, completion);
+                        deletions.get(groupOf(locked)).commit(edit, edits.deletions, completion);
                     }
                     accepted = true;
-                } catch (OutOfSpaceException full) {
-                    if (edits.deletions.isEmpty() || !recordDeletions) {
-                        throw full;
-                    }
-                    // A full store can delete a document, but cannot record the deletion: the write is repeated without
-                    // the record.
-                    recordDeletions = false;
-                    continue;
                 } finally {
                     SizeDelta.end(edits.sizes, accepted);
                 }

@@ -3,21 +3,23 @@ package io.caravan.server.document;
 import static io.caravan.server.document.Documents.name;
 import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
+import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.app.FullStore;
 import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.testing.ForwardingListStore;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -27,7 +29,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -195,137 +197,42 @@ class ArchivedDocumentTest {
                 .containsExactly(name("a"));
     }
 
+    /** Checks that a full store has space for the records of deletions. */
     @Test
-    void fullStoreAcknowledgesDeletionOnceItIsArchived() {
-        FullStore store = new FullStore();
-        try (Documents full = new Documents(store)) {
-            archive(full, "a");
-            store.full = true;
+    void fullStoreRecordsDeletions() {
+        List<String> names =
+                IntStream.range(0, 100).mapToObj(i -> "archived" + i).toList();
+        StoreConfig small = StoreConfig.builder(Path.of("memory"))
+                .maxValueBytes(2_048)
+                .logBufferBytes(1 << 16)
+                .logSegmentBytes(1 << 18)
+                .heapSegmentBytes(1 << 20)
+                .maxHeapBytes(1 << 20)
+                .build();
+        try (Documents full = new Documents(ListStore.inMemory(small))) {
+            names.forEach(name -> archive(full, name));
+            assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> {
+                while (true) {
+                    full.push("filler", "x".repeat(1_000));
+                }
+            });
+            assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> {
+                while (true) {
+                    full.push("filler", "x");
+                }
+            });
 
-            CompletableFuture<Boolean> deleted = delete(full, "a");
-
-            List<DeletionRecord> pending = full.service().pendingDeletions();
-            assertThat(pending).extracting(DeletionRecord::name).containsExactly(name("a"));
-            assertThat(full.find("a")).isNull();
-            assertThat(deleted).isNotDone();
-            CompletableFuture<Boolean> repeated = delete(full, "a");
-            assertThat(repeated).isNotDone();
-            assertThat(delete(full, "b").join()).isFalse();
-            full.service().deletionArchived(pending.get(0));
-            assertThat(deleted.join()).isTrue();
-            assertThat(repeated.join()).isFalse();
-            assertThat(full.service().pendingDeletions()).isEmpty();
-        }
-    }
-
-    @Test
-    void fullStoreAcknowledgesDeletionOnceItIsRecorded() {
-        FullStore store = new FullStore();
-        try (Documents full = new Documents(store)) {
-            archive(full, "a");
-            archive(full, "b");
-            archive(full, "c");
-            store.full = true;
-            CompletableFuture<Boolean> first = delete(full, "a");
-            CompletableFuture<Boolean> second = delete(full, "b");
-            assertThat(first).isNotDone();
-            assertThat(second).isNotDone();
-
-            store.full = false;
-            assertThat(full.delete("c")).isTrue();
-            assertThat(first.join()).isTrue();
-            assertThat(second.join()).isTrue();
-
+            names.forEach(name -> assertThat(full.delete(name)).isTrue());
             full.reopen();
+
             List<DeletionRecord> pending = full.service().pendingDeletions();
             assertThat(pending)
                     .extracting(DeletionRecord::name)
-                    .containsExactlyInAnyOrder(name("a"), name("b"), name("c"));
+                    .containsExactlyElementsOf(
+                            names.stream().map(DocumentName::of).toList());
             pending.forEach(full.service()::deletionArchived);
             full.reopen();
             assertThat(full.service().pendingDeletions()).isEmpty();
-        }
-    }
-
-    @Test
-    void failingCallbackDoesNotDelayOtherDeletions() {
-        FullStore store = new FullStore();
-        try (Documents full = new Documents(store)) {
-            archive(full, "a");
-            archive(full, "b");
-            store.full = true;
-            Outcome<Boolean> failing = Outcome.of(
-                    deleted -> {
-                        throw new IllegalStateException("thrown by a callback");
-                    },
-                    problem -> {});
-            full.service().write(name("a"), EditedDocument::delete, failing);
-            CompletableFuture<Boolean> deleted = delete(full, "b");
-            full.service().pendingDeletions().forEach(full.service()::deletionArchived);
-            assertThat(deleted.join()).isTrue();
-        }
-    }
-
-    /** Checks the order of two deletions of a name, of which the first is recorded later, after the clock went back. */
-    @Test
-    void deletionsOfSameNameStayInOrder() {
-        FullStore store = new FullStore();
-        try (Documents full = new Documents(store)) {
-            archive(full, "a");
-            long firstMillis = full.nowMillis();
-            store.full = true;
-            CompletableFuture<Boolean> first = delete(full, "a");
-            store.full = false;
-            full.pass(Duration.ofSeconds(-1));
-            archive(full, "a");
-            assertThat(full.delete("a")).isTrue();
-            assertThat(first.join()).isTrue();
-            for (int i = 0; i < 2; i++) {
-                assertThat(full.service().pendingDeletions())
-                        .extracting(DeletionRecord::deletedAtMillis)
-                        .containsExactly(firstMillis, firstMillis - 1_000);
-                full.reopen();
-            }
-        }
-    }
-
-    /** Tests a deletion that is archived when an attempt to record it has already begun. */
-    @Test
-    void deletionArchivedDuringAttemptIsNotRecorded() {
-        AtomicReference<Runnable> atNextAttempt = new AtomicReference<>(() -> {});
-        FullStore store = new FullStore() {
-            @Override
-            public boolean writable() {
-                boolean writable = super.writable();
-                atNextAttempt.getAndSet(() -> {}).run();
-                return writable;
-            }
-        };
-        try (Documents full = new Documents(store)) {
-            archive(full, "a");
-            store.full = true;
-            CompletableFuture<Boolean> deleted = delete(full, "a");
-            DeletionRecord deletion = full.service().pendingDeletions().get(0);
-            atNextAttempt.set(() -> full.service().deletionArchived(deletion));
-            store.full = false;
-            assertThat(deleted.join()).isTrue();
-            full.reopen();
-            assertThat(full.service().pendingDeletions()).isEmpty();
-        }
-    }
-
-    @Test
-    void closedStoreEndsWaitForRecord() {
-        FullStore store = new FullStore();
-        try (Documents full = new Documents(store)) {
-            archive(full, "a");
-            store.full = true;
-            CompletableFuture<Boolean> deleted = delete(full, "a");
-
-            store.close();
-            store.full = false;
-
-            assertThatThrownBy(deleted::join).hasCauseInstanceOf(CaravanException.class);
         }
     }
 

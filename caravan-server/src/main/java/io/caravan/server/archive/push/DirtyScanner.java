@@ -115,9 +115,6 @@ final class DirtyScanner implements Runnable {
                 hurrying.complete(null);
                 hurrying = null;
             }
-            if (documents.archiveAwaited()) {
-                scanDeletions();
-            }
             schedule.awaitSpace(Math.min(waitNanos, LONGEST_WAIT_NANOS), !lackingSpace.isEmpty());
         }
     }

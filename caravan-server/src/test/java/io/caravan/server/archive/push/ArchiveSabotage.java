@@ -32,10 +32,10 @@ enum ArchiveSabotage {
                     "push/DocumentUploader",
                     "                boolean put = putTombstone(deletion);\n                documents.deletionArchived(deletion);\n",
                     "                documents.deletionArchived(deletion);\n                boolean put = putTombstone(deletion);\n")),
-    DELETION_ACKNOWLEDGED_BEFORE_ITS_RECORD(new SourceEdit(
+    DELETION_WITHOUT_ITS_RECORD(new SourceEdit(
             "server/document/DeletionJournal",
-            "                    await(new WaitingWrite(deletions, last, callback));\n",
-            "                    callback.success(last);\n")),
+            "            deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));\n",
+            "")),
     THE_SNAPSHOT_PRUNED_BEFORE_THE_MANIFEST(
             edit(
                     "Pruning",

@@ -292,21 +292,6 @@ class ArchiverFailureTest {
         }
     }
 
-    /** Checks that a deletion whose acknowledgment waits for the archive does not wait for the next round. */
-    @Test
-    void archivesUnrecordedDeletionSoon() {
-        io.caravan.server.app.FullStore store = new io.caravan.server.app.FullStore();
-        try (ArchivedDocuments server = new ArchivedDocuments(store)) {
-            server.push("a", "1");
-            server.archive(NEVER);
-            server.awaitArchived("a");
-            store.full = true;
-            server.delete("a");
-            assertThat(server.manifest("a").tombstone()).isNotNull();
-            assertThat(server.documents.pendingDeletions()).isEmpty();
-        }
-    }
-
     @Test
     void retriesWhenObjectStoreIsFull() {
         AtomicBoolean full = new AtomicBoolean(true);

@@ -7,7 +7,6 @@ import io.caravan.StoreConfig;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.engine.Engine;
-import io.caravan.server.app.FullStore;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.PrunePolicy;
@@ -36,7 +35,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -55,7 +53,7 @@ final class CrashHost implements AutoCloseable {
             .checkpointFloorBytes(64 * KIB)
             .build();
 
-    private final FullStore store;
+    private final ListStore store;
     private final DocumentService documents;
     private final InstantSource clock;
     private final Archive archive;
@@ -64,7 +62,7 @@ final class CrashHost implements AutoCloseable {
     /** Starts a server on a disk, and takes ownership of the archive. */
     CrashHost(CrashStorage disk, ObjectStore objects, InstantSource clock, LongSupplier random) throws IOException {
         this.clock = clock;
-        store = new FullStore(open(disk));
+        store = open(disk);
         documents = documents(store);
         archive = Claims.claim(objects, StoreIdentity.of(store), "host", clock);
         uploader = new DocumentUploader(documents, archive, clock, random);
@@ -151,25 +149,6 @@ final class CrashHost implements AutoCloseable {
 
     void delete(String name) {
         change(name, EditedDocument::delete);
-    }
-
-    /**
-     * Deletes a document while the store is full, and waits until the deletion is durable. The returned future
-     * completes once the deletion is acknowledged, for which the store may have to get space.
-     */
-    CompletableFuture<Boolean> deleteWhileFull(String name) {
-        CompletableFuture<Boolean> deleted = new CompletableFuture<>();
-        store.full = true;
-        documents.write(
-                DocumentName.of(name),
-                EditedDocument::delete,
-                Outcome.of(deleted::complete, deleted::completeExceptionally));
-        store.flush();
-        return deleted;
-    }
-
-    void getSpace() {
-        store.full = false;
     }
 
     /** Changes a document and waits until the change is durable. */

@@ -2,12 +2,9 @@ package io.caravan.server.archive.push;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class CrashModel {
     private final Map<String, List<@Nullable CrashState>> histories = new LinkedHashMap<>();
-    /** The documents whose deletion is durable, but neither acknowledged nor known to the archive. */
-    private final Set<String> unacknowledged = new HashSet<>();
 
     CrashModel(List<String> names) {
         names.forEach(name -> histories.put(name, new ArrayList<>(Collections.singletonList(null))));
@@ -25,7 +20,6 @@ final class CrashModel {
 
     private CrashModel(CrashModel other) {
         other.histories.forEach((name, history) -> histories.put(name, new ArrayList<>(history)));
-        unacknowledged.addAll(other.unacknowledged);
     }
 
     CrashModel copy() {
@@ -42,21 +36,6 @@ final class CrashModel {
     /** Records the next state of a document. The caller changes the document afterward. */
     void becomes(String name, @Nullable CrashState state) {
         history(name).add(state);
-    }
-
-    void acknowledged(String name, boolean done) {
-        if (done) {
-            unacknowledged.remove(name);
-        } else {
-            unacknowledged.add(name);
-        }
-    }
-
-    /** Returns the documents of a store or an archive without those of which the archive may have too much. */
-    Map<String, CrashState> acknowledged(Map<String, CrashState> contents) {
-        Map<String, CrashState> left = new TreeMap<>(contents);
-        left.keySet().removeAll(unacknowledged);
-        return left;
     }
 
     /** Whether the history of the document contains this state. */

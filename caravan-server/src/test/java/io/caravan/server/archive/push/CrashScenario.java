@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -246,30 +245,10 @@ public final class CrashScenario {
             append(name, last == null ? new CrashState(0, List.of()) : last);
         } else if (dice < 8) {
             trim(name, last);
-        } else if (dice < 9) {
+        } else {
             becomes(name, null);
             host().delete(name);
-        } else {
-            deleteWhileFull(name);
         }
-    }
-
-    /** Deletes a document while the store is full, and takes images while the deletion is not acknowledged, and then. */
-    private void deleteWhileFull(String name) {
-        synchronized (model) {
-            model.becomes(name, null);
-            model.acknowledged(name, false);
-        }
-        CompletableFuture<Boolean> deleted = host().deleteWhileFull(name);
-        deleted.thenRun(() -> {
-            synchronized (model) {
-                model.acknowledged(name, true);
-            }
-        });
-        image("the store gets space for the record of a deletion");
-        host().getSpace();
-        deleted.join();
-        image("the archive gets a deletion that was recorded late");
     }
 
     private void append(String name, CrashState last) {
