@@ -4,11 +4,13 @@ import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.StoreConfig;
+import io.caravan.StoreFailedException;
 import io.caravan.engine.Engine;
 import io.caravan.engine.Scheduler;
 import io.caravan.io.FileStorage;
@@ -279,6 +281,20 @@ final class Group implements AutoCloseable {
                                     config.store(), disk, System::nanoTime, Scheduler.THREADS, config.storeId(), end));
             return disk;
         }
+    }
+
+    /**
+     * Appends to a list, then makes a follower's store fail when the store's log is fsynced. Returns the follower's id.
+     */
+    String failStoreOfFollower(long list) throws ReflectiveOperationException, IOException {
+        String node = follower();
+        FaultStorage disk = reopenWithFaults(node);
+        append(list, "first");
+        awaitAllAlike();
+        disk.fail(FaultStorage.on(FaultStorage.Kind.FORCE, ".*"));
+        assertThatExceptionOfType(StoreFailedException.class)
+                .isThrownBy(() -> replica(node).now().fsync());
+        return node;
     }
 
     GroupMember member(String node) {

@@ -471,47 +471,13 @@ final class GroupFaultsTest {
     @Test
     void electedNodeReopensFailedStoreAndLeads() throws Exception {
         try (Group group = new Group(directory).create()) {
-            String node = failStoreOfFollower(group);
+            String node = group.failStoreOfFollower(LIST);
             while (group.store(node) == null) {
                 transferTo(group, group.awaitLeader(), node);
             }
             group.append(LIST, "second");
             group.assertAllAlike();
         }
-    }
-
-    /** Tests that another node takes over if the elected node cannot read its disk. */
-    @Test
-    @Tag("slow")
-    void electedNodeStepsDownWhileItCannotReopenStore() throws Exception {
-        try (Group group = new Group(directory).create()) {
-            String node = failStoreOfFollower(group);
-            String former = group.awaitLeader();
-            Path store = group.storeDirectory(node);
-            Path aside = store.resolveSibling("aside");
-            Files.move(store, aside);
-            Files.createFile(store);
-            while (group.store(former) != null) {
-                group.transferUnlessElected(node, Duration.ofSeconds(5));
-            }
-            assertThat(group.awaitLeader()).isNotEqualTo(node);
-            Files.delete(store);
-            Files.move(aside, store);
-            group.append(LIST, "second");
-            group.assertAllAlike();
-        }
-    }
-
-    /** Makes a follower's store fail when the store's log is fsynced, and returns the follower's id. */
-    private static String failStoreOfFollower(Group group) throws Exception {
-        String node = group.follower();
-        FaultStorage disk = group.reopenWithFaults(node);
-        group.append(LIST, "first");
-        group.awaitAllAlike();
-        disk.fail(FaultStorage.on(FaultStorage.Kind.FORCE, ".*"));
-        assertThatExceptionOfType(StoreFailedException.class)
-                .isThrownBy(() -> group.replica(node).now().fsync());
-        return node;
     }
 
     /**
