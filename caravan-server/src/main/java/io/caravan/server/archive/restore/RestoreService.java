@@ -28,6 +28,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Restores single documents into a store that is in use, by the rules of {@link Merge}. A failed restore changes
@@ -35,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * automatically. Thread-safe. Called on threads that may block.
  */
 public final class RestoreService implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RestoreService.class);
     private static final int THREADS = 4;
     private static final int MAX_WAITING = 64;
     private static final int MAX_ATTEMPTS = 5;
@@ -263,7 +266,13 @@ public final class RestoreService implements AutoCloseable {
         if (hydration != null) {
             hydration.close();
         }
-        threads.shutdownNow().forEach(Runnable::run);
+        for (Runnable waiting : threads.shutdownNow()) {
+            try {
+                waiting.run();
+            } catch (RuntimeException | Error problem) {
+                LOG.error("a waiting restore could not report that the server is stopping", problem);
+            }
+        }
     }
 
     /**

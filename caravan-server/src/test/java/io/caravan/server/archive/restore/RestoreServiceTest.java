@@ -312,6 +312,7 @@ class RestoreServiceTest {
         assertThat(here.documents.find(name).nextSequence()).isEqualTo(2);
     }
 
+    /** Each waiting request must be answered, even if the callback of an earlier one throws an exception. */
     @Test
     void stopAnswersWaitingRequests() throws Exception {
         CountDownLatch latch = new CountDownLatch(1);
@@ -326,8 +327,10 @@ class RestoreServiceTest {
         List<CompletableFuture<Optional<Manifest>>> asked = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             CompletableFuture<Optional<Manifest>> answer = new CompletableFuture<>();
-            service.manifestApart(
-                    DocumentName.of("d" + i), Outcome.of(answer::complete, answer::completeExceptionally));
+            service.manifestApart(DocumentName.of("d" + i), Outcome.of(answer::complete, problem -> {
+                answer.completeExceptionally(problem);
+                throw new IllegalStateException("made to fail");
+            }));
             asked.add(answer);
         }
         service.close();
