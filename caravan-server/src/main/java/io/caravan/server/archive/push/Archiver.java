@@ -328,8 +328,9 @@ public final class Archiver implements AutoCloseable {
     private boolean archiveAll(Duration timeout) {
         long deadline = System.nanoTime() + timeout.toNanos();
         try {
-            scanner.hurry().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-            return schedule.awaitIdle(deadline - System.nanoTime()) && schedule.backlog().count == 0;
+            return scanner.hurry().get(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                    && schedule.awaitIdle(deadline - System.nanoTime())
+                    && schedule.backlog().count == 0;
         } catch (TimeoutException late) {
             return false;
         } catch (InterruptedException hurried) {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,9 +54,11 @@ final class DirtyScanner implements Runnable {
     /** The slots that lacked space, in the order in which they are scanned again when there is space. */
     private final Set<Integer> lackingSpace = new LinkedHashSet<>();
 
-    private volatile @Nullable CompletableFuture<Void> hurry;
+    /** The request that {@link #hurry} has made since the scanner last took one, or null. */
+    private final AtomicReference<@Nullable CompletableFuture<Boolean>> hurry = new AtomicReference<>();
+
     private volatile boolean stopped;
-    private @Nullable CompletableFuture<Void> hurrying;
+    private @Nullable CompletableFuture<Boolean> hurrying;
 
     DirtyScanner(DocumentService documents, ArchiveSchedule schedule, InstantSource clock, Duration after) {
         this.documents = documents;
@@ -72,12 +75,25 @@ final class DirtyScanner implements Runnable {
         slot = 0;
     }
 
-    /** Scans all documents now, without pauses. The future completes when all changes found are scheduled. */
-    CompletableFuture<Void> hurry() {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        hurry = done;
+    /**
+     * Scans all documents now, without pauses. The future completes with true when all changes found are scheduled, or
+     * with false if the scanner stops before.
+     */
+    CompletableFuture<Boolean> hurry() {
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        completeWith(done, hurry.getAndSet(done));
+        if (stopped) {
+            done.complete(false);
+        }
         schedule.wake();
         return done;
+    }
+
+    /** Completes an earlier request, if there is one, with a later one, which scans all documents again. */
+    private static void completeWith(CompletableFuture<Boolean> later, @Nullable CompletableFuture<Boolean> earlier) {
+        if (earlier != null) {
+            later.thenAccept(earlier::complete);
+        }
     }
 
     void stop() {
@@ -97,6 +113,22 @@ final class DirtyScanner implements Runnable {
                 LOG.error("a scan has failed: the changes of its documents wait for the next round", problem);
             }
         }
+        stopped = true;
+        takeHurry();
+        if (hurrying != null) {
+            hurrying.complete(false);
+        }
+    }
+
+    /** Takes the pending request to hurry. Returns whether there was one. */
+    private boolean takeHurry() {
+        CompletableFuture<Boolean> wanted = hurry.getAndSet(null);
+        if (wanted == null) {
+            return false;
+        }
+        completeWith(wanted, hurrying);
+        hurrying = wanted;
+        return true;
     }
 
     private void step() throws InterruptedException {
@@ -112,7 +144,7 @@ final class DirtyScanner implements Runnable {
             scan(next);
         } else {
             if (hurrying != null && lackingSpace.isEmpty()) {
-                hurrying.complete(null);
+                hurrying.complete(true);
                 hurrying = null;
             }
             schedule.awaitSpace(Math.min(waitNanos, LONGEST_WAIT_NANOS), !lackingSpace.isEmpty());
@@ -120,10 +152,7 @@ final class DirtyScanner implements Runnable {
     }
 
     private void startRoundIfNeeded() {
-        CompletableFuture<Void> wanted = hurry;
-        if (wanted != null) {
-            hurry = null;
-            hurrying = wanted;
+        if (takeHurry()) {
             startRound();
         }
         boolean verifiedBefore = !verifying;

@@ -1,12 +1,17 @@
 package io.caravan.server.archive.push;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.push.ArchiveSchedule.Job;
 import io.caravan.server.document.DocumentService;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
@@ -55,6 +60,26 @@ class DirtyScannerTest {
             schedule.close(true);
             scanning.join();
             worker.join();
+        }
+    }
+
+    /** Without a worker, the schedule has no space for all changes, so no scan of all documents can end. */
+    @Test
+    void stopCompletesEachRequestToHurry() throws Exception {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            server.push("a", "value");
+            server.push("b", "value");
+            DirtyScanner scanner =
+                    new DirtyScanner(server.documents, schedule, InstantSource.system(), Duration.ofHours(10));
+            Thread scanning = new Thread(scanner);
+            List<CompletableFuture<Boolean>> requests = new ArrayList<>(List.of(scanner.hurry(), scanner.hurry()));
+            scanning.start();
+            Eventually.awaitWaitingOrDone(scanning);
+            requests.add(scanner.hurry());
+            scanner.stop();
+            scanning.join();
+            requests.add(scanner.hurry());
+            assertThat(requests).allSatisfy(request -> assertThat(request).isCompletedWithValue(false));
         }
     }
 
