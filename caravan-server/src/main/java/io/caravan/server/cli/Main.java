@@ -13,8 +13,16 @@ import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.CliCommand.VersionProvider;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.document.AppendCommand;
-import io.caravan.server.cli.document.DocumentCommands;
-import io.caravan.server.cli.migration.MigrationCommands;
+import io.caravan.server.cli.document.GetCommand;
+import io.caravan.server.cli.document.ListCommand;
+import io.caravan.server.cli.document.RemoveCommand;
+import io.caravan.server.cli.document.StatCommand;
+import io.caravan.server.cli.document.TailCommand;
+import io.caravan.server.cli.document.TrimCommand;
+import io.caravan.server.cli.migration.CopyCommand;
+import io.caravan.server.cli.migration.ExportCommand;
+import io.caravan.server.cli.migration.ImportCommand;
+import io.caravan.server.cli.migration.MoveCommand;
 import io.caravan.server.cli.operate.BackupCommand;
 import io.caravan.server.cli.operate.CheckCommand;
 import io.caravan.server.cli.operate.TopCommand;
@@ -93,20 +101,20 @@ public final class Main {
                 new DumpCommand(),
                 new LogCommand(),
                 new AppendCommand(),
-                new DocumentCommands.Get(),
-                new DocumentCommands.Tail(),
-                new DocumentCommands.Trim(),
-                new DocumentCommands.Remove(),
-                new DocumentCommands.ListDocuments(),
-                new DocumentCommands.Stat(),
+                new GetCommand(),
+                new TailCommand(),
+                new TrimCommand(),
+                new RemoveCommand(),
+                new ListCommand(),
+                new StatCommand(),
                 new CheckCommand(),
                 new TopCommand(),
                 new SupportCommand(),
                 new BackupCommand(),
-                new MigrationCommands.Export(),
-                new MigrationCommands.Import(),
-                new MigrationCommands.Copy(),
-                new MigrationCommands.Move(),
+                new ExportCommand(),
+                new ImportCommand(),
+                new CopyCommand(),
+                new MoveCommand(),
                 new ArchiveCommand(),
                 new ClusterCommand(),
                 new SpaceCommand(),

@@ -1,0 +1,60 @@
+package io.caravan.server.cli.document;
+
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "get",
+        description = {
+            "Prints the values of a document, oldest first, up to the last value that exists when the command"
+                    + " starts.",
+            "As text, each value is printed as its bytes, followed by a line break. As JSON, each value is an object"
+                    + " {\"sequence\":n,\"value\":\"text\"}, or {\"sequence\":n,\"base64\":\"...\"} if it is not"
+                    + " UTF-8."
+        },
+        footer = {
+            "  caravan get letters/1",
+            "  caravan get letters/1 --from 1000 --count 10 --output json",
+            "  caravan get pictures --from 7 --count 1 --raw > picture.png"
+        })
+public final class GetCommand extends ValueCommand {
+    @Option(
+            names = "--from",
+            paramLabel = "SEQUENCE",
+            description = "First sequence to print, instead of the first that the document retains.")
+    private @Nullable Long from;
+
+    @Override
+    protected void run(Output output) throws IOException {
+        atLeast(0, from, "--from", 0);
+        long most = maxValues();
+        try (RespDocumentClient documents = documents();
+                Progress progress = countProgress("values")) {
+            Description document = documents.find(bytes(name));
+            if (document == null) {
+                throw ClientException.missing(name);
+            }
+            long first = from == null ? document.first() : from;
+            checkRetained(document, first);
+            long end = first + Math.min(most, document.next() - first);
+            documents.read(bytes(name), document, first, end, value -> {
+                print(value, output);
+                progress.add(1, value.bytes().length);
+            });
+        }
+    }
+
+    private void checkRetained(Description document, long first) {
+        if (first < document.first() || first > document.next()) {
+            throw ClientException.otherState("'" + name + "' has no sequence " + first + ": it retains those from "
+                    + document.first() + " up to, not including, " + document.next());
+        }
+    }
+}

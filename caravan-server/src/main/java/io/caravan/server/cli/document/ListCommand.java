@@ -1,0 +1,59 @@
+package io.caravan.server.cli.document;
+
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.DocumentClient.Names;
+import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.CliCommand.ReadOnly;
+import io.caravan.server.cli.common.Output;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "ls",
+        description = "Prints the names of the documents that the user may read, in no particular order. In a"
+                + " cluster with several Raft groups, lists the documents of all groups. Documents that are created"
+                + " or deleted while the command runs may be missing.",
+        footer = {"  caravan ls", "  caravan ls --match 'letters/*' --limit 20", "  caravan ls --output json"})
+public final class ListCommand extends ClientCommand implements ReadOnly {
+    @Option(
+            names = "--match",
+            paramLabel = "GLOB",
+            description = "Only names that match this pattern: * stands for any characters, ? for one character, and"
+                    + " [a-z] for one character of a range. Quote the pattern; otherwise, the shell expands it.")
+    private @Nullable String glob;
+
+    @Option(names = "--limit", paramLabel = "N", description = "Maximum number of names.")
+    private @Nullable Long limit;
+
+    private long left;
+
+    @Override
+    protected void run(Output output) throws IOException {
+        left = atLeast(1, limit, "--limit", Long.MAX_VALUE);
+        byte @Nullable [] pattern = glob == null ? null : bytes(glob);
+        inEachGroup(leader -> print(leader, pattern, output));
+    }
+
+    private void print(ServerConnection leader, byte @Nullable [] pattern, Output output) throws IOException {
+        Names names = Names.before();
+        do {
+            names = RespDocumentClient.scan(leader, names, pattern);
+            for (byte[] name : names.names()) {
+                if (left-- > 0) {
+                    print(name, output);
+                }
+            }
+        } while (!names.last() && left > 0);
+    }
+
+    private void print(byte[] name, Output output) throws IOException {
+        if (json()) {
+            output.object(Output.textOrBase64("name", "base64", name));
+        } else {
+            output.line(name);
+        }
+    }
+}

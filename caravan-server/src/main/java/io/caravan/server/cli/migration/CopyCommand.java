@@ -1,0 +1,99 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.Importer.Outcome;
+import java.io.IOException;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "copy",
+        description = {
+            "Copies a document, or all that the user may read, from the server to another one, with their sequences and"
+                    + " attributes, and reads each back to compare it. Each is copied as it was at one moment, and becomes"
+                    + " visible when it is complete. The servers do not connect to each other. The other one is reached"
+                    + " over RESP, or over HTTP if --to is a URL.",
+            "A document whose name exists there is rejected and reported; all others are copied. An interrupted copy is"
+                    + " resumed with --resume."
+        },
+        footer = {
+            "  caravan copy letters/1 --to other.example:6380",
+            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret"
+                    + " --resume",
+            "  caravan copy --prefix letters/ --to other.example:6380 --follow",
+            "  caravan copy --prefix letters/ --to https://other.example:4437 --to-password-file secret"
+        })
+public final class CopyCommand extends TransferCommand {
+    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
+    private @Nullable String name;
+
+    @Mixin
+    private ImportOptions importOptions;
+
+    @Option(
+            names = "--follow",
+            description =
+                    "Keep copying changes, until Ctrl-C or until the document is moved. A document whose first values"
+                            + " exist there already is continued.")
+    private boolean follow;
+
+    @Override
+    protected void run(Output output) throws IOException {
+        check(name == null || prefix == null, "NAME and --prefix exclude each other");
+        if (name == null) {
+            requireAllListed(source);
+        }
+        if (follow) {
+            follow(output);
+        } else {
+            copy(output);
+        }
+    }
+
+    private void follow(Output output) throws IOException {
+        byte[] one = name == null ? null : bytes(name);
+        try (ServerPair servers = servers()) {
+            DocumentFollower follower =
+                    new DocumentFollower(servers, importOptions.existing(), false, one, allNames(), this::printMessage);
+            Output.Writing work = () -> {
+                try (Progress progress = showProgress(follower::progress)) {
+                    follower.follow();
+                }
+                output.print(follower.line(), follower.fields());
+                output.flush();
+                setIncomplete(follower.rejected() > 0);
+            };
+            runUntilSignal(servers::stop, work);
+        }
+    }
+
+    private void copy(Output output) throws IOException {
+        RateLimitRetries retries = new RateLimitRetries(this::printMessage);
+        TransferTotals totals = new TransferTotals(this::printMessage);
+        try (Progress progress = countProgress("documents");
+                DocumentClient to = other.documents(connectionOptions);
+                DocumentClient from = source.documents(connectionOptions)) {
+            Importer importer = importOptions.importer(to, retries, totals);
+            Exporter exporter = new Exporter(from, importer, progress);
+            if (name == null) {
+                exporter.all(allNames(), Set.of());
+            } else if (!exporter.one(bytes(name))) {
+                throw ClientException.missing(name);
+            }
+            importer.finish();
+            exporter.failures().forEach(this::printMessage);
+            setIncomplete(
+                    totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty());
+            output.print(
+                    "copied " + totals.transferred("document") + totals.others(),
+                    Output.fields(totals.fields(), totals.otherFields()));
+        }
+    }
+}

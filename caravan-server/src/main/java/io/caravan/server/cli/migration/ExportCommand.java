@@ -1,0 +1,119 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.ExportFile.Compression;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "export",
+        description = {
+            "Writes a document, or all that the user may read, to a file: values, sequences, and attributes, as lines of"
+                    + " JSON. 'caravan import' imports them into any server.",
+            "Each document is exported as it was at one moment; different documents may be from different moments. The"
+                    + " file gets its name when it is complete and durable; until then, its name ends in .partial."
+                    + " Without --out, the export is written to standard output."
+        },
+        footer = {
+            "  caravan export --out all.ndjson.zst",
+            "  caravan export --prefix letters/ --out letters.ndjson.gz --resume",
+            "  caravan export letters/1 | grep '\"type\":\"value\"'"
+        })
+public final class ExportCommand extends ClientCommand {
+    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
+    private @Nullable String name;
+
+    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
+    private @Nullable String prefix;
+
+    @Option(names = "--out", paramLabel = "FILE", description = "The file to create; it must not exist.")
+    private @Nullable Path file;
+
+    @Option(
+            names = "--compress",
+            paramLabel = "HOW",
+            description = "${COMPLETION-CANDIDATES}; by default according to the file's name: .gz, .zst, or neither.")
+    private @Nullable Compression compression;
+
+    @Option(
+            names = "--resume",
+            description = "Resume an interrupted export to this file, after its last complete document.")
+    private boolean resume;
+
+    @Override
+    protected boolean onlyReads() {
+        return file == null;
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        check(name == null || prefix == null, "NAME and --prefix exclude each other");
+        check(!resume || file != null, "--resume needs --out");
+        if (file == null) {
+            OutputStream out = chosen("").compress(console().out());
+            ExportWriter writer = new ExportWriter(out);
+            export(writer, Set.of());
+            writer.finish();
+            out.close();
+        } else {
+            toFile(file, output);
+        }
+    }
+
+    private Compression chosen(String fileName) {
+        return compression == null ? Compression.of(fileName) : compression;
+    }
+
+    private void toFile(Path to, Output output) throws IOException {
+        try (ExportFile made = new ExportFile(to, chosen(to.toString()))) {
+            ExportWriter writer = resume ? made.resume() : made.begin();
+            export(writer, made.names());
+            made.finish(writer);
+            TransferTotals totals = writer.totals();
+            String line = "exported " + totals.transferred("document") + " to " + to;
+            output.print(DocumentName.printable(line), Output.fields(totals.fields(), "file", to.toString()));
+        }
+    }
+
+    private void export(ExportWriter writer, Set<DocumentName> without) throws IOException {
+        List<ServerConnection.Connector> servers = name == null ? leaders() : List.of(this::connect);
+        boolean whole = true;
+        try (Progress progress = countProgress("documents")) {
+            for (ServerConnection.Connector server : servers) {
+                try (DocumentClient client = new RespDocumentClient(server)) {
+                    whole &= export(client, new Exporter(client, writer, progress), without);
+                }
+            }
+        }
+        if (!whole) {
+            throw ClientException.otherState("not all documents were exported; try again with --resume");
+        }
+    }
+
+    /** Exports the documents of one server, and returns whether all of them were exported. */
+    private boolean export(DocumentClient server, Exporter exporter, Set<DocumentName> without) throws IOException {
+        if (name == null) {
+            requireComplete(server);
+            exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), without);
+        } else if (!without.contains(DocumentName.of(name)) && !exporter.one(bytes(name))) {
+            throw ClientException.missing(name);
+        }
+        exporter.failures().forEach(this::printMessage);
+        return exporter.failures().isEmpty();
+    }
+}

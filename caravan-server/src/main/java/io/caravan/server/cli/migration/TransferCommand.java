@@ -1,0 +1,33 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ConnectionOptions.SourceServer;
+import io.caravan.server.cli.client.ConnectionOptions.TargetServer;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The options of the commands that transfer documents between two servers. */
+abstract class TransferCommand extends ClientCommand {
+    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
+    protected @Nullable String prefix;
+
+    @Mixin
+    protected SourceServer source;
+
+    @Mixin
+    protected TargetServer other;
+
+    protected final ServerPair servers() {
+        return new ServerPair(
+                () -> source.documents(connectionOptions),
+                () -> other.documents(connectionOptions),
+                this::printMessage);
+    }
+
+    /** Returns the beginning of the names of all documents to transfer. */
+    protected final byte[] allNames() {
+        return bytes(Objects.requireNonNullElse(prefix, ""));
+    }
+}
