@@ -90,80 +90,65 @@ class RetainedAgeTest {
                         && documents.found("a/before").firstSequence() == 1);
     }
 
+    /**
+     * Lets time pass and the wall clock jump ahead, or back if {@code jump} is negative. Then appends a value, and
+     * returns the first sequence that the document retains.
+     */
+    private long appendAfter(Duration passed, Duration jump) {
+        documents.pass(passed);
+        documents.setClock(jump);
+        documents.push("a/d", "v");
+        return documents.found("a/d").firstSequence();
+    }
+
+    private long appendAfter(Duration passed) {
+        return appendAfter(passed, Duration.ZERO);
+    }
+
     /** Values may be trimmed late after the clock is set back, but by no more than the clock was ahead. */
     @Test
     void trimsValuesLateAfterClockIsSetBack() {
         retain(AGE);
-        documents.push("a/d", "0");
-        documents.setClock(Duration.ofHours(-10));
-        documents.push("a/d", "1");
-        documents.pass(AGE.multipliedBy(10));
-        documents.push("a/d", "2");
-        assertFirstSequence("a/d", 0);
-        documents.pass(AGE);
-        documents.push("a/d", "3");
-        assertFirstSequence("a/d", 1);
-        documents.pass(AGE);
-        documents.push("a/d", "4");
-        assertThat(documents.found("a/d").firstSequence()).isBetween(3L, 4L);
+        appendAfter(Duration.ZERO);
+        appendAfter(Duration.ZERO, Duration.ofHours(-10));
+        assertThat(appendAfter(AGE.multipliedBy(10))).isZero();
+        assertThat(appendAfter(AGE)).isEqualTo(1);
+        assertThat(appendAfter(AGE)).isBetween(3L, 4L);
     }
 
     @Test
     void trimsNoValueEarlyWhenClockIsSetBackForMoment() {
         retain(AGE);
-        documents.push("a/d", "0");
-        documents.setClock(Duration.ofHours(-2));
-        documents.push("a/d", "1");
-        documents.setClock(Duration.ofHours(2));
-        documents.pass(MINUTE);
-        documents.push("a/d", "2");
-        assertFirstSequence("a/d", 0);
+        appendAfter(Duration.ZERO);
+        appendAfter(Duration.ZERO, Duration.ofHours(-2));
+        assertThat(appendAfter(MINUTE, Duration.ofHours(2))).isZero();
     }
 
     /** Values from before and after a jump of the clock must be trimmed when they have reached the age, not earlier. */
     @Test
     void trimsNoValueEarlyWhenClockJumpsAhead() {
         retain(AGE);
-        documents.push("a/d", "0");
-        documents.pass(MINUTE);
-        documents.setClock(Duration.ofDays(10));
-        documents.push("a/d", "1");
-        assertFirstSequence("a/d", 0);
-        documents.pass(Duration.ofMinutes(58));
-        documents.push("a/d", "2");
-        assertFirstSequence("a/d", 0);
-        documents.pass(MINUTE);
-        documents.push("a/d", "3");
-        assertFirstSequence("a/d", 1);
-        documents.pass(MINUTE);
-        documents.push("a/d", "4");
-        assertFirstSequence("a/d", 2);
+        appendAfter(Duration.ZERO);
+        assertThat(appendAfter(MINUTE, Duration.ofDays(10))).isZero();
+        assertThat(appendAfter(Duration.ofMinutes(58))).isZero();
+        assertThat(appendAfter(MINUTE)).isEqualTo(1);
+        assertThat(appendAfter(MINUTE)).isEqualTo(2);
     }
 
     @Test
     void trimsNoValueEarlyWhenClockIsSetBackAndCorrected() {
         retain(AGE);
-        documents.setClock(Duration.ofHours(-2));
-        documents.push("a/d", "0");
-        documents.setClock(Duration.ofHours(2));
-        documents.pass(MINUTE);
-        documents.push("a/d", "1");
-        assertFirstSequence("a/d", 0);
+        appendAfter(Duration.ZERO, Duration.ofHours(-2));
+        assertThat(appendAfter(MINUTE, Duration.ofHours(2))).isZero();
     }
 
     /** A jump must not be subtracted again when the clock jumps again much later. */
     @Test
     void subtractsEachJumpForOneAgeOnly() {
         retain(AGE);
-        documents.push("a/d", "0");
-        documents.setClock(Duration.ofDays(10));
-        documents.push("a/d", "1");
-        documents.pass(AGE.multipliedBy(3));
-        documents.push("a/d", "2");
-        assertFirstSequence("a/d", 2);
-        documents.pass(AGE.multipliedBy(5));
-        documents.setClock(Duration.ofSeconds(2));
-        documents.push("a/d", "3");
-        assertFirstSequence("a/d", 3);
+        appendAfter(Duration.ZERO);
+        appendAfter(Duration.ZERO, Duration.ofDays(10));
+        assertThat(appendAfter(AGE.multipliedBy(3))).isEqualTo(2);
+        assertThat(appendAfter(AGE.multipliedBy(5), Duration.ofSeconds(2))).isEqualTo(3);
     }
 }
