@@ -36,7 +36,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -358,13 +357,12 @@ public final class TestCluster implements AutoCloseable {
                 .timeout(Duration.ofSeconds(60));
     }
 
-    static HttpResponse<String> get(ClusterNode node, String path) throws Exception {
+    static HttpResponse<String> get(ClusterNode node, String path) {
         return send(node, "GET", path, "");
     }
 
     /** Sends an HTTP request to a node. A body that is not empty has a text content type. */
-    static HttpResponse<String> send(ClusterNode node, String method, String path, String body, String... headers)
-            throws Exception {
+    static HttpResponse<String> send(ClusterNode node, String method, String path, String body, String... headers) {
         HttpRequest.Builder request = request(node, path)
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
         if (!body.isEmpty()) {
@@ -376,33 +374,35 @@ public final class TestCluster implements AutoCloseable {
         return send(request.build());
     }
 
-    static int status(ClusterNode node, String method, String path, String body) throws Exception {
+    static int status(ClusterNode node, String method, String path, String body) {
         return send(node, method, path, body).statusCode();
     }
 
     /** Appends a value over HTTP. Retries if a leader change interrupts the write, so it may append the value twice. */
-    static void write(ClusterNode node, String path, String value) throws Exception {
-        HttpResponse<String> response = send(node, "POST", path, value);
-        for (int attempt = 1; response.statusCode() == 503 && attempt < 100; attempt++) {
-            System.out.println("the write was interrupted: " + response.body());
-            TimeUnit.MILLISECONDS.sleep(20);
-            response = send(node, "POST", path, value);
-        }
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(204);
+    static void write(ClusterNode node, String path, String value) {
+        AtomicReference<HttpResponse<String>> response = new AtomicReference<>();
+        Eventually.await(
+                () -> "the write is not interrupted by " + response.get().body(), () -> {
+                    response.set(send(node, "POST", path, value));
+                    return response.get().statusCode() != 503;
+                });
+        assertThat(response.get().statusCode()).as(response.get().body()).isEqualTo(204);
     }
 
     /** Sends an HTTP request. Retries while the node refuses connections because its role is changing. */
-    private static HttpResponse<String> send(HttpRequest request) throws Exception {
-        for (int attempt = 1; ; attempt++) {
+    private static HttpResponse<String> send(HttpRequest request) {
+        AtomicReference<HttpResponse<String>> response = new AtomicReference<>();
+        Eventually.await(request.uri() + " accepts connections", () -> {
             try {
-                return HTTP.send(request, BodyHandlers.ofString());
+                response.set(HTTP.send(request, BodyHandlers.ofString()));
+                return true;
             } catch (ConnectException changing) {
-                assertThat(attempt)
-                        .as("attempts to connect to " + request.uri())
-                        .isLessThan(100);
-                TimeUnit.MILLISECONDS.sleep(20);
+                return false;
+            } catch (IOException | InterruptedException failed) {
+                throw new AssertionError(failed);
             }
-        }
+        });
+        return response.get();
     }
 
     @Override

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.object.S3Calls.S3Timeouts;
 import io.caravan.server.archive.object.S3Upload.S3Parts;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -113,12 +114,11 @@ class S3CancelTest {
 
     @Test
     void abortedSdkCallDoesNotInterruptCaller() {
-        CompletableFuture<Void> response = new CompletableFuture<>();
-        response.completeAsync(
-                () -> {
-                    throw AbortedException.create("in a test");
-                },
-                CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS));
+        Thread caller = Thread.currentThread();
+        CompletableFuture<Void> response = CompletableFuture.runAsync(() -> {
+            Eventually.awaitWaitingOrDone(caller);
+            throw AbortedException.create("in a test");
+        });
         assertThatThrownBy(() -> calls.await("GetObject", "a", response))
                 .isInstanceOfSatisfying(
                         ObjectStoreException.class,
