@@ -132,7 +132,10 @@ final class RaftMetadataRepair {
             }
         }
         if (newest != null && !newest.equals(now)) {
-            LOG.warn("a failed write has lost {}: recreated it with the members of entry {}", file, newest.getIndex());
+            LOG.warn(
+                    "a failed write has lost file '{}': recreated it with the members of entry {}",
+                    file,
+                    newest.getIndex());
             StoreDirectories.replace(file, ByteBuffer.wrap(newest.toByteArray()));
         }
     }

@@ -61,11 +61,14 @@ public final class WarmUp {
         }
         Path directory = null;
         try {
-            LOG.info("warming up with a temporary store in {}", parent);
+            LOG.info("warming up with a temporary store in directory '{}'", parent);
             directory = Files.createTempDirectory(parent, "caravan-warm-up");
             serve(directory.resolve("store"), transport);
         } catch (IOException | CaravanException problem) {
-            LOG.info("the server starts cold: it could not be warmed up in {}: {}", parent, problem.toString());
+            LOG.info(
+                    "the server starts cold: it could not be warmed up in directory '{}': {}",
+                    parent,
+                    problem.toString());
         } finally {
             delete(directory);
         }
@@ -151,7 +154,7 @@ public final class WarmUp {
                 Files.delete(path);
             }
         } catch (IOException | UncheckedIOException problem) {
-            LOG.warn("{} could not be deleted: {}", directory, problem.getMessage());
+            LOG.warn("directory '{}' could not be deleted: {}", directory, problem.getMessage());
         }
     }
 }

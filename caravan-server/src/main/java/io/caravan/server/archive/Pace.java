@@ -53,7 +53,10 @@ public final class Pace {
             pay(bytes);
         } catch (InterruptedIOException stopped) {
             // The put took place. The thread stays interrupted, so its next wait ends at once.
-            LOG.debug("{} was put, but the wait for its bandwidth was interrupted: {}", key, stopped.getMessage());
+            LOG.debug(
+                    "object '{}' was put, but the wait for its bandwidth was interrupted: {}",
+                    key,
+                    stopped.getMessage());
         }
     }
 

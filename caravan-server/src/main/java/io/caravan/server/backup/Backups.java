@@ -97,7 +97,7 @@ public final class Backups implements AutoCloseable {
                 report = source.backup(path, this);
             } catch (RuntimeException problem) {
                 fail(problem);
-                LOG.warn("backup {} failed, and its files were removed: {}", path, problem.getMessage());
+                LOG.warn("backup '{}' failed, and its files were removed: {}", path, problem.getMessage());
                 outcome.failure(problem);
                 return;
             } catch (Error broken) {
@@ -106,7 +106,7 @@ public final class Backups implements AutoCloseable {
                 throw broken;
             }
             info = info(State.COMPLETE, report.bytes(), 0, report, null);
-            LOG.info("backup {} is complete: {} bytes, as of LSN {}", path, report.bytes(), report.lsn());
+            LOG.info("backup '{}' is complete: {} bytes, as of LSN {}", path, report.bytes(), report.lsn());
             outcome.success(new Made(path, report, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)));
         }
     }

@@ -8,6 +8,7 @@ import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,8 +71,8 @@ public final class FileWatch {
             if (!problem.equals(failure)) {
                 failure = problem;
                 LOG.error(
-                        "cannot use the new contents of {}; the previous contents stay in use, and the files are read again later: {}",
-                        reloadable.files(),
+                        "cannot use the new contents of '{}'; the previous contents stay in use, and the files are read again later: {}",
+                        reloadable.files().stream().map(Path::toString).collect(Collectors.joining("', '")),
                         problem);
             }
         }

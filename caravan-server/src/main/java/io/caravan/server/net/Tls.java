@@ -73,7 +73,7 @@ public final class Tls implements FileWatch.Reloadable {
     @Override
     public void reload() throws IOException {
         context = read();
-        LOG.info("read {} again: new connections get its certificate", certificate);
+        LOG.info("read file '{}' again: new connections get its certificate", certificate);
     }
 
     /**

@@ -91,14 +91,14 @@ public final class Authenticator implements FileWatch.Reloadable {
             warnIfReadableByOthers(file);
             Credentials old = credentials;
             credentials = old == null ? changed : changed.replacing(old);
-            LOG.info("read {} again: {} secrets are valid", file, changed.size());
+            LOG.info("read file '{}' again: {} secrets are valid", file, changed.size());
         }
     }
 
     private static void warnIfReadableByOthers(Path file) throws IOException {
         if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")
                 && Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ)) {
-            LOG.warn("every user of this machine can read {}: chmod 600 it", file);
+            LOG.warn("every user of this machine can read file '{}': chmod 600 it", file);
         }
     }
 

@@ -30,6 +30,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -289,6 +290,15 @@ final class LogTail {
                             .filter(text -> text.chars().anyMatch(Character::isLetter))
                             .toList()
                     : List.of();
+        }
+
+        /** Returns the templates of messages with arguments. */
+        Set<String> templates() {
+            return byLogger.values().stream()
+                    .flatMap(Set::stream)
+                    .filter(message -> message.words.size() > 1)
+                    .map(message -> String.join(PLACE, message.words))
+                    .collect(Collectors.toSet());
         }
 
         Set<String> loggers() {

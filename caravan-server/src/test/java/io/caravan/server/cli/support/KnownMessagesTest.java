@@ -24,6 +24,10 @@ class KnownMessagesTest {
     /** A variable part of a message in the sources. */
     private static final Pattern VARIABLE = Pattern.compile("\"\\s*\\+[^\";]*\\+\\s*\"|\\{}|%[-,.0-9]*[a-z]");
 
+    /** A name behind the word that says what it is the name of. */
+    private static final Pattern UNQUOTED_NAME =
+            Pattern.compile("\\b(?:document|space|prefix|file|directory|backup|object) \\{}");
+
     private static final Pattern LITERAL = Pattern.compile("\"(?:[^\"\\\\\n]|\\\\.)*\"");
     /** Text between backticks, without the prefix of a RESP error. */
     private static final Pattern QUOTED = Pattern.compile("`(?:-ERR )?([^`]+)`");
@@ -61,6 +65,15 @@ class KnownMessagesTest {
             String[] parts = line.split(": ", 2);
             assertThat(known.shown(parts[0], parts[1])).isEqualTo(parts[1].replace("{}", "…"));
         });
+    }
+
+    /** The support file shows unquoted arguments that are numbers, so a name must be quoted, because it may be one. */
+    @Test
+    void quotesNamesInMessages() throws IOException {
+        assertThat(new KnownMessages().templates())
+                .hasSizeGreaterThan(100)
+                .anyMatch(template -> template.contains("document '{}'"))
+                .noneMatch(template -> UNQUOTED_NAME.matcher(template).find());
     }
 
     @Test
