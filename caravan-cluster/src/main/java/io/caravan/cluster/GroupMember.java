@@ -13,28 +13,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.ratis.protocol.ClientId;
-import org.apache.ratis.protocol.Message;
-import org.apache.ratis.protocol.RaftClientReply;
-import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
-import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage;
-import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -59,42 +49,20 @@ public final class GroupMember implements AutoCloseable {
     private static final int TRANSFER_ELECTIONS = 4;
 
     private static final long LEADER_PAUSE_NANOS = 10_000_000;
-    /**
-     * The number of election timeouts without progress after which this node ends its term, unless {@code STILL} is
-     * longer.
-     */
-    private static final int STILL_ELECTIONS = 10;
-
-    private static final Duration STILL = Duration.ofSeconds(10);
-    /**
-     * The number of consecutive checks without a leader after which this node resets its connections. Elections use the
-     * connections, so they are not reset at each check.
-     */
-    private static final int CHECKS_UNTIL_RESET = 4;
 
     private final GroupConfig config;
     private final RaftServer server;
-    private final RaftGroupId groupId;
-    private final ClientId client = ClientId.randomId();
-    private final AtomicLong calls = new AtomicLong();
+    private final RaftRequests requests;
     private final RaftView view;
     private final GroupStateMachine state;
     private final Membership membership;
     private final LeadershipConfirmations confirmations;
-    /** The number of entries that this node has proposed and whose outcome is not known yet. */
-    private final AtomicInteger inProgress = new AtomicInteger();
-
-    private final ScheduledExecutorService checker;
-    /** The number of consecutive checks without a leader. Used by the checking thread only. */
-    private int leaderless;
-
+    private final ProgressMonitor monitor;
     private volatile boolean drained;
 
     private GroupMember(GroupConfig config, LeadershipListener listener) throws IOException {
         this.config = config;
-        this.checker = Executors.newSingleThreadScheduledExecutor(
-                task -> new DaemonThread(task, "caravan-watch " + config.self()));
-        this.groupId = RaftGroupId.valueOf(config.group());
+        RaftGroupId groupId = RaftGroupId.valueOf(config.group());
         this.state = new GroupStateMachine(config, listener, this::propose, () -> drained, this::handOver);
         this.server = RaftServer.newBuilder()
                 .setServerId(RaftPeerId.valueOf(config.self()))
@@ -109,11 +77,13 @@ public final class GroupMember implements AutoCloseable {
                                 : RaftStorage.StartupOption.FORMAT)
                 .build();
         this.view = new RaftView(server, groupId);
+        this.requests = new RaftRequests(server, groupId);
         this.membership = new Membership(config, server, view);
         this.confirmations = new LeadershipConfirmations(
                 config.self(),
-                this::commitEmptyEntry,
+                requests::commitEmptyEntry,
                 CONFIRMATION_ELECTIONS * config.election().toMillis());
+        this.monitor = new ProgressMonitor(config, view, requests, state, membership);
     }
 
     /**
@@ -153,7 +123,7 @@ public final class GroupMember implements AutoCloseable {
         try {
             member.server.start();
             member.requireMember();
-            member.watchProgress();
+            member.monitor.start();
         } catch (IOException | RuntimeException failed) {
             member.close();
             throw failed;
@@ -244,96 +214,12 @@ public final class GroupMember implements AutoCloseable {
         }
     }
 
-    private void watchProgress() {
-        long election = config.election().toMillis();
-        int maxChecks = (int) Math.max(STILL_ELECTIONS, STILL.toMillis() / election);
-        StallDetector commits = new StallDetector(config.self(), maxChecks);
-        checker.scheduleWithFixedDelay(() -> check(commits, maxChecks), election, election, TimeUnit.MILLISECONDS);
-    }
-
-    /**
-     * Checks whether this node makes progress: as the leader, after it has received a snapshot, and while the group has
-     * no leader.
-     */
-    private void check(StallDetector commits, int maxChecks) {
-        try {
-            DivisionInfo info = view.division().getInfo();
-            boolean waits = inProgress.get() > 0 || !info.isLeaderReady();
-            switch (commits.check(info.isLeader() ? state.progress(waits) : null)) {
-                case STEP_DOWN -> membership.stepDown();
-                case PROPOSE_EMPTY_ENTRY -> commitEmptyEntry();
-                case NOTHING -> {}
-            }
-            state.checkSnapshotProgress(maxChecks);
-            state.noteNodes();
-            leaderless = info.getLeaderId() == null ? leaderless + 1 : 0;
-            if (leaderless >= CHECKS_UNTIL_RESET) {
-                leaderless = 0;
-                view.endConnections();
-            }
-        } catch (IOException left) {
-            LOG.debug("{}: has left its group", config.self(), left);
-        } catch (RuntimeException | Error problem) {
-            LOG.warn("{}: cannot determine the progress of its group", config.self(), problem);
-        }
-    }
-
     private void propose(byte[] frame, Proposal proposal) {
-        commit(UnsafeByteOperations.unsafeWrap(frame)).whenComplete((reply, failure) -> {
+        requests.commit(UnsafeByteOperations.unsafeWrap(frame)).whenComplete((reply, failure) -> {
             if (failure != null) {
                 state.proposalFailed(proposal, failure);
             }
         });
-    }
-
-    private CompletableFuture<Void> commitEmptyEntry() {
-        return commit(ByteString.EMPTY);
-    }
-
-    /**
-     * Proposes an entry to the group. The future completes when the group has committed the entry in this node's term,
-     * and this node has applied it.
-     */
-    private CompletableFuture<Void> commit(ByteString entry) {
-        CompletableFuture<Void> committed = new CompletableFuture<>();
-        inProgress.incrementAndGet();
-        committed.whenComplete((done, failed) -> inProgress.decrementAndGet());
-        try {
-            server.submitClientRequestAsync(request(entry)).whenComplete((reply, problem) -> {
-                Throwable failure = problem != null ? problem : failure(reply);
-                if (failure == null) {
-                    committed.complete(null);
-                } else {
-                    committed.completeExceptionally(failure);
-                }
-            });
-        } catch (IOException | RuntimeException failed) {
-            committed.completeExceptionally(failed);
-        }
-        return committed;
-    }
-
-    private static @Nullable Throwable failure(RaftClientReply reply) {
-        if (reply.isSuccess()) {
-            return null;
-        }
-        Throwable exception = reply.getException();
-        return exception != null ? exception : new IOException("Raft rejected the entry: " + reply);
-    }
-
-    /**
-     * Creates a Raft request with a unique call id. Requests are never resent, because the outcome of the first attempt
-     * would be unknown.
-     */
-    private RaftClientRequest request(ByteString frame) {
-        return RaftClientRequest.newBuilder()
-                .setClientId(client)
-                .setServerId(server.getId())
-                .setGroupId(groupId)
-                .setCallId(calls.incrementAndGet())
-                .setMessage(Message.valueOf(frame))
-                .setType(RaftClientRequest.writeRequestType())
-                .build();
     }
 
     /**
@@ -528,8 +414,7 @@ public final class GroupMember implements AutoCloseable {
             long begun = System.nanoTime();
             long offerMillis =
                     Math.max(1, Math.min(TRANSFER_ELECTIONS * config.election().toMillis(), millisUntil(end)));
-            Throwable failure = failure(server.transferLeadership(new TransferLeadershipRequest(
-                    client, server.getId(), groupId, calls.incrementAndGet(), RaftPeerId.valueOf(node), offerMillis)));
+            Throwable failure = requests.offerLeadership(node, offerMillis);
             if (failure == null || awaitLeader(end).equals(Optional.of(node))) {
                 return null;
             }
@@ -615,7 +500,7 @@ public final class GroupMember implements AutoCloseable {
     /** Stops this node: the listener releases the store, which is then closed. Another node takes over leadership. */
     @Override
     public void close() throws IOException {
-        checker.shutdown();
+        monitor.close();
         state.stopRetries();
         server.close();
         state.awaitLeft();

@@ -1,0 +1,88 @@
+package io.caravan.cluster;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.server.DivisionInfo;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Checks once per election timeout, on its own thread, whether this node makes progress: as the leader, after it has
+ * received a snapshot, and while the group has no leader.
+ */
+final class ProgressMonitor implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ProgressMonitor.class);
+    /**
+     * The number of election timeouts without progress after which this node ends its term, unless {@code STILL} is
+     * longer.
+     */
+    private static final int STILL_ELECTIONS = 10;
+
+    private static final Duration STILL = Duration.ofSeconds(10);
+    /**
+     * The number of consecutive checks without a leader after which this node resets its connections. Elections use the
+     * connections, so they are not reset at each check.
+     */
+    private static final int CHECKS_UNTIL_RESET = 4;
+
+    private final GroupConfig config;
+    private final RaftView view;
+    private final RaftRequests requests;
+    private final GroupStateMachine state;
+    private final Membership membership;
+    private final int maxChecks;
+    private final StallDetector commits;
+    private final ScheduledExecutorService checker;
+    /** The number of consecutive checks without a leader. Used by the checking thread only. */
+    private int leaderless;
+
+    ProgressMonitor(
+            GroupConfig config, RaftView view, RaftRequests requests, GroupStateMachine state, Membership membership) {
+        this.config = config;
+        this.view = view;
+        this.requests = requests;
+        this.state = state;
+        this.membership = membership;
+        this.maxChecks = (int)
+                Math.max(STILL_ELECTIONS, STILL.toMillis() / config.election().toMillis());
+        this.commits = new StallDetector(config.self(), maxChecks);
+        this.checker = Executors.newSingleThreadScheduledExecutor(
+                task -> new DaemonThread(task, "caravan-watch " + config.self()));
+    }
+
+    void start() {
+        long election = config.election().toMillis();
+        checker.scheduleWithFixedDelay(this::check, election, election, TimeUnit.MILLISECONDS);
+    }
+
+    private void check() {
+        try {
+            DivisionInfo info = view.division().getInfo();
+            boolean waits = requests.areInProgress() || !info.isLeaderReady();
+            switch (commits.check(info.isLeader() ? state.progress(waits) : null)) {
+                case STEP_DOWN -> membership.stepDown();
+                case PROPOSE_EMPTY_ENTRY -> requests.commitEmptyEntry();
+                case NOTHING -> {}
+            }
+            state.checkSnapshotProgress(maxChecks);
+            state.noteNodes();
+            leaderless = info.getLeaderId() == null ? leaderless + 1 : 0;
+            if (leaderless >= CHECKS_UNTIL_RESET) {
+                leaderless = 0;
+                view.endConnections();
+            }
+        } catch (IOException left) {
+            LOG.debug("{}: has left its group", config.self(), left);
+        } catch (RuntimeException | Error problem) {
+            LOG.warn("{}: cannot determine the progress of its group", config.self(), problem);
+        }
+    }
+
+    @Override
+    public void close() {
+        checker.shutdown();
+    }
+}
