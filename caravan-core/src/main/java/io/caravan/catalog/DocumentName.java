@@ -23,11 +23,11 @@ public final class DocumentName {
     private static final long SECRET_FACTOR = new SecureRandom().nextLong() | 1;
 
     private final byte[] bytes;
-    private final int hash;
+    private final long position;
 
     private DocumentName(byte[] bytes) {
         this.bytes = bytes;
-        this.hash = hash(bytes);
+        this.position = position(bytes);
     }
 
     /**
@@ -70,11 +70,16 @@ public final class DocumentName {
         return Arrays.compareUnsigned(bytes, other);
     }
 
+    /** Returns the name's position in the catalog; see {@link #position(byte[])}. */
+    long position() {
+        return position;
+    }
+
     /**
-     * Computes the hash of a name: multiplies each word by a secret factor, and combines the halves of the 128-bit
-     * product.
+     * Returns the position of a name in the catalog: the highest bits of its hash. To compute the hash, multiplies each
+     * word by a secret factor, and combines the halves of the 128-bit product.
      */
-    static int hash(byte[] bytes) {
+    static long position(byte[] bytes) {
         long hash = SECRET ^ bytes.length;
         int at = 0;
         for (; at + Long.BYTES <= bytes.length; at += Long.BYTES) {
@@ -84,8 +89,7 @@ public final class DocumentName {
         for (; at < bytes.length; at++) {
             tail = tail << Byte.SIZE | bytes[at] & 0xFF;
         }
-        hash = fold(hash ^ tail);
-        return (int) (hash ^ hash >>> Integer.SIZE);
+        return fold(hash ^ tail) >>> Long.numberOfLeadingZeros(DocumentTable.POSITIONS - 1);
     }
 
     private static long fold(long word) {
@@ -99,7 +103,7 @@ public final class DocumentName {
 
     @Override
     public int hashCode() {
-        return hash;
+        return Long.hashCode(position);
     }
 
     /** Returns the bytes as UTF-8 text. Control characters are not escaped: print {@link #toString()} instead. */
