@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.HashMap;
-import java.util.Map;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -23,8 +22,6 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
     private final LongPredicate wanted;
     /** The parts of the partitions that were found. */
     final @Nullable Partition[] partitions = new Partition[ListIndex.PARTITIONS];
-    /** The next sequence of each list, by list id. */
-    private final Map<Long, Long> ends = new HashMap<>();
 
     private final BitSet damaged = new BitSet();
     /** The start LSN of the checkpoint, or 0 if the header is damaged. */
@@ -45,12 +42,6 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
         }
         if (afterDamage) {
             damaged.set(partition, ListIndex.PARTITIONS);
-        }
-        // A list keeps its next sequence even if its last parts are lost.
-        for (Partition found : partitions) {
-            if (found != null) {
-                found.lists().forEach((id, list) -> list.skipTo(ends.getOrDefault(id, 0L)));
-            }
         }
     }
 
@@ -86,10 +77,12 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
             return;
         }
         SalvagedList list = found.lists().computeIfAbsent(id, any -> new SalvagedList(creationLsn, first));
-        for (int i = 0; i < count && list.next() < next; i++) {
-            list.append(regions.getLong(at + i * Long.BYTES));
+        long sequence = list.knownEnd();
+        for (int i = 0; i < count && sequence < next; i++) {
+            list.append(sequence++, regions.getLong(at + i * Long.BYTES));
         }
-        ends.put(id, next);
+        // A list keeps its next sequence even if its last parts are lost.
+        list.extendTo(next);
     }
 
     @Override

@@ -54,8 +54,7 @@ class SalvagedIndex implements RecordLayout.Visitor {
         if (list == null || sequence < list.next()) {
             list = restarted(lsn, id, sequence, list);
         }
-        list.skipTo(sequence);
-        list.append(region);
+        list.append(sequence, region);
     }
 
     /** Starts a list with this record, in place of any list with this id. The list's first records may be lost. */

@@ -90,19 +90,22 @@ final class SalvagedList {
                 .sum();
     }
 
-    /** Adds the next entry. */
-    void append(long region) {
-        Run last = runs.isEmpty() ? null : runs.get(runs.size() - 1);
-        if (last == null || last.end() != next) {
-            last = new Run(next);
-            runs.add(last);
-        }
-        last.append(region);
-        next++;
+    /** Returns the sequence after the last known entry, or the first sequence if no entry is known. */
+    long knownEnd() {
+        return runs.isEmpty() ? first : runs.get(runs.size() - 1).end();
     }
 
-    /** Records that the next entry has this sequence, and that the entries before it are missing. */
-    void skipTo(long sequence) {
+    /** Adds an entry after the last known entry. The entries between them are missing. */
+    void append(long sequence, long region) {
+        if (runs.isEmpty() || knownEnd() != sequence) {
+            runs.add(new Run(sequence));
+        }
+        runs.get(runs.size() - 1).append(region);
+        extendTo(sequence + 1);
+    }
+
+    /** Records that the list's next sequence is at least this one. */
+    void extendTo(long sequence) {
         next = Math.max(next, sequence);
     }
 
