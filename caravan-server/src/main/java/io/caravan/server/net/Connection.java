@@ -4,7 +4,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.function.Supplier;
@@ -12,12 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The last handler of a connection, which implements its protocol. Used only on the event loop.
- *
- * @param <M> the type of the decoded messages
- */
-public abstract class Connection<M> extends SimpleChannelInboundHandler<M> {
+/** The last handler of a connection, which implements its protocol. Used only on the event loop. */
+public abstract class Connection extends ChannelInboundHandlerAdapter {
     /** Time for which a connection that ends with an error waits for its client to close it. */
     protected static final Duration LINGER = Duration.ofSeconds(2);
 

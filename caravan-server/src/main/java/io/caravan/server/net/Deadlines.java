@@ -36,7 +36,7 @@ final class Deadlines {
     }
 
     /** Watches a connection until it has closed; {@code idle} is its maximum idle time, or zero for no limit. */
-    void watch(Connection<?> connection, Duration idle) {
+    void watch(Connection connection, Duration idle) {
         Set<Watch> all = watches.computeIfAbsent(connection.channel.eventLoop(), this::begin);
         Duration idleLimit = idle.isZero() ? Duration.ofNanos(Long.MAX_VALUE) : idle;
         Clock request = new Clock(limits.requestTimeout());
@@ -52,7 +52,7 @@ final class Deadlines {
         return all;
     }
 
-    private record Watch(Connection<?> connection, Clock request, Clock stall, Clock idle) {
+    private record Watch(Connection connection, Clock request, Clock stall, Clock idle) {
         void check() {
             try {
                 closeIfLate();

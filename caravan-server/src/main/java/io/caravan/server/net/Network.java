@@ -45,7 +45,7 @@ public final class Network implements AutoCloseable {
 
     private static final int MAX_REJECTIONS = 64;
     private static final Duration REJECTION_TIMEOUT = Duration.ofSeconds(1);
-    private static final AttributeKey<Connection<?>> CONNECTION = AttributeKey.valueOf(Network.class, "connection");
+    private static final AttributeKey<Connection> CONNECTION = AttributeKey.valueOf(Network.class, "connection");
 
     private final NetworkConfig config;
     private final EventLoopGroup loops;
@@ -184,7 +184,7 @@ public final class Network implements AutoCloseable {
         private void accept(Channel channel) {
             ConnectionMemory own = new ConnectionMemory(channel, memory);
             channel.pipeline().addLast(own);
-            Connection<?> connection = protocol.connect(channel, own);
+            Connection connection = protocol.connect(channel, own);
             own.onIdle(connection::requestTimedOut);
             Duration idle = config.limits().idleTimeout();
             deadlines.watch(connection, idle == null ? protocol.idleTimeout() : idle);
@@ -274,7 +274,7 @@ public final class Network implements AutoCloseable {
             tls.close();
             return;
         }
-        Connection<?> connection = channel.attr(CONNECTION).get();
+        Connection connection = channel.attr(CONNECTION).get();
         if (connection != null) {
             connection.end();
         }

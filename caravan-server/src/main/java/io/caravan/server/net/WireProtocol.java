@@ -13,7 +13,7 @@ public interface WireProtocol {
      *
      * @param memory the connection's memory, which the handlers check before they read more or create a reply
      */
-    Connection<?> connect(Channel channel, ConnectionMemory memory);
+    Connection connect(Channel channel, ConnectionMemory memory);
 
     /** Returns the default idle timeout of connections; zero means no timeout. */
     Duration idleTimeout();

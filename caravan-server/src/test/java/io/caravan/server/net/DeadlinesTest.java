@@ -8,6 +8,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +25,7 @@ class DeadlinesTest {
     private final Client client = new Client(channel, memory);
 
     /** A protocol's view of a connection, whose state the test sets. */
-    private static final class Client extends Connection<Object> {
+    private static final class Client extends Connection {
         long unfinished;
         boolean idle = true;
         boolean broken;
@@ -58,7 +59,9 @@ class DeadlinesTest {
         public void end() {}
 
         @Override
-        protected void channelRead0(ChannelHandlerContext context, Object message) {}
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            ReferenceCountUtil.release(message);
+        }
     }
 
     /** A socket that accepts as many bytes as the test allows. */

@@ -10,6 +10,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
+import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -40,7 +41,7 @@ class NetworkTest {
         Duration idleTimeout = Duration.ZERO;
 
         @Override
-        public Connection<?> connect(Channel accepted, ConnectionMemory memory) {
+        public Connection connect(Channel accepted, ConnectionMemory memory) {
             channel = accepted;
             try {
                 setup.await();
@@ -61,7 +62,7 @@ class NetworkTest {
         }
 
         /** A connection that closes when it is ended. */
-        private final class Delayed extends Connection<Object> {
+        private final class Delayed extends Connection {
             Delayed(Channel accepted, ConnectionMemory memory) {
                 super(accepted, memory);
             }
@@ -86,7 +87,9 @@ class NetworkTest {
             }
 
             @Override
-            protected void channelRead0(ChannelHandlerContext context, Object message) {}
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                ReferenceCountUtil.release(message);
+            }
         }
     }
 

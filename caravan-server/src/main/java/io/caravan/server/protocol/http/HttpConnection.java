@@ -13,10 +13,10 @@ import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * the socket is not read while bytes wait. While no bytes wait, the socket is read even during a request, because only
  * a read detects that the client has disconnected.
  */
-public final class HttpConnection extends Connection<HttpObject> {
+public final class HttpConnection extends Connection {
     private static final String SCHEME = "Bearer ";
 
     /**
@@ -84,18 +84,19 @@ public final class HttpConnection extends Connection<HttpObject> {
     }
 
     @Override
-    protected void channelRead0(ChannelHandlerContext context, HttpObject message) {
-        if (closing) {
-            return;
-        }
-        if (message instanceof HttpRequest head) {
-            begin(head);
-        }
-        if (message instanceof HttpContent content && incoming != null) {
-            take(incoming, content);
-            if (++parts == TURN_PARTS) {
-                channel.eventLoop().execute(this::nextTurn);
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        try {
+            if (message instanceof HttpRequest head && !closing) {
+                begin(head);
             }
+            if (message instanceof HttpContent content && incoming != null && !closing) {
+                take(incoming, content);
+                if (++parts == TURN_PARTS) {
+                    channel.eventLoop().execute(this::nextTurn);
+                }
+            }
+        } finally {
+            ReferenceCountUtil.release(message);
         }
     }
 

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * the socket only while there is space for requests and replies. Closes the connection when the client has quit or will
  * send no more data, and all replies are written.
  */
-final class RespHandler extends Connection<RespRequest> {
+final class RespHandler extends Connection {
     /** Time for which a stopping server waits for a client to close the connection, after {@link #STOP_GRACE}. */
     private static final Duration STOP_LINGER = Duration.ofMillis(500);
 
@@ -51,11 +51,13 @@ final class RespHandler extends Connection<RespRequest> {
     }
 
     @Override
-    protected void channelRead0(ChannelHandlerContext context, RespRequest request) {
+    public void channelRead(ChannelHandlerContext context, Object request) {
         requests++;
         memory.requestArrived();
         runner.offer(
-                stopping && !protocol.redirects() ? new RespRequest.Rejected("ERR the server is stopping") : request);
+                stopping && !protocol.redirects()
+                        ? new RespRequest.Rejected("ERR the server is stopping")
+                        : (RespRequest) request);
     }
 
     @Override

@@ -123,7 +123,7 @@ public final class RespProtocol implements WireProtocol {
     }
 
     @Override
-    public Connection<?> connect(Channel channel, ConnectionMemory memory) {
+    public Connection connect(Channel channel, ConnectionMemory memory) {
         RespHandler handler = new RespHandler(channel, this, memory);
         channel.pipeline().addLast(handler.decoder(), handler);
         return handler;
