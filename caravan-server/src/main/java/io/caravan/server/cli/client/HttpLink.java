@@ -47,8 +47,8 @@ public final class HttpLink {
      */
     public record Response(int status, HttpHeaders headers, InputStream body) implements Closeable {
         /** Returns the header's first value, or null if the header is absent. */
-        public @Nullable String header(String name) {
-            return headers.firstValue(name).orElse(null);
+        public @Nullable String header(CharSequence name) {
+            return headers.firstValue(name.toString()).orElse(null);
         }
 
         @Override

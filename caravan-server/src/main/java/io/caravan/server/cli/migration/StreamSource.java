@@ -102,21 +102,21 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
         }
     }
 
-    private static boolean flag(Response response, String header) {
+    private static boolean flag(Response response, CharSequence header) {
         return "true".equalsIgnoreCase(response.header(header));
     }
 
-    private static void require(boolean valid, String header, String value) {
+    private static void require(boolean valid, CharSequence header, String value) {
         if (!valid) {
             throw invalid(header, value);
         }
     }
 
-    private static ClientException invalid(String header, String value) {
+    private static ClientException invalid(CharSequence header, String value) {
         return ClientException.otherState("has a response with an invalid header: " + header + ": " + brief(value));
     }
 
-    private static ClientException missing(String header) {
+    private static ClientException missing(CharSequence header) {
         return ClientException.otherState("has a response without the header " + header
                 + "; is this the address of the streams of a Durable Streams server?");
     }

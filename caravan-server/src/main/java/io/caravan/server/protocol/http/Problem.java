@@ -56,7 +56,7 @@ public final class Problem extends RuntimeException {
 
     private final int status;
     private final String code;
-    private final transient Map<String, String> headers = new LinkedHashMap<>();
+    private final transient Map<CharSequence, String> headers = new LinkedHashMap<>();
 
     /**
      * Creates a problem without additional headers.
@@ -204,7 +204,7 @@ public final class Problem extends RuntimeException {
         return located;
     }
 
-    public Problem with(String header, String value) {
+    public Problem with(CharSequence header, String value) {
         headers.put(header, value);
         return this;
     }

@@ -129,7 +129,7 @@ public final class Request {
     void expectBody(int maxBytes, boolean used) {
         maxBodyBytes = maxBytes;
         usesBody = used;
-        String expected = header(HttpHeaderNames.EXPECT.toString());
+        String expected = header(HttpHeaderNames.EXPECT);
         if (expected != null && !HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(expected)) {
             throw new Problem(417, "unknown_expectation", "the server supports no expectation but 100-continue");
         }
@@ -248,7 +248,7 @@ public final class Request {
     }
 
     /** Returns the value of a header, or null if it is absent. Throws {@link Problem} if it is repeated. */
-    public @Nullable String header(String name) {
+    public @Nullable String header(CharSequence name) {
         String value = headers.get(name);
         if (value != null && headers.getAll(name).size() > 1) {
             throw invalid(name + " is given more than once");
@@ -294,12 +294,12 @@ public final class Request {
     }
 
     /** Whether a header has the value {@code true}. Any other value counts as false. */
-    public boolean flag(String name) {
+    public boolean flag(CharSequence name) {
         return "true".equalsIgnoreCase(header(name));
     }
 
     /** Returns the number in a header, from 0 to 2^53-1, if present. Throws {@link Problem} if it is malformed. */
-    public OptionalLong number(String header) {
+    public OptionalLong number(CharSequence header) {
         String value = header(header);
         if (value == null) {
             return OptionalLong.empty();
@@ -312,7 +312,7 @@ public final class Request {
     }
 
     /** Returns the time in a header, in milliseconds since 1970, if present. Throws {@link Problem} if malformed. */
-    public OptionalLong time(String header) {
+    public OptionalLong time(CharSequence header) {
         String value = header(header);
         if (value == null) {
             return OptionalLong.empty();

@@ -164,7 +164,8 @@ public final class RequestDecoder extends HttpRequestDecoder {
 
         @Override
         public HttpHeaders newEmptyHeaders() {
-            return newHeaders();
+            count = 0;
+            return limited.newEmptyHeaders();
         }
     }
 }

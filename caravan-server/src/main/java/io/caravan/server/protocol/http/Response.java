@@ -10,6 +10,8 @@ import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Spaces;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
@@ -117,23 +119,23 @@ public final class Response {
         return date.text();
     }
 
-    public Response header(String name, String value) {
+    public Response header(CharSequence name, CharSequence value) {
         headers.set(name, value);
         return this;
     }
 
     /** Sets a header to {@code true} if {@code set} is true; otherwise does nothing. */
-    public Response flag(String name, boolean set) {
+    public Response flag(CharSequence name, boolean set) {
         return set ? header(name, "true") : this;
     }
 
     public Response uncached() {
-        return header("Cache-Control", "no-store");
+        return header(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_STORE);
     }
 
     public Response body(String contentType, byte[] bytes) {
         body = bytes;
-        return header("Content-Type", contentType);
+        return header(HttpHeaderNames.CONTENT_TYPE, contentType);
     }
 
     public int status() {

@@ -1,32 +1,34 @@
 package io.caravan.server.protocol.http;
 
+import io.netty.util.AsciiString;
+
 /** The headers of the Durable Streams protocol and of its extensions. */
 public final class StreamHeaders {
-    public static final String NEXT_OFFSET = "Stream-Next-Offset";
+    public static final AsciiString NEXT_OFFSET = AsciiString.cached("Stream-Next-Offset");
     /** An extension of the protocol: the offset of the first retained value. */
-    public static final String FIRST_OFFSET = "Stream-First-Offset";
+    public static final AsciiString FIRST_OFFSET = AsciiString.cached("Stream-First-Offset");
 
     /** An extension of the protocol: the offset that the first appended value must get. */
-    public static final String IF_OFFSET = "Stream-If-Offset";
+    public static final AsciiString IF_OFFSET = AsciiString.cached("Stream-If-Offset");
 
     /** An extension of the protocol: the durability of a stream's writes, if it is lower than the server's. */
-    public static final String DURABILITY = "Stream-Durability";
+    public static final AsciiString DURABILITY = AsciiString.cached("Stream-Durability");
 
-    public static final String UP_TO_DATE = "Stream-Up-To-Date";
-    public static final String CLOSED = "Stream-Closed";
-    public static final String CURSOR = "Stream-Cursor";
-    public static final String SEQ = "Stream-Seq";
-    public static final String TTL = "Stream-TTL";
-    public static final String EXPIRES_AT = "Stream-Expires-At";
-    public static final String FORKED_FROM = "Stream-Forked-From";
-    public static final String FORK_OFFSET = "Stream-Fork-Offset";
-    public static final String FORK_SUB_OFFSET = "Stream-Fork-Sub-Offset";
-    public static final String SSE_DATA_ENCODING = "Stream-SSE-Data-Encoding";
-    static final String PRODUCER_ID = "Producer-Id";
-    public static final String PRODUCER_EPOCH = "Producer-Epoch";
-    public static final String PRODUCER_SEQ = "Producer-Seq";
-    static final String PRODUCER_EXPECTED_SEQ = "Producer-Expected-Seq";
-    static final String PRODUCER_RECEIVED_SEQ = "Producer-Received-Seq";
+    public static final AsciiString UP_TO_DATE = AsciiString.cached("Stream-Up-To-Date");
+    public static final AsciiString CLOSED = AsciiString.cached("Stream-Closed");
+    public static final AsciiString CURSOR = AsciiString.cached("Stream-Cursor");
+    public static final AsciiString SEQ = AsciiString.cached("Stream-Seq");
+    public static final AsciiString TTL = AsciiString.cached("Stream-TTL");
+    public static final AsciiString EXPIRES_AT = AsciiString.cached("Stream-Expires-At");
+    public static final AsciiString FORKED_FROM = AsciiString.cached("Stream-Forked-From");
+    public static final AsciiString FORK_OFFSET = AsciiString.cached("Stream-Fork-Offset");
+    public static final AsciiString FORK_SUB_OFFSET = AsciiString.cached("Stream-Fork-Sub-Offset");
+    public static final AsciiString SSE_DATA_ENCODING = AsciiString.cached("Stream-SSE-Data-Encoding");
+    static final AsciiString PRODUCER_ID = AsciiString.cached("Producer-Id");
+    public static final AsciiString PRODUCER_EPOCH = AsciiString.cached("Producer-Epoch");
+    public static final AsciiString PRODUCER_SEQ = AsciiString.cached("Producer-Seq");
+    static final AsciiString PRODUCER_EXPECTED_SEQ = AsciiString.cached("Producer-Expected-Seq");
+    static final AsciiString PRODUCER_RECEIVED_SEQ = AsciiString.cached("Producer-Received-Seq");
 
     private StreamHeaders() {}
 }

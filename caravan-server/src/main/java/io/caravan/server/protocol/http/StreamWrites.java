@@ -79,9 +79,9 @@ final class StreamWrites {
     }
 
     /** Returns the sequence of the offset in a header, if the header is present. */
-    private static OptionalLong sequence(Request request, String header) {
+    private static OptionalLong sequence(Request request, CharSequence header) {
         String offset = request.header(header);
-        return offset == null ? OptionalLong.empty() : OptionalLong.of(Offset.sequence(offset, header));
+        return offset == null ? OptionalLong.empty() : OptionalLong.of(Offset.sequence(offset, header.toString()));
     }
 
     private static DocumentName source(String path) {
