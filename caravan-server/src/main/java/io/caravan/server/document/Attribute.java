@@ -38,7 +38,7 @@ record Attribute<T>(String key, Function<T, byte[]> encoding, Function<ByteBuffe
     }
 
     static String text(ByteBuffer encoded) {
-        return UTF_8.decode(encoded).toString();
+        return new String(bytes(encoded), UTF_8);
     }
 
     static byte[] bytes(ByteBuffer encoded) {

@@ -15,7 +15,7 @@ public final class ContentTypes {
     }
 
     public static boolean same(String one, String other) {
-        return mediaType(one).equals(mediaType(other));
+        return one.equals(other) || mediaType(one).equals(mediaType(other));
     }
 
     public static boolean isJson(String contentType) {
