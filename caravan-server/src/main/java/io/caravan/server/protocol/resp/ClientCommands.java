@@ -186,7 +186,7 @@ public record ClientCommands(Collection<Session> clients) {
                 session.user(""),
                 session.library,
                 session.libraryVersion,
-                session.commands.get());
+                session.commands);
     }
 
     /** Describes a connection for operators. */

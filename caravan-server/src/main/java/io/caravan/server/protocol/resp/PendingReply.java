@@ -68,12 +68,13 @@ public class PendingReply implements Outcome<Reply> {
     }
 
     /**
-     * Creates the pending reply to a request that starts now.
+     * Creates the pending reply to a request that starts now. Called on the event loop.
      *
      * @param spec null if the command does not exist
      * @param command null if the request is malformed
      * @param startedNanos the current time
      */
+    @SuppressWarnings("NonAtomicOperationOnVolatileField")
     PendingReply(
             ReplyQueue queue,
             RespProtocol server,
@@ -89,7 +90,7 @@ public class PendingReply implements Outcome<Reply> {
         this.spec = spec;
         this.command = command;
         this.startedNanos = startedNanos;
-        session.commands.incrementAndGet();
+        session.commands++;
     }
 
     @Override

@@ -42,6 +42,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     /** Maximum number of digits in a length. Every permitted length has fewer digits. */
     private static final int MAX_DIGITS = 18;
 
+    private static final int LINE_END = '\r' << Byte.SIZE | '\n';
     private static final int LINE_END_BYTES = 2;
     /** The result for a number whose line has not arrived completely. */
     private static final long INCOMPLETE = Long.MIN_VALUE;
@@ -247,7 +248,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     }
 
     private static void checkLineEnd(ByteBuf in) {
-        check(in.readByte() == '\r' && in.readByte() == '\n', "expected a line end after a bulk string");
+        check(in.readShort() == LINE_END, "expected a line end after a bulk string");
     }
 
     private static char printable(byte b) {

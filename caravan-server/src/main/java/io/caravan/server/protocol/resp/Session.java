@@ -9,7 +9,6 @@ import io.caravan.server.security.Principal;
 import io.netty.channel.Channel;
 import java.net.SocketAddress;
 import java.util.Locale;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +24,8 @@ public final class Session {
     final SocketAddress remote;
     final SocketAddress local;
     final Authenticator authenticator;
-    /** The number of requests that have started. */
-    final AtomicLong commands = new AtomicLong();
+    /** The number of requests that have started. Only the event loop updates it. */
+    volatile long commands;
 
     volatile String name = "";
     volatile String library = "";
