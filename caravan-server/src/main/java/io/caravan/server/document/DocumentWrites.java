@@ -390,7 +390,9 @@ abstract class DocumentWrites extends DocumentReads {
                 }
                 boolean accepted = false;
                 try {
-                    rules.reserve(edits.sizes, fromClient);
+                    if (!edits.sizes.isEmpty()) {
+                        rules.reserve(edits.sizes, fromClient);
+                    }
                     boolean reads = edit.isEmpty();
                     WriteCallback completion = completion(
                             locked,
@@ -404,7 +406,9 @@ abstract class DocumentWrites extends DocumentReads {
                     }
                     accepted = true;
                 } finally {
-                    SizeDelta.end(edits.sizes, accepted);
+                    if (!edits.sizes.isEmpty()) {
+                        SizeDelta.end(edits.sizes, accepted);
+                    }
                 }
                 edits.documents.forEach(EditedDocument::accepted);
                 return;

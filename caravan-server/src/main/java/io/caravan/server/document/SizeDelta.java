@@ -120,9 +120,7 @@ final class SizeDelta {
 
     /** Ends the reservations of a write: completes them if the store has accepted the write, and undoes them if not. */
     static void end(List<SizeDelta> sizes, boolean accepted) {
-        if (!sizes.isEmpty()) {
-            sizes.forEach(accepted ? SizeDelta::accept : SizeDelta::undo);
-        }
+        sizes.forEach(accepted ? SizeDelta::accept : SizeDelta::undo);
     }
 
     /** Undoes {@link #reserve}, if it was called, and refunds the charge. */

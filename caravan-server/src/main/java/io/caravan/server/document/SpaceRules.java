@@ -121,14 +121,11 @@ final class SpaceRules {
      * only when the write is accepted. The reservations last until {@link SizeDelta#end}, which must be called even if
      * this method throws.
      *
-     * @param sizes the effects on the sizes of the documents that belong to spaces
+     * @param sizes the effects on the sizes of the documents that belong to spaces; not empty
      * @param limited whether the write comes from a client, so that limits apply; any other write is only counted
      * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}
      */
     void reserve(List<SizeDelta> sizes, boolean limited) {
-        if (sizes.isEmpty()) {
-            return;
-        }
         for (SizeDelta size : sizes) {
             size.reserve(limited && size.appends() ? trim(size.document(), size) : 0);
         }
