@@ -102,19 +102,20 @@ public class PendingReply implements Outcome<Reply> {
      * Called when the reply is complete. Earlier replies may still be incomplete.
      *
      * @param complete null if the reply was sent in chunks
+     * @param nowNanos the current time
      */
-    protected void replied(@Nullable Reply complete) {
-        count(complete instanceof Reply.Error error ? outcome(error.text()) : RequestOutcome.OK);
+    protected void replied(@Nullable Reply complete, long nowNanos) {
+        count(complete instanceof Reply.Error error ? outcome(error.text()) : RequestOutcome.OK, nowNanos);
     }
 
     /** Called if the connection ends before the reply is complete. */
     protected void abandoned() {
-        count(RequestOutcome.ABANDONED);
+        count(RequestOutcome.ABANDONED, System.nanoTime());
     }
 
-    private void count(RequestOutcome outcome) {
+    private void count(RequestOutcome outcome, long nowNanos) {
         if (server != null && session != null) {
-            server.ended(session, spec, command, outcome, System.nanoTime() - startedNanos);
+            server.ended(session, spec, command, outcome, nowNanos - startedNanos);
         }
     }
 
@@ -156,11 +157,11 @@ public class PendingReply implements Outcome<Reply> {
         complete(Errors.reply(problem));
     }
 
-    /** Marks the reply as complete, and reports the outcome. */
-    final void markDone() {
+    /** Marks the reply as complete, and reports the outcome; {@code nowNanos} is the current time. */
+    final void markDone(long nowNanos) {
         if (!done) {
             done = true;
-            replied(reply);
+            replied(reply, nowNanos);
         }
     }
 
@@ -194,7 +195,7 @@ public class PendingReply implements Outcome<Reply> {
 
     /** Ends a reply that was sent in chunks. */
     public final void end() {
-        markDone();
+        markDone(System.nanoTime());
         queue.changed();
     }
 

@@ -89,7 +89,7 @@ public final class ReplyQueue {
      */
     void completed(PendingReply reply) {
         if (loop.inEventLoop()) {
-            reply.markDone();
+            reply.markDone(System.nanoTime());
             if (inProgress.getAsBoolean()) {
                 return;
             }
@@ -103,9 +103,10 @@ public final class ReplyQueue {
 
     /** Marks all completed replies as done before writing any of them, so that they are written together. */
     private void deliver() {
+        long nowNanos = System.nanoTime();
         delivers.set(false);
         for (PendingReply reply = completed.poll(); reply != null; reply = completed.poll()) {
-            reply.markDone();
+            reply.markDone(nowNanos);
         }
         progress.run();
     }

@@ -148,7 +148,7 @@ final class ReplyInterleavings {
             int number = requested++;
             PendingReply place = replies.open(new PendingReply(replies, RespVersion.RESP2, false) {
                 @Override
-                protected void replied(Reply reply) {
+                protected void replied(Reply reply, long nowNanos) {
                     ends.add("answered " + number);
                 }
 

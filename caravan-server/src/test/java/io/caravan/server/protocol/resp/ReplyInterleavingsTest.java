@@ -30,11 +30,11 @@ class ReplyInterleavingsTest {
         MISS_REPLIES_COMPLETED_DURING_DELIVERY("ReplyQueue", """
                         delivers.set(false);
                         for (PendingReply reply = completed.poll(); reply != null; reply = completed.poll()) {
-                            reply.markDone();
+                            reply.markDone(nowNanos);
                         }
                 """, """
                         for (PendingReply reply = completed.poll(); reply != null; reply = completed.poll()) {
-                            reply.markDone();
+                            reply.markDone(nowNanos);
                         }
                         delivers.set(false);
                 """),
@@ -42,7 +42,7 @@ class ReplyInterleavingsTest {
         WRITE_INCOMPLETE_REPLY("ReplyQueue", "        if (!head.done()) {\n            return false;\n        }\n", ""),
         KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            head.hold(0);\n", ""),
         REPORT_ABANDONED_REPLY_AS_COMPLETE(
-                "PendingReply", "            abandoned();", "            abandoned();\n            replied(reply);");
+                "PendingReply", "            abandoned();", "            abandoned();\n            replied(reply, 0);");
 
         private final SourceEdit edit;
 
