@@ -14,16 +14,21 @@ import java.nio.ByteBuffer;
  */
 final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visitor {
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
+    /** Number of regions of a checkpoint appended at a time. */
+    private static final int SLICE = 512;
 
     private final ListIndex index = new ListIndex();
     private final PendingFrees freed = new PendingFrees();
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
+    private final HeapPlaces heapPlaces;
+    private final long[] slice = new long[SLICE];
     private int partition;
     private long maxCaptureLsn;
 
-    IndexReplay(CheckpointReader checkpoint) {
+    IndexReplay(CheckpointReader checkpoint, HeapPlaces heapPlaces) {
         this.checkpoint = checkpoint;
+        this.heapPlaces = heapPlaces;
     }
 
     ListIndex index() {
@@ -49,13 +54,19 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         }
         int found = index.find(id);
         int list = found == ListIndex.NONE ? index.create(id, creationLsn, first) : found;
-        boolean inLogBefore = index.tenured(list) < index.next(list);
-        for (int i = 0; i < count; i++) {
-            long region = regions.getLong(at + i * Long.BYTES);
-            checkPlace(id, region, inLogBefore);
-            inLogBefore |= Region.isInLog(region);
-            index.append(list, region, creationLsn);
+        for (int done = 0; done < count; ) {
+            int sliced = Math.min(SLICE, count - done);
+            boolean inLogBefore = index.tenured(list) < index.next(list);
+            for (int i = 0; i < sliced; i++) {
+                long region = regions.getLong(at + (done + i) * Long.BYTES);
+                checkPlace(id, region, inLogBefore);
+                inLogBefore |= Region.isInLog(region);
+                slice[i] = region;
+            }
+            index.append(list, slice, sliced, creationLsn);
+            done += sliced;
         }
+        heapPlaces.piece(id, creationLsn, first, next, regions, at, count);
     }
 
     /**

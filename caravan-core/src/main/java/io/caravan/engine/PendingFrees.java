@@ -2,7 +2,6 @@ package io.caravan.engine;
 
 import io.caravan.collections.LongQueue;
 import io.caravan.format.Region;
-import java.util.function.LongConsumer;
 
 /**
  * Places in the heap that trims and deletions have freed, but that must not be reused yet because the newest checkpoint
@@ -39,7 +38,8 @@ public final class PendingFrees {
         }
     }
 
-    private static boolean isBehind(long before, long region) {
+    /** Whether a place can be joined with the place before it. */
+    static boolean isBehind(long before, long region) {
         return Region.address(before) + Region.entryBytes(before) == Region.address(region)
                 && Region.entryBytes(before) + Region.entryBytes(region) <= MAX_BYTES;
     }
@@ -47,7 +47,7 @@ public final class PendingFrees {
     /**
      * Joins two adjacent places. Places in two segments are never adjacent, because heap segments start with a header.
      */
-    private static long joined(long before, long region) {
+    static long joined(long before, long region) {
         int both = Region.entryBytes(before) + Region.entryBytes(region);
         return Region.pack(Region.address(before), both - Region.entryBytes(0));
     }
@@ -68,10 +68,5 @@ public final class PendingFrees {
         places.remove(1);
         bytes -= Region.entryBytes(place);
         return place;
-    }
-
-    /** Calls the action with each freed place, encoded as a region. Joined places count as one. */
-    void forEach(LongConsumer action) {
-        places.forEach(action);
     }
 }

@@ -29,8 +29,6 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -238,7 +236,8 @@ public final class Recovery {
             for (long segment : logs) {
                 log.open(segment);
             }
-            IndexReplay replay = new IndexReplay(reader);
+            FreeSpace freeSpace = freeSpace(header, heapFile);
+            IndexReplay replay = new IndexReplay(reader, new HeapPlaces(freeSpace::add));
             reader.read(replay);
             requireEachListOnce(reader, replay.index());
             requireSegments(geometry.segmentOf(header.startLsn()));
@@ -246,7 +245,8 @@ public final class Recovery {
             // If the last segment with frames is full, the end lies in the next segment, which may be unfinished.
             long lastLsn = end.frames() > 0 ? end.last().lsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
-            IndexedHeap heap = rebuildFreeSpace(replay.index(), replay.freed(), heapFile);
+            IndexedHeap heap = new IndexedHeap();
+            freeSpace.rebuild(heap, action -> reader.read(new HeapPlaces(action)));
             noteEnd(end);
             return new Recovered(
                     good, bad, reader.fileBytes(), log, end, heapFile, replay.index(), heap, replay.freed(), cases);
@@ -380,17 +380,11 @@ public final class Recovery {
         }
     }
 
-    private static IndexedHeap rebuildFreeSpace(ListIndex index, PendingFrees freed, HeapFile heapFile) {
-        IndexedHeap heap = new IndexedHeap();
-        // A store must open in a JVM heap as large as the one in which it ran. This pass takes at most one byte for
-        // each entry in addition to the index.
-        long maxBytes = Math.max(MIN_COLLECTED_BYTES, index.entryCount());
-        Consumer<LongConsumer> used = action -> {
-            index.forEachInHeap(action);
-            freed.forEach(action);
-        };
-        new FreeSpace(heapFile.geometry(), heapFile.segmentCount(), used, heapFile::path).rebuild(heap, maxBytes);
-        return heap;
+    private static FreeSpace freeSpace(CheckpointHeader header, HeapFile heapFile) {
+        // A store must open in a JVM heap as large as the one in which it ran. This takes at most one byte for each
+        // entry in addition to the index.
+        long maxBytes = Math.max(MIN_COLLECTED_BYTES, header.entries());
+        return new FreeSpace(heapFile.geometry(), heapFile.segmentCount(), maxBytes, heapFile::path);
     }
 
     /**

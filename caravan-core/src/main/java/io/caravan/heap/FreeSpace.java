@@ -3,85 +3,112 @@ package io.caravan.heap;
 import io.caravan.CorruptStoreException;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.function.Consumer;
+import java.util.function.IntUnaryOperator;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rebuilds a heap's free space from its live regions.
+ * Finds the free space of a heap, from its used regions. While a checkpoint is read, {@link #add} receives every region.
+ * {@link #rebuild} then adds the gaps between them to a heap.
  *
- * @param regions calls its argument with every packed region, in any order, each time that it is called
- * @param path returns the path of the file that contains a heap address
+ * <p>If bitmaps of all segments fit in memory, the first pass over the regions marks them there. Otherwise it counts
+ * them, and each further pass collects the regions of as many segments as fit in memory. The regions of a segment are
+ * collected in a list, or in a bitmap of the segment if that is smaller. A bitmap has one bit for each 8 bytes.
  */
-public record FreeSpace(
-        HeapGeometry geometry, int segments, Consumer<LongConsumer> regions, LongFunction<String> path) {
-
+public final class FreeSpace {
     /** The binary logarithm of the number of bytes for which one bit states whether they are used. */
     private static final int UNIT_SHIFT = 3;
 
+    private final HeapGeometry geometry;
+    private final long maxBytes;
+    private final LongFunction<String> path;
+    /** The number of regions in each segment. */
+    private final int[] counts;
+    /** The segments whose regions the current pass collects, and the number of the first. */
+    private SegmentUse[] uses = {};
+
+    private int first;
+
+    /** Reads all regions. */
+    @FunctionalInterface
+    public interface Regions {
+        /** Calls the action with every packed region, in any order. */
+        void forEach(LongConsumer action) throws IOException;
+    }
+
     /**
-     * Adds segments to an empty heap, in which exactly these regions are then used.
-     *
-     * <p>The first pass over all regions counts them, unless bitmaps of all segments fit in memory. Each further pass
-     * collects the regions of as many segments as fit in memory. The regions of a segment are collected in a list, or
-     * in a bitmap of the segment if that is smaller. A bitmap has one bit for each 8 bytes.
+     * Prepares the first pass over the regions.
      *
      * @param maxBytes maximum memory for lists and bitmaps; one segment may take more
-     * @throws CorruptStoreException if two regions overlap, or if a region lies outside the heap's segments; the index
-     *     is then wrong
+     * @param path returns the path of the file that contains a heap address
      */
-    public void rebuild(IndexedHeap heap, long maxBytes) {
-        // Without segments, only the first pass checks the regions.
-        boolean countless = segments > 0 && segments * bitmapBytes() <= maxBytes;
-        int[] counts = countless ? maxCounts() : countBySegment();
-        BitSet scratch = new BitSet(countless ? 0 : geometry.usableBytes() >>> UNIT_SHIFT);
-        int end = 0;
-        while (end < segments) {
-            int first = end;
-            long bytes = memoryBytes(counts[end++]);
-            while (end < segments && bytes + memoryBytes(counts[end]) <= maxBytes) {
-                bytes += memoryBytes(counts[end++]);
-            }
-            SegmentUse[] uses = new SegmentUse[end - first];
-            Arrays.setAll(uses, i -> new SegmentUse(first + i, counts[first + i]));
-            regions.accept(region -> {
-                int i = segmentOf(region) - first;
-                if (i >= 0 && i < uses.length) {
-                    uses[i].add(region);
-                }
-            });
-            for (SegmentUse use : uses) {
-                addHoles(heap, use, use.bitmap(scratch));
-            }
+    public FreeSpace(HeapGeometry geometry, int segments, long maxBytes, LongFunction<String> path) {
+        this.geometry = geometry;
+        this.maxBytes = maxBytes;
+        this.path = path;
+        this.counts = new int[segments];
+        if (segments * bitmapBytes() <= maxBytes) {
+            prepare(segments, segment -> maxCount());
         }
     }
 
-    private int segmentOf(long region) {
+    /**
+     * Adds a used region in the first pass.
+     *
+     * @throws CorruptStoreException if the region lies outside the heap's segments; the index is then wrong
+     */
+    public void add(long region) {
         int segment = geometry.segmentOf(Region.address(region));
-        if (segment >= segments) {
+        if (segment >= counts.length) {
             throw misplaced(region, "is after the heap's last segment");
         }
-        return segment;
+        if (++counts[segment] > maxCount()) {
+            throw misplaced(region, "is one more than its segment can hold");
+        }
+        collect(region);
     }
 
-    private int[] countBySegment() {
-        int[] counts = new int[segments];
-        int most = maxCount();
-        regions.accept(region -> {
-            if (++counts[segmentOf(region)] > most) {
-                throw misplaced(region, "is one more than its segment can hold");
+    private void collect(long region) {
+        int i = geometry.segmentOf(Region.address(region)) - first;
+        if (i >= 0 && i < uses.length) {
+            uses[i].add(region);
+        }
+    }
+
+    /**
+     * Adds the segments to an empty heap, in which exactly the added regions are then used.
+     *
+     * @param regions reads the same regions again, if further passes are necessary
+     * @throws CorruptStoreException if two regions overlap; the index is then wrong
+     */
+    public void rebuild(IndexedHeap heap, Regions regions) throws IOException {
+        BitSet scratch = new BitSet();
+        while (true) {
+            for (SegmentUse use : uses) {
+                addHoles(heap, use, use.bitmap(scratch), regions);
             }
-        });
-        return counts;
+            first += uses.length;
+            if (first == counts.length) {
+                return;
+            }
+            int end = first;
+            long bytes = memoryBytes(counts[end++]);
+            while (end < counts.length && bytes + memoryBytes(counts[end]) <= maxBytes) {
+                bytes += memoryBytes(counts[end++]);
+            }
+            prepare(end, segment -> counts[segment]);
+            regions.forEach(this::collect);
+        }
     }
 
-    private int[] maxCounts() {
-        int[] counts = new int[segments];
-        Arrays.fill(counts, maxCount());
-        return counts;
+    /** Prepares a pass that collects at most this many regions of each segment, from the first to before {@code end}. */
+    private void prepare(int end, IntUnaryOperator maxCounts) {
+        uses = new SegmentUse[end - first];
+        Arrays.setAll(uses, i -> new SegmentUse(first + i, maxCounts.applyAsInt(first + i)));
     }
 
     private int maxCount() {
@@ -96,9 +123,9 @@ public record FreeSpace(
         return geometry.usableBytes() >>> UNIT_SHIFT + 3;
     }
 
-    private void addHoles(IndexedHeap heap, SegmentUse use, BitSet used) {
+    private void addHoles(IndexedHeap heap, SegmentUse use, BitSet used, Regions regions) throws IOException {
         if (used.cardinality() < use.units) {
-            throw overlapping(use.segment);
+            throw overlapping(use.segment, regions);
         }
         heap.addUsedSpace(geometry.usableBytes());
         int end = geometry.usableBytes() >>> UNIT_SHIFT;
@@ -120,10 +147,10 @@ public record FreeSpace(
     }
 
     /** Returns the exception that names the first region of a segment that overlaps an earlier one. */
-    private CorruptStoreException overlapping(int segment) {
+    private CorruptStoreException overlapping(int segment, Regions regions) throws IOException {
         long first = geometry.firstAddress(segment);
         BitSet used = new BitSet();
-        regions.accept(region -> {
+        regions.forEach(region -> {
             if (geometry.segmentOf(Region.address(region)) == segment) {
                 if (!used.get(unit(region, first), endUnit(region, first)).isEmpty()) {
                     throw misplaced(region, "overlaps its neighbor");

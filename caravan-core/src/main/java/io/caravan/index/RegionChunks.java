@@ -78,6 +78,11 @@ final class RegionChunks extends LongPages {
         return allocateOf(Math.min(Math.max(log2, smallest(entries)), MAX_LOG2));
     }
 
+    /** Allocates the largest chunk that this many entries, at least one, fill. */
+    int allocateFilled(int entries) {
+        return allocateOf(Math.min(Integer.SIZE - 1 - Integer.numberOfLeadingZeros(entries + 1), MAX_LOG2));
+    }
+
     private static int smallest(long entries) {
         if (entries == 0) {
             return FIRST_LOG2;
@@ -168,6 +173,10 @@ final class RegionChunks extends LongPages {
 
     void setRegion(int chunk, int at, long region) {
         set(chunk + 1 + at, region);
+    }
+
+    void setRegions(int chunk, int at, long[] regions, int from, int count) {
+        set(chunk + 1 + at, regions, from, count);
     }
 
     void copy(int chunk, int at, long[] target, int targetAt, int count) {

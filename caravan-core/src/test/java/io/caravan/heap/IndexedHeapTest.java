@@ -7,6 +7,8 @@ import io.caravan.CorruptStoreException;
 import io.caravan.format.Blocks;
 import io.caravan.format.Region;
 import io.caravan.testing.Seeds;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -16,8 +18,6 @@ import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -269,9 +269,24 @@ class IndexedHeapTest {
 
     private static IndexedHeap rebuilt(
             IndexedHeap heap, HeapGeometry geometry, int segments, int maxBytes, long... regions) {
-        Consumer<LongConsumer> all = action -> Arrays.stream(regions).forEach(action);
-        new FreeSpace(geometry, segments, all, Long::toString).rebuild(heap, maxBytes);
+        rebuild(
+                heap,
+                geometry,
+                segments,
+                maxBytes,
+                action -> Arrays.stream(regions).forEach(action));
         return heap;
+    }
+
+    private static void rebuild(
+            IndexedHeap heap, HeapGeometry geometry, int segments, int maxBytes, FreeSpace.Regions regions) {
+        FreeSpace freeSpace = new FreeSpace(geometry, segments, maxBytes, Long::toString);
+        try {
+            regions.forEach(freeSpace::add);
+            freeSpace.rebuild(heap, regions);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
     }
 
     /**
@@ -289,11 +304,11 @@ class IndexedHeapTest {
         }
         AtomicInteger passes = new AtomicInteger();
         IndexedHeap heap = new IndexedHeap();
-        Consumer<LongConsumer> counted = action -> {
+        FreeSpace.Regions counted = action -> {
             passes.incrementAndGet();
             Arrays.stream(regions).forEach(action);
         };
-        new FreeSpace(GEOMETRY, segments, counted, Long::toString).rebuild(heap, maxBytes);
+        rebuild(heap, GEOMETRY, segments, maxBytes, counted);
         assertThat(passes).hasValue(expectedPasses);
         assertThat(heap.usedBytes()).isEqualTo(regions.length * 16L);
     }
