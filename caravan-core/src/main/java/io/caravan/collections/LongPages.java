@@ -64,11 +64,6 @@ public class LongPages {
         pageToWrite(index >>> PAGE_SHIFT)[index & PAGE_MASK] = value;
     }
 
-    /** Replaces a run of longs, all in one page, with elements of an array. */
-    public final void set(int index, long[] source, int at, int count) {
-        System.arraycopy(source, at, pageToWrite(index >>> PAGE_SHIFT), index & PAGE_MASK, count);
-    }
-
     /** Returns the page with this number for reading. The page must not have been released. */
     final long[] page(int number) {
         return pages[number];

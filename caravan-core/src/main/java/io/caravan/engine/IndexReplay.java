@@ -6,6 +6,7 @@ import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
 import java.nio.ByteBuffer;
+import java.util.function.LongConsumer;
 
 /**
  * Rebuilds the index from a checkpoint, and then from the log records after the checkpoint's start. Skips records whose
@@ -14,21 +15,19 @@ import java.nio.ByteBuffer;
  */
 final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visitor {
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
-    /** Number of regions of a checkpoint appended at a time. */
-    private static final int SLICE = 512;
 
     private final ListIndex index = new ListIndex();
     private final PendingFrees freed = new PendingFrees();
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
-    private final HeapPlaces heapPlaces;
-    private final long[] slice = new long[SLICE];
+    private final LongConsumer used;
     private int partition;
     private long maxCaptureLsn;
 
-    IndexReplay(CheckpointReader checkpoint, HeapPlaces heapPlaces) {
+    /** @param used receives each region of the checkpoint that is in the heap */
+    IndexReplay(CheckpointReader checkpoint, LongConsumer used) {
         this.checkpoint = checkpoint;
-        this.heapPlaces = heapPlaces;
+        this.used = used;
     }
 
     ListIndex index() {
@@ -54,24 +53,18 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         }
         int found = index.find(id);
         int list = found == ListIndex.NONE ? index.create(id, creationLsn, first) : found;
-        for (int done = 0; done < count; ) {
-            int sliced = Math.min(SLICE, count - done);
-            boolean inLogBefore = index.tenured(list) < index.next(list);
-            for (int i = 0; i < sliced; i++) {
-                long region = regions.getLong(at + (done + i) * Long.BYTES);
-                checkPlace(id, region, inLogBefore);
-                inLogBefore |= Region.isInLog(region);
-                slice[i] = region;
-            }
-            index.append(list, slice, sliced, creationLsn);
-            done += sliced;
+        boolean inLogBefore = index.tenured(list) < index.next(list);
+        for (int i = 0; i < count; i++) {
+            long region = regions.getLong(at + i * Long.BYTES);
+            checkPlace(id, region, inLogBefore);
+            inLogBefore |= Region.isInLog(region);
         }
-        heapPlaces.piece(id, creationLsn, first, next, regions, at, count);
+        index.append(list, regions, at, count, creationLsn);
     }
 
     /**
      * Checks the order of a list's entries: entries in the heap come first, followed by entries in the log after the
-     * checkpoint's start.
+     * checkpoint's start. Passes on the region of an entry in the heap.
      */
     private void checkPlace(long id, long region, boolean inLogBefore) {
         if (Region.isInLog(region)) {
@@ -83,6 +76,8 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
             }
         } else if (inLogBefore) {
             throw checkpoint.corruptPiece("document " + id + " has an entry in the heap after an entry in the log");
+        } else {
+            used.accept(region);
         }
     }
 

@@ -38,8 +38,7 @@ public final class PendingFrees {
         }
     }
 
-    /** Whether a place can be joined with the place before it. */
-    static boolean isBehind(long before, long region) {
+    private static boolean isBehind(long before, long region) {
         return Region.address(before) + Region.entryBytes(before) == Region.address(region)
                 && Region.entryBytes(before) + Region.entryBytes(region) <= MAX_BYTES;
     }
@@ -47,7 +46,7 @@ public final class PendingFrees {
     /**
      * Joins two adjacent places. Places in two segments are never adjacent, because heap segments start with a header.
      */
-    static long joined(long before, long region) {
+    private static long joined(long before, long region) {
         int both = Region.entryBytes(before) + Region.entryBytes(region);
         return Region.pack(Region.address(before), both - Region.entryBytes(0));
     }

@@ -11,6 +11,7 @@ import io.caravan.format.CheckpointLayout;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.FileNames;
 import io.caravan.format.RecordLayout;
+import io.caravan.format.Region;
 import io.caravan.heap.FreeSpace;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -237,7 +239,7 @@ public final class Recovery {
                 log.open(segment);
             }
             FreeSpace freeSpace = freeSpace(header, heapFile);
-            IndexReplay replay = new IndexReplay(reader, new HeapPlaces(freeSpace::add));
+            IndexReplay replay = new IndexReplay(reader, freeSpace::add);
             reader.read(replay);
             requireEachListOnce(reader, replay.index());
             requireSegments(geometry.segmentOf(header.startLsn()));
@@ -246,7 +248,7 @@ public final class Recovery {
             long lastLsn = end.frames() > 0 ? end.last().lsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
             IndexedHeap heap = new IndexedHeap();
-            freeSpace.rebuild(heap, action -> reader.read(new HeapPlaces(action)));
+            freeSpace.rebuild(heap, action -> reader.read(new HeapRegions(action)));
             noteEnd(end);
             return new Recovered(
                     good, bad, reader.fileBytes(), log, end, heapFile, replay.index(), heap, replay.freed(), cases);
@@ -385,6 +387,19 @@ public final class Recovery {
         // entry in addition to the index.
         long maxBytes = Math.max(MIN_COLLECTED_BYTES, header.entries());
         return new FreeSpace(heapFile.geometry(), heapFile.segmentCount(), maxBytes, heapFile::path);
+    }
+
+    /** Passes the regions of a checkpoint that are in the heap to an action. */
+    private record HeapRegions(LongConsumer action) implements CheckpointReader.Visitor {
+        @Override
+        public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {
+            for (int i = 0; i < count; i++) {
+                long region = regions.getLong(at + i * Long.BYTES);
+                if (!Region.isInLog(region)) {
+                    action.accept(region);
+                }
+            }
+        }
     }
 
     /**

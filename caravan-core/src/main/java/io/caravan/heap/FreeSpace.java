@@ -1,37 +1,40 @@
 package io.caravan.heap;
 
 import io.caravan.CorruptStoreException;
-import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.function.IntUnaryOperator;
+import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the free space of a heap, from its used regions. While a checkpoint is read, {@link #add} receives every region.
- * {@link #rebuild} then adds the gaps between them to a heap.
+ * Finds the free space of a heap. Its used regions are added while a checkpoint is read; {@link #rebuild} then adds the
+ * gaps between them to a heap.
  *
- * <p>If bitmaps of all segments fit in memory, the first pass over the regions marks them there. Otherwise it counts
- * them, and each further pass collects the regions of as many segments as fit in memory. The regions of a segment are
- * collected in a list, or in a bitmap of the segment if that is smaller. A bitmap has one bit for each 8 bytes.
+ * <p>The regions of a segment are collected in a list, or in a bitmap of the segment once that is smaller. A bitmap has
+ * one bit for each 8 bytes. If the regions of all segments take too much memory, those of the last segments are dropped,
+ * and collected in further passes over all regions.
  */
 public final class FreeSpace {
     /** The binary logarithm of the number of bytes for which one bit states whether they are used. */
     private static final int UNIT_SHIFT = 3;
 
+    private static final int FIRST_LIST = 16;
+
     private final HeapGeometry geometry;
+    private final int segments;
     private final long maxBytes;
     private final LongFunction<String> path;
-    /** The number of regions in each segment. */
-    private final int[] counts;
-    /** The segments whose regions the current pass collects, and the number of the first. */
-    private SegmentUse[] uses = {};
+    /** The consecutive segments whose regions the current pass collects. */
+    private final List<SegmentUse> uses = new ArrayList<>();
 
-    private int first;
+    private int firstSegment;
+    /** The memory that the collected regions take. */
+    private long bytes;
 
     /** Reads all regions. */
     @FunctionalInterface
@@ -41,41 +44,44 @@ public final class FreeSpace {
     }
 
     /**
-     * Prepares the first pass over the regions.
+     * Prepares the first pass over the regions, which {@link #add} receives.
      *
      * @param maxBytes maximum memory for lists and bitmaps; one segment may take more
      * @param path returns the path of the file that contains a heap address
      */
     public FreeSpace(HeapGeometry geometry, int segments, long maxBytes, LongFunction<String> path) {
         this.geometry = geometry;
+        this.segments = segments;
         this.maxBytes = maxBytes;
         this.path = path;
-        this.counts = new int[segments];
-        if (segments * bitmapBytes() <= maxBytes) {
-            prepare(segments, segment -> maxCount());
+        beginPass(0);
+    }
+
+    private void beginPass(int segment) {
+        firstSegment = segment;
+        bytes = 0;
+        uses.clear();
+        for (int i = segment; i < segments; i++) {
+            uses.add(new SegmentUse(i));
         }
     }
 
     /**
-     * Adds a used region in the first pass.
+     * Adds a used region.
      *
      * @throws CorruptStoreException if the region lies outside the heap's segments; the index is then wrong
      */
     public void add(long region) {
         int segment = geometry.segmentOf(Region.address(region));
-        if (segment >= counts.length) {
+        if (segment >= segments) {
             throw misplaced(region, "is after the heap's last segment");
         }
-        if (++counts[segment] > maxCount()) {
-            throw misplaced(region, "is one more than its segment can hold");
-        }
-        collect(region);
-    }
-
-    private void collect(long region) {
-        int i = geometry.segmentOf(Region.address(region)) - first;
-        if (i >= 0 && i < uses.length) {
-            uses[i].add(region);
+        int i = segment - firstSegment;
+        if (i >= 0 && i < uses.size()) {
+            uses.get(i).add(region);
+            while (bytes > maxBytes && uses.size() > 1) {
+                bytes -= uses.remove(uses.size() - 1).memoryBytes();
+            }
         }
     }
 
@@ -91,35 +97,16 @@ public final class FreeSpace {
             for (SegmentUse use : uses) {
                 addHoles(heap, use, use.bitmap(scratch), regions);
             }
-            first += uses.length;
-            if (first == counts.length) {
+            int next = firstSegment + uses.size();
+            if (next == segments) {
                 return;
             }
-            int end = first;
-            long bytes = memoryBytes(counts[end++]);
-            while (end < counts.length && bytes + memoryBytes(counts[end]) <= maxBytes) {
-                bytes += memoryBytes(counts[end++]);
-            }
-            prepare(end, segment -> counts[segment]);
-            regions.forEach(this::collect);
+            beginPass(next);
+            regions.forEach(this::add);
         }
     }
 
-    /** Prepares a pass that collects at most this many regions of each segment, from the first to before {@code end}. */
-    private void prepare(int end, IntUnaryOperator maxCounts) {
-        uses = new SegmentUse[end - first];
-        Arrays.setAll(uses, i -> new SegmentUse(first + i, maxCounts.applyAsInt(first + i)));
-    }
-
-    private int maxCount() {
-        return geometry.usableBytes() / EntryLayout.entryBytes(0);
-    }
-
-    private long memoryBytes(int count) {
-        return Math.min((long) count * Long.BYTES, bitmapBytes());
-    }
-
-    private long bitmapBytes() {
+    private int bitmapBytes() {
         return geometry.usableBytes() >>> UNIT_SHIFT + 3;
     }
 
@@ -174,46 +161,63 @@ public final class FreeSpace {
     private final class SegmentUse {
         private final int segment;
         private final long first;
-        private final long @Nullable [] list;
-        private final BitSet bitmap;
+        private long[] list = {};
         private int listed;
-        /** The total size of the regions in the bitmap. */
+        private @Nullable BitSet bitmap;
+        /** The total size of the marked regions. */
         private long units;
 
-        SegmentUse(int segment, int count) {
+        SegmentUse(int segment) {
             this.segment = segment;
             this.first = geometry.firstAddress(segment);
-            this.list = (long) count * Long.BYTES <= bitmapBytes() ? new long[count] : null;
-            this.bitmap = new BitSet(list == null ? geometry.usableBytes() >>> UNIT_SHIFT : 0);
         }
 
         void add(long region) {
-            if (list == null) {
-                mark(bitmap, region);
-            } else {
-                list[listed++] = region;
+            if (bitmap == null && listed == list.length) {
+                grow();
             }
+            if (bitmap == null) {
+                list[listed++] = region;
+            } else {
+                mark(bitmap, region);
+            }
+        }
+
+        private void grow() {
+            bytes -= memoryBytes();
+            int capacity = Math.max(FIRST_LIST, 2 * list.length);
+            if (capacity * Long.BYTES < bitmapBytes()) {
+                list = Arrays.copyOf(list, capacity);
+            } else {
+                bitmap = bitmap(new BitSet(geometry.usableBytes() >>> UNIT_SHIFT));
+                list = new long[0];
+            }
+            bytes += memoryBytes();
+        }
+
+        int memoryBytes() {
+            return bitmap == null ? list.length * Long.BYTES : bitmapBytes();
         }
 
         private void mark(BitSet used, long region) {
             long offset = Region.address(region) - first;
-            int bytes = Region.entryBytes(region);
-            if (offset < 0 || bytes > geometry.usableBytes() - offset) {
+            int size = Region.entryBytes(region);
+            if (offset < 0 || size > geometry.usableBytes() - offset) {
                 throw misplaced(region, "leaves its segment");
             }
             int unit = (int) offset >>> UNIT_SHIFT;
-            used.set(unit, unit + (bytes >>> UNIT_SHIFT));
-            units += bytes >>> UNIT_SHIFT;
+            used.set(unit, unit + (size >>> UNIT_SHIFT));
+            units += size >>> UNIT_SHIFT;
         }
 
         /** Returns the segment's bitmap. If the regions are in a list, fills {@code scratch}, and returns it. */
         BitSet bitmap(BitSet scratch) {
-            if (list == null) {
+            if (bitmap != null) {
                 return bitmap;
             }
             scratch.clear();
-            for (long region : list) {
-                mark(scratch, region);
+            for (int i = 0; i < listed; i++) {
+                mark(scratch, list[i]);
             }
             return scratch;
         }

@@ -5,6 +5,7 @@ import io.caravan.collections.LongQueue;
 import io.caravan.collections.SlotTable;
 import io.caravan.format.Region;
 import io.caravan.index.Pins.Pin;
+import java.nio.ByteBuffer;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
@@ -124,29 +125,30 @@ public final class ListIndex {
             count = 0;
         }
         chunks.setRegion(tail, count, region);
-        countAppended(list, 1, Region.length(region), Region.isInLog(region) ? 1 : 0, lsn);
-        logBytes += Region.isInLog(region) ? Region.entryBytes(region) : 0;
+        boolean inLog = Region.isInLog(region);
+        countAppended(list, 1, Region.length(region), inLog ? 1 : 0, lsn);
+        logBytes += inLog ? Region.entryBytes(region) : 0;
     }
 
-    /** Appends entries with the first {@code count} of these regions, in chunks that they fill. */
-    public void append(int list, long[] regions, int count, long lsn) {
-        int tail = records.tailChunk(list);
-        for (int done = 0; done < count; ) {
+    /** Appends {@code count} regions that start at an index of a buffer, in chunks that they fill. */
+    public void append(int list, ByteBuffer regions, int at, int count, long lsn) {
+        int done = 0;
+        while (done < count) {
+            int tail = records.tailChunk(list);
             int used = records.tailCount(list);
             if (tail == RegionChunks.NONE || used == chunks.capacity(tail)) {
                 tail = addChunk(list, tail, chunks.allocateFilled(count - done));
                 used = 0;
             }
             int added = Math.min(count - done, chunks.capacity(tail) - used);
-            chunks.setRegions(tail, used, regions, done, added);
             long bytes = 0;
             int inLog = 0;
-            for (int i = done; i < done + added; i++) {
-                bytes += Region.length(regions[i]);
-                if (Region.isInLog(regions[i])) {
-                    inLog++;
-                    logBytes += Region.entryBytes(regions[i]);
-                }
+            for (int i = 0; i < added; i++) {
+                long region = regions.getLong(at + (done + i) * Long.BYTES);
+                chunks.setRegion(tail, used + i, region);
+                bytes += Region.length(region);
+                inLog += Region.isInLog(region) ? 1 : 0;
+                logBytes += Region.isInLog(region) ? Region.entryBytes(region) : 0;
             }
             countAppended(list, added, bytes, inLog, lsn);
             done += added;
@@ -363,14 +365,9 @@ public final class ListIndex {
      */
     public void tenure(int list, ListCursor cursor, long[] places, int at, int count) {
         long to = cursor.sequence + count;
-        for (int done = 0; done < count; ) {
-            skipChunkEnd(cursor);
-            int run = Math.min(count - done, chunks.capacity(cursor.chunk) - cursor.at);
-            chunks.setRegions(cursor.chunk, cursor.at, places, at + done, run);
-            cursor.at += run;
-            done += run;
-        }
         for (int i = at; i < at + count; i++) {
+            skipChunkEnd(cursor);
+            chunks.setRegion(cursor.chunk, cursor.at++, places[i]);
             logBytes -= Region.entryBytes(places[i]);
         }
         records.setYoung(list, next(list) - to);

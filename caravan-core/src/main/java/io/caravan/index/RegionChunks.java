@@ -175,10 +175,6 @@ final class RegionChunks extends LongPages {
         set(chunk + 1 + at, region);
     }
 
-    void setRegions(int chunk, int at, long[] regions, int from, int count) {
-        set(chunk + 1 + at, regions, from, count);
-    }
-
     void copy(int chunk, int at, long[] target, int targetAt, int count) {
         copy(chunk + 1 + at, target, targetAt, count);
     }

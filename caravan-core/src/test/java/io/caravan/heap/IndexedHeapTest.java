@@ -290,12 +290,11 @@ class IndexedHeapTest {
     }
 
     /**
-     * Checks that one pass counts the regions, and that each later pass collects as many as the memory permits. A list
-     * takes 8 bytes for each region, and a bitmap takes 448 bytes for each segment. Checks that the regions are not
-     * counted if bitmaps of all segments fit.
+     * Checks that each pass collects the regions of as many segments as the memory permits. A list with space for 16
+     * regions takes 128 bytes, and a bitmap takes 448 bytes.
      */
     @ParameterizedTest
-    @CsvSource({"10, 319, 5", "56, 1791, 5", "100, 1791, 5", "10, 5375, 2", "10, 5376, 1"})
+    @CsvSource({"10, 319, 6", "10, 1535, 2", "10, 1536, 1", "56, 1791, 4", "56, 1792, 3", "100, 5376, 1"})
     void rebuildsFreeSpaceInBoundedPasses(int regionsPerSegment, int maxBytes, int expectedPasses) {
         int segments = 12;
         long[] regions = new long[segments * regionsPerSegment];

@@ -47,8 +47,8 @@ class GateTest {
                 Ratio.OPEN_AFTER_CLOSE,
                 new SourceEdit(
                         "engine/IndexReplay",
-                        "                slice[i] = region;\n",
-                        "                slice[i] = region;\n" + spin(200))),
+                        "            long region = regions.getLong(at + i * Long.BYTES);\n",
+                        "            long region = regions.getLong(at + i * Long.BYTES);\n" + spin(200))),
         BUSY_EVACUATION(
                 Ratio.OPEN_UNTIL_CHECKPOINT,
                 new SourceEdit("engine/LogEvacuation", "youngLeft--;\n", "youngLeft--;\n" + spin(5_000))),
