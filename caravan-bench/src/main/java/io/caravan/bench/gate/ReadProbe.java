@@ -39,6 +39,7 @@ final class ReadProbe implements Probe {
         file = new HandFile(directory.resolve("by-hand"));
         file.prepare(bytes);
         mapping = file.map(bytes);
+        round();
     }
 
     @Override
