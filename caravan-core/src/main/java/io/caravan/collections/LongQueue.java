@@ -2,7 +2,6 @@ package io.caravan.collections;
 
 import java.util.ArrayDeque;
 import java.util.List;
-import java.util.function.LongConsumer;
 
 /**
  * A queue of longs in pages, which grows and shrinks without copying them. If all elements are added in groups of the
@@ -65,18 +64,6 @@ public final class LongQueue {
         } else if (head == PAGE_LONGS) {
             pages.remove();
             head = 0;
-        }
-    }
-
-    /** Calls the action with each element, starting with the first. */
-    public void forEach(LongConsumer action) {
-        int at = head;
-        for (long[] page : pages) {
-            int end = page == pages.getLast() ? tail : PAGE_LONGS;
-            for (; at < end; at++) {
-                action.accept(page[at]);
-            }
-            at = 0;
         }
     }
 }

@@ -6,6 +6,7 @@ import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
 import java.nio.ByteBuffer;
+import java.util.function.LongConsumer;
 
 /**
  * Rebuilds the index from a checkpoint, and then from the log records after the checkpoint's start. Skips records whose
@@ -19,11 +20,14 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     private final PendingFrees freed = new PendingFrees();
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
+    private final LongConsumer used;
     private int partition;
     private long maxCaptureLsn;
 
-    IndexReplay(CheckpointReader checkpoint) {
+    /** @param used receives each region of the checkpoint that is in the heap */
+    IndexReplay(CheckpointReader checkpoint, LongConsumer used) {
         this.checkpoint = checkpoint;
+        this.used = used;
     }
 
     ListIndex index() {
@@ -54,13 +58,13 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
             long region = regions.getLong(at + i * Long.BYTES);
             checkPlace(id, region, inLogBefore);
             inLogBefore |= Region.isInLog(region);
-            index.append(list, region, creationLsn);
         }
+        index.append(list, regions, at, count, creationLsn);
     }
 
     /**
      * Checks the order of a list's entries: entries in the heap come first, followed by entries in the log after the
-     * checkpoint's start.
+     * checkpoint's start. Passes on the region of an entry in the heap.
      */
     private void checkPlace(long id, long region, boolean inLogBefore) {
         if (Region.isInLog(region)) {
@@ -72,6 +76,8 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
             }
         } else if (inLogBefore) {
             throw checkpoint.corruptPiece("document " + id + " has an entry in the heap after an entry in the log");
+        } else {
+            used.accept(region);
         }
     }
 

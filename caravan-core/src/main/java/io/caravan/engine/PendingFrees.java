@@ -2,7 +2,6 @@ package io.caravan.engine;
 
 import io.caravan.collections.LongQueue;
 import io.caravan.format.Region;
-import java.util.function.LongConsumer;
 
 /**
  * Places in the heap that trims and deletions have freed, but that must not be reused yet because the newest checkpoint
@@ -68,10 +67,5 @@ public final class PendingFrees {
         places.remove(1);
         bytes -= Region.entryBytes(place);
         return place;
-    }
-
-    /** Calls the action with each freed place, encoded as a region. Joined places count as one. */
-    void forEach(LongConsumer action) {
-        places.forEach(action);
     }
 }

@@ -11,6 +11,7 @@ import io.caravan.format.CheckpointLayout;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.FileNames;
 import io.caravan.format.RecordLayout;
+import io.caravan.format.Region;
 import io.caravan.heap.FreeSpace;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
@@ -29,7 +30,6 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -238,7 +238,8 @@ public final class Recovery {
             for (long segment : logs) {
                 log.open(segment);
             }
-            IndexReplay replay = new IndexReplay(reader);
+            FreeSpace freeSpace = freeSpace(header, heapFile);
+            IndexReplay replay = new IndexReplay(reader, freeSpace::add);
             reader.read(replay);
             requireEachListOnce(reader, replay.index());
             requireSegments(geometry.segmentOf(header.startLsn()));
@@ -246,7 +247,8 @@ public final class Recovery {
             // If the last segment with frames is full, the end lies in the next segment, which may be unfinished.
             long lastLsn = end.frames() > 0 ? end.last().lsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
-            IndexedHeap heap = rebuildFreeSpace(replay.index(), replay.freed(), heapFile);
+            IndexedHeap heap = new IndexedHeap();
+            freeSpace.rebuild(heap, action -> reader.read(new HeapRegions(action)));
             noteEnd(end);
             return new Recovered(
                     good, bad, reader.fileBytes(), log, end, heapFile, replay.index(), heap, replay.freed(), cases);
@@ -380,17 +382,24 @@ public final class Recovery {
         }
     }
 
-    private static IndexedHeap rebuildFreeSpace(ListIndex index, PendingFrees freed, HeapFile heapFile) {
-        IndexedHeap heap = new IndexedHeap();
-        // A store must open in a JVM heap as large as the one in which it ran. This pass takes at most one byte for
-        // each entry in addition to the index.
-        long maxBytes = Math.max(MIN_COLLECTED_BYTES, index.entryCount());
-        Consumer<LongConsumer> used = action -> {
-            index.forEachInHeap(action);
-            freed.forEach(action);
-        };
-        new FreeSpace(heapFile.geometry(), heapFile.segmentCount(), used, heapFile::path).rebuild(heap, maxBytes);
-        return heap;
+    private static FreeSpace freeSpace(CheckpointHeader header, HeapFile heapFile) {
+        // A store must open in a JVM heap as large as the one in which it ran. This takes at most one byte for each
+        // entry in addition to the index.
+        long maxBytes = Math.max(MIN_COLLECTED_BYTES, header.entries());
+        return new FreeSpace(heapFile.geometry(), heapFile.segmentCount(), maxBytes, heapFile::path);
+    }
+
+    /** Passes the regions of a checkpoint that are in the heap to an action. */
+    private record HeapRegions(LongConsumer action) implements CheckpointReader.Visitor {
+        @Override
+        public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {
+            for (int i = 0; i < count; i++) {
+                long region = regions.getLong(at + i * Long.BYTES);
+                if (!Region.isInLog(region)) {
+                    action.accept(region);
+                }
+            }
+        }
     }
 
     /**

@@ -1,104 +1,118 @@
 package io.caravan.heap;
 
 import io.caravan.CorruptStoreException;
-import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
+import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.function.Consumer;
+import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rebuilds a heap's free space from its live regions.
+ * Finds the free space of a heap. Its used regions are added while a checkpoint is read; {@link #rebuild} then adds the
+ * gaps between them to a heap.
  *
- * @param regions calls its argument with every packed region, in any order, each time that it is called
- * @param path returns the path of the file that contains a heap address
+ * <p>The regions of a segment are collected in a list, or in a bitmap of the segment once that is smaller. A bitmap has
+ * one bit for each 8 bytes. If the regions of all segments take too much memory, those of the last segments are dropped,
+ * and collected in further passes over all regions.
  */
-public record FreeSpace(
-        HeapGeometry geometry, int segments, Consumer<LongConsumer> regions, LongFunction<String> path) {
-
+public final class FreeSpace {
     /** The binary logarithm of the number of bytes for which one bit states whether they are used. */
     private static final int UNIT_SHIFT = 3;
 
+    private static final int FIRST_LIST = 16;
+
+    private final HeapGeometry geometry;
+    private final int segments;
+    private final long maxBytes;
+    private final LongFunction<String> path;
+    /** The consecutive segments whose regions the current pass collects. */
+    private final List<SegmentUse> uses = new ArrayList<>();
+
+    private int firstSegment;
+    /** The memory that the collected regions take. */
+    private long bytes;
+
+    /** Reads all regions. */
+    @FunctionalInterface
+    public interface Regions {
+        /** Calls the action with every packed region, in any order. */
+        void forEach(LongConsumer action) throws IOException;
+    }
+
     /**
-     * Adds segments to an empty heap, in which exactly these regions are then used.
-     *
-     * <p>The first pass over all regions counts them, unless bitmaps of all segments fit in memory. Each further pass
-     * collects the regions of as many segments as fit in memory. The regions of a segment are collected in a list, or
-     * in a bitmap of the segment if that is smaller. A bitmap has one bit for each 8 bytes.
+     * Prepares the first pass over the regions, which {@link #add} receives.
      *
      * @param maxBytes maximum memory for lists and bitmaps; one segment may take more
-     * @throws CorruptStoreException if two regions overlap, or if a region lies outside the heap's segments; the index
-     *     is then wrong
+     * @param path returns the path of the file that contains a heap address
      */
-    public void rebuild(IndexedHeap heap, long maxBytes) {
-        // Without segments, only the first pass checks the regions.
-        boolean countless = segments > 0 && segments * bitmapBytes() <= maxBytes;
-        int[] counts = countless ? maxCounts() : countBySegment();
-        BitSet scratch = new BitSet(countless ? 0 : geometry.usableBytes() >>> UNIT_SHIFT);
-        int end = 0;
-        while (end < segments) {
-            int first = end;
-            long bytes = memoryBytes(counts[end++]);
-            while (end < segments && bytes + memoryBytes(counts[end]) <= maxBytes) {
-                bytes += memoryBytes(counts[end++]);
-            }
-            SegmentUse[] uses = new SegmentUse[end - first];
-            Arrays.setAll(uses, i -> new SegmentUse(first + i, counts[first + i]));
-            regions.accept(region -> {
-                int i = segmentOf(region) - first;
-                if (i >= 0 && i < uses.length) {
-                    uses[i].add(region);
-                }
-            });
-            for (SegmentUse use : uses) {
-                addHoles(heap, use, use.bitmap(scratch));
-            }
+    public FreeSpace(HeapGeometry geometry, int segments, long maxBytes, LongFunction<String> path) {
+        this.geometry = geometry;
+        this.segments = segments;
+        this.maxBytes = maxBytes;
+        this.path = path;
+        beginPass(0);
+    }
+
+    private void beginPass(int segment) {
+        firstSegment = segment;
+        bytes = 0;
+        uses.clear();
+        for (int i = segment; i < segments; i++) {
+            uses.add(new SegmentUse(i));
         }
     }
 
-    private int segmentOf(long region) {
+    /**
+     * Adds a used region.
+     *
+     * @throws CorruptStoreException if the region lies outside the heap's segments; the index is then wrong
+     */
+    public void add(long region) {
         int segment = geometry.segmentOf(Region.address(region));
         if (segment >= segments) {
             throw misplaced(region, "is after the heap's last segment");
         }
-        return segment;
-    }
-
-    private int[] countBySegment() {
-        int[] counts = new int[segments];
-        int most = maxCount();
-        regions.accept(region -> {
-            if (++counts[segmentOf(region)] > most) {
-                throw misplaced(region, "is one more than its segment can hold");
+        int i = segment - firstSegment;
+        if (i >= 0 && i < uses.size()) {
+            uses.get(i).add(region);
+            while (bytes > maxBytes && uses.size() > 1) {
+                bytes -= uses.remove(uses.size() - 1).memoryBytes();
             }
-        });
-        return counts;
+        }
     }
 
-    private int[] maxCounts() {
-        int[] counts = new int[segments];
-        Arrays.fill(counts, maxCount());
-        return counts;
+    /**
+     * Adds the segments to an empty heap, in which exactly the added regions are then used.
+     *
+     * @param regions reads the same regions again, if further passes are necessary
+     * @throws CorruptStoreException if two regions overlap; the index is then wrong
+     */
+    public void rebuild(IndexedHeap heap, Regions regions) throws IOException {
+        BitSet scratch = new BitSet();
+        while (true) {
+            for (SegmentUse use : uses) {
+                addHoles(heap, use, use.bitmap(scratch), regions);
+            }
+            int next = firstSegment + uses.size();
+            if (next == segments) {
+                return;
+            }
+            beginPass(next);
+            regions.forEach(this::add);
+        }
     }
 
-    private int maxCount() {
-        return geometry.usableBytes() / EntryLayout.entryBytes(0);
-    }
-
-    private long memoryBytes(int count) {
-        return Math.min((long) count * Long.BYTES, bitmapBytes());
-    }
-
-    private long bitmapBytes() {
+    private int bitmapBytes() {
         return geometry.usableBytes() >>> UNIT_SHIFT + 3;
     }
 
-    private void addHoles(IndexedHeap heap, SegmentUse use, BitSet used) {
+    private void addHoles(IndexedHeap heap, SegmentUse use, BitSet used, Regions regions) throws IOException {
         if (used.cardinality() < use.units) {
-            throw overlapping(use.segment);
+            throw overlapping(use.segment, regions);
         }
         heap.addUsedSpace(geometry.usableBytes());
         int end = geometry.usableBytes() >>> UNIT_SHIFT;
@@ -120,10 +134,10 @@ public record FreeSpace(
     }
 
     /** Returns the exception that names the first region of a segment that overlaps an earlier one. */
-    private CorruptStoreException overlapping(int segment) {
+    private CorruptStoreException overlapping(int segment, Regions regions) throws IOException {
         long first = geometry.firstAddress(segment);
         BitSet used = new BitSet();
-        regions.accept(region -> {
+        regions.forEach(region -> {
             if (geometry.segmentOf(Region.address(region)) == segment) {
                 if (!used.get(unit(region, first), endUnit(region, first)).isEmpty()) {
                     throw misplaced(region, "overlaps its neighbor");
@@ -147,46 +161,63 @@ public record FreeSpace(
     private final class SegmentUse {
         private final int segment;
         private final long first;
-        private final long @Nullable [] list;
-        private final BitSet bitmap;
+        private long[] list = {};
         private int listed;
-        /** The total size of the regions in the bitmap. */
+        private @Nullable BitSet bitmap;
+        /** The total size of the marked regions. */
         private long units;
 
-        SegmentUse(int segment, int count) {
+        SegmentUse(int segment) {
             this.segment = segment;
             this.first = geometry.firstAddress(segment);
-            this.list = (long) count * Long.BYTES <= bitmapBytes() ? new long[count] : null;
-            this.bitmap = new BitSet(list == null ? geometry.usableBytes() >>> UNIT_SHIFT : 0);
         }
 
         void add(long region) {
-            if (list == null) {
-                mark(bitmap, region);
-            } else {
-                list[listed++] = region;
+            if (bitmap == null && listed == list.length) {
+                grow();
             }
+            if (bitmap == null) {
+                list[listed++] = region;
+            } else {
+                mark(bitmap, region);
+            }
+        }
+
+        private void grow() {
+            bytes -= memoryBytes();
+            int capacity = Math.max(FIRST_LIST, 2 * list.length);
+            if (capacity * Long.BYTES < bitmapBytes()) {
+                list = Arrays.copyOf(list, capacity);
+            } else {
+                bitmap = bitmap(new BitSet(geometry.usableBytes() >>> UNIT_SHIFT));
+                list = new long[0];
+            }
+            bytes += memoryBytes();
+        }
+
+        int memoryBytes() {
+            return bitmap == null ? list.length * Long.BYTES : bitmapBytes();
         }
 
         private void mark(BitSet used, long region) {
             long offset = Region.address(region) - first;
-            int bytes = Region.entryBytes(region);
-            if (offset < 0 || bytes > geometry.usableBytes() - offset) {
+            int size = Region.entryBytes(region);
+            if (offset < 0 || size > geometry.usableBytes() - offset) {
                 throw misplaced(region, "leaves its segment");
             }
             int unit = (int) offset >>> UNIT_SHIFT;
-            used.set(unit, unit + (bytes >>> UNIT_SHIFT));
-            units += bytes >>> UNIT_SHIFT;
+            used.set(unit, unit + (size >>> UNIT_SHIFT));
+            units += size >>> UNIT_SHIFT;
         }
 
         /** Returns the segment's bitmap. If the regions are in a list, fills {@code scratch}, and returns it. */
         BitSet bitmap(BitSet scratch) {
-            if (list == null) {
+            if (bitmap != null) {
                 return bitmap;
             }
             scratch.clear();
-            for (long region : list) {
-                mark(scratch, region);
+            for (int i = 0; i < listed; i++) {
+                mark(scratch, list[i]);
             }
             return scratch;
         }

@@ -5,6 +5,7 @@ import io.caravan.collections.LongQueue;
 import io.caravan.collections.SlotTable;
 import io.caravan.format.Region;
 import io.caravan.index.Pins.Pin;
+import java.nio.ByteBuffer;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
@@ -28,8 +29,6 @@ import java.util.function.LongConsumer;
  */
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
-
-    private static final int SLICE = 512;
 
     /** The maximum number of lists that one step of a walk visits. */
     public static final int MAX_STEP_LISTS = SlotTable.MAX_STEP_SLOTS;
@@ -122,17 +121,46 @@ public final class ListIndex {
         int tail = records.tailChunk(list);
         int count = records.tailCount(list);
         if (tail == RegionChunks.NONE || count == chunks.capacity(tail)) {
-            tail = addChunk(list, tail);
+            tail = addChunk(list, tail, chunks.allocate(next(list) - firstStored(list)));
             count = 0;
         }
         chunks.setRegion(tail, count, region);
         boolean inLog = Region.isInLog(region);
-        if (records.countAppended(list, lsn, Region.length(region), inLog)) {
+        countAppended(list, 1, Region.length(region), inLog ? 1 : 0, lsn);
+        logBytes += inLog ? Region.entryBytes(region) : 0;
+    }
+
+    /** Appends {@code count} regions that start at an index of a buffer, in chunks that they fill. */
+    public void append(int list, ByteBuffer regions, int at, int count, long lsn) {
+        int done = 0;
+        while (done < count) {
+            int tail = records.tailChunk(list);
+            int used = records.tailCount(list);
+            if (tail == RegionChunks.NONE || used == chunks.capacity(tail)) {
+                tail = addChunk(list, tail, chunks.allocateFilled(count - done));
+                used = 0;
+            }
+            int added = Math.min(count - done, chunks.capacity(tail) - used);
+            long bytes = 0;
+            int inLog = 0;
+            for (int i = 0; i < added; i++) {
+                long region = regions.getLong(at + (done + i) * Long.BYTES);
+                chunks.setRegion(tail, used + i, region);
+                bytes += Region.length(region);
+                inLog += Region.isInLog(region) ? 1 : 0;
+                logBytes += Region.isInLog(region) ? Region.entryBytes(region) : 0;
+            }
+            countAppended(list, added, bytes, inLog, lsn);
+            done += added;
+        }
+    }
+
+    private void countAppended(int list, int count, long bytes, int inLog, long lsn) {
+        if (records.countAppended(list, count, bytes, inLog, lsn)) {
             queueYoung(list);
         }
-        logBytes += inLog ? Region.entryBytes(region) : 0;
-        entries++;
-        internalEntries += isBookkeeping(id(list)) ? 1 : 0;
+        entries += count;
+        internalEntries += isBookkeeping(id(list)) ? count : 0;
     }
 
     private void queueYoung(int list) {
@@ -169,8 +197,7 @@ public final class ListIndex {
         }
     }
 
-    private int addChunk(int list, int tail) {
-        int added = chunks.allocate(next(list) - firstStored(list));
+    private int addChunk(int list, int tail, int added) {
         if (tail == RegionChunks.NONE) {
             records.setHead(list, added, 0);
         } else {
@@ -410,29 +437,6 @@ public final class ListIndex {
 
     public static int partitionOf(long id) {
         return (int) (SlotTable.hash(id) >>> Long.SIZE - Integer.numberOfTrailingZeros(PARTITIONS));
-    }
-
-    /** Calls the action with the regions of all retained entries in the heap, in the order of a checkpoint. */
-    public void forEachInHeap(LongConsumer action) {
-        ListCursor cursor = new ListCursor();
-        long[] slice = new long[SLICE];
-        for (int partition = 0; partition < PARTITIONS; partition++) {
-            forEachList(partition, list -> forEachInHeap(list, cursor, slice, action));
-        }
-    }
-
-    private void forEachInHeap(int list, ListCursor cursor, long[] slice, LongConsumer action) {
-        if (first(list) >= tenured(list)) {
-            return;
-        }
-        seek(list, first(list), cursor);
-        while (cursor.sequence < tenured(list)) {
-            int count = (int) Math.min(tenured(list) - cursor.sequence, SLICE);
-            copyRegions(cursor, slice, 0, count);
-            for (int i = 0; i < count; i++) {
-                action.accept(slice[i]);
-            }
-        }
     }
 
     public long id(int list) {

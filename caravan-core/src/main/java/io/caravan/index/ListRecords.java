@@ -78,19 +78,20 @@ final class ListRecords extends RecordPages {
     }
 
     /**
-     * Counts an entry whose region was added to the tail chunk. Looks up the record only once, because this method runs
-     * for every append.
+     * Counts entries whose regions were added to the tail chunk, the last {@code inLog} of which are in the log. Looks up
+     * the record only once, because this method runs for every append.
      *
-     * @return whether it is the only entry of the list in the log
+     * @return whether the list had no entries in the log before, and has some now
      */
-    boolean countAppended(int list, long lsn, int length, boolean inLog) {
+    boolean countAppended(int list, int count, long bytes, int inLog, long lsn) {
         long[] page = recordToWrite(list);
         int record = at(list);
-        page[record + PLACES] += inLog ? ONE_YOUNG + 1 : 1;
-        page[record + NEXT]++;
+        boolean first = inLog > 0 && page[record + PLACES] >>> YOUNG_SHIFT == 0;
+        page[record + PLACES] += inLog * ONE_YOUNG + count;
+        page[record + NEXT] += count;
         page[record + LAST_LSN] = lsn;
-        page[record + STORED_BYTES] += length;
-        return inLog && page[record + PLACES] >>> YOUNG_SHIFT == 1;
+        page[record + STORED_BYTES] += bytes;
+        return first;
     }
 
     /** Whether the list has a property: {@link #REMOVED}, {@link #WAITING}, or {@link #YOUNG}. */

@@ -78,6 +78,11 @@ final class RegionChunks extends LongPages {
         return allocateOf(Math.min(Math.max(log2, smallest(entries)), MAX_LOG2));
     }
 
+    /** Allocates the largest chunk that this many entries, at least one, fill. */
+    int allocateFilled(int entries) {
+        return allocateOf(Math.min(Integer.SIZE - 1 - Integer.numberOfLeadingZeros(entries + 1), MAX_LOG2));
+    }
+
     private static int smallest(long entries) {
         if (entries == 0) {
             return FIRST_LOG2;

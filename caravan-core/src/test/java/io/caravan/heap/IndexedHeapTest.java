@@ -7,6 +7,8 @@ import io.caravan.CorruptStoreException;
 import io.caravan.format.Blocks;
 import io.caravan.format.Region;
 import io.caravan.testing.Seeds;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -16,8 +18,6 @@ import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -269,18 +269,32 @@ class IndexedHeapTest {
 
     private static IndexedHeap rebuilt(
             IndexedHeap heap, HeapGeometry geometry, int segments, int maxBytes, long... regions) {
-        Consumer<LongConsumer> all = action -> Arrays.stream(regions).forEach(action);
-        new FreeSpace(geometry, segments, all, Long::toString).rebuild(heap, maxBytes);
+        rebuild(
+                heap,
+                geometry,
+                segments,
+                maxBytes,
+                action -> Arrays.stream(regions).forEach(action));
         return heap;
     }
 
+    private static void rebuild(
+            IndexedHeap heap, HeapGeometry geometry, int segments, int maxBytes, FreeSpace.Regions regions) {
+        FreeSpace freeSpace = new FreeSpace(geometry, segments, maxBytes, Long::toString);
+        try {
+            regions.forEach(freeSpace::add);
+            freeSpace.rebuild(heap, regions);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+    }
+
     /**
-     * Checks that one pass counts the regions, and that each later pass collects as many as the memory permits. A list
-     * takes 8 bytes for each region, and a bitmap takes 448 bytes for each segment. Checks that the regions are not
-     * counted if bitmaps of all segments fit.
+     * Checks that each pass collects the regions of as many segments as the memory permits. A list with space for 16
+     * regions takes 128 bytes, and a bitmap takes 448 bytes.
      */
     @ParameterizedTest
-    @CsvSource({"10, 319, 5", "56, 1791, 5", "100, 1791, 5", "10, 5375, 2", "10, 5376, 1"})
+    @CsvSource({"10, 319, 6", "10, 1535, 2", "10, 1536, 1", "56, 1791, 4", "56, 1792, 3", "100, 5376, 1"})
     void rebuildsFreeSpaceInBoundedPasses(int regionsPerSegment, int maxBytes, int expectedPasses) {
         int segments = 12;
         long[] regions = new long[segments * regionsPerSegment];
@@ -289,11 +303,11 @@ class IndexedHeapTest {
         }
         AtomicInteger passes = new AtomicInteger();
         IndexedHeap heap = new IndexedHeap();
-        Consumer<LongConsumer> counted = action -> {
+        FreeSpace.Regions counted = action -> {
             passes.incrementAndGet();
             Arrays.stream(regions).forEach(action);
         };
-        new FreeSpace(GEOMETRY, segments, counted, Long::toString).rebuild(heap, maxBytes);
+        rebuild(heap, GEOMETRY, segments, maxBytes, counted);
         assertThat(passes).hasValue(expectedPasses);
         assertThat(heap.usedBytes()).isEqualTo(regions.length * 16L);
     }

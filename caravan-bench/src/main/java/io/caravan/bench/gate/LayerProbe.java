@@ -53,7 +53,7 @@ final class LayerProbe implements Probe {
         return new LayerProbe(workload, layer::put);
     }
 
-    static final class IndexLayer {
+    private static final class IndexLayer {
         /** Number of entries after which a new index is created, so that all rounds are alike. */
         private static final int MOST_ENTRIES = 500_000;
 
@@ -106,10 +106,6 @@ final class LayerProbe implements Probe {
 
     /** The minimum work of an append: copying its value into a buffer as large as a log buffer. */
     static final class MemoryCopy {
-        private static final int BUFFER_BYTES = 4 << 20;
-        private static final int BATCH = 1_000;
-        private static final int BATCHES = 50;
-
         private final Workload workload;
         private final ByteBuffer memory = ByteBuffer.allocateDirect(BUFFER_BYTES);
 

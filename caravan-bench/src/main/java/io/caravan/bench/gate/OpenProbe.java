@@ -6,7 +6,6 @@ import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.engine.Stores;
 import io.caravan.bench.engine.Workload;
 import io.caravan.bench.report.HandFile;
-import io.caravan.format.Checksums;
 import io.caravan.testing.DirectoryImage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -14,21 +13,27 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
+import java.util.zip.CRC32C;
 
 /**
- * Measures the opening of a store of small values, divided by the time of the same work by hand. By hand, the probe
- * reads the same files, computes their checksum, and adds the same number of entries to an index. Each round writes and
- * fsyncs the files again first.
+ * Measures the opening of a store of small values, divided by the time of a fixed amount of work by hand. By hand, the
+ * probe reads as many bytes as the log has for these entries, computes their checksum, and counts the entries of each
+ * list in a map. Each round writes and fsyncs the store's files again first.
  */
 final class OpenProbe implements Probe {
     private static final int VALUE_BYTES = 24;
+    /** Number of bytes read by hand for each entry. */
+    private static final int READ_BYTES = 64;
 
     private final Case which;
     private final int count;
     private final Path directory;
     private final Workload workload = Workload.ofSize(1, VALUE_BYTES);
     private final DirectoryImage image;
+    private final Path byHand;
 
     /** The state of the store's directory, and the end of the measured time. */
     enum Case {
@@ -43,10 +48,11 @@ final class OpenProbe implements Probe {
         }
     }
 
-    OpenProbe(Case which, Path directory, boolean quick) {
+    OpenProbe(Case which, Path directory, boolean quick) throws IOException {
         this.which = which;
         this.directory = directory;
         count = quick ? 100_000 : 400_000;
+        byHand = directory.resolveSibling(directory.getFileName() + ".by-hand");
         DirectoryImage killed;
         try (ListStore store = open()) {
             for (int i = 0; i < count; i++) {
@@ -56,6 +62,7 @@ final class OpenProbe implements Probe {
             killed = DirectoryImage.of(directory);
         }
         image = which == Case.AFTER_CLOSE ? DirectoryImage.of(directory) : killed;
+        Files.write(byHand, new byte[count * READ_BYTES]);
     }
 
     private ListStore open() {
@@ -71,43 +78,35 @@ final class OpenProbe implements Probe {
                 channel.force(true);
             }
         }
-        double byHand = byHand();
+        double work = workByHand();
         long start = System.nanoTime();
         try (ListStore store = open()) {
             if (which == Case.UNTIL_CHECKPOINT) {
                 store.checkpoint();
             }
-            return (System.nanoTime() - start) / byHand;
+            return (System.nanoTime() - start) / work;
         }
     }
 
-    private long byHand() throws IOException {
+    private long workByHand() throws IOException {
         long start = System.nanoTime();
-        int sum = 0;
-        for (String file : image.files().keySet()) {
-            sum += Checksums.crc32c(Files.readAllBytes(directory.resolve(file)));
-        }
-        LayerProbe.IndexLayer index = new LayerProbe.IndexLayer(workload);
+        CRC32C crc = new CRC32C();
+        crc.update(Files.readAllBytes(byHand));
+        Map<Long, Long> lists = new HashMap<>();
         for (int i = 0; i < count; i++) {
-            index.append(i);
+            lists.merge(workload.id(i), crc.getValue(), Long::sum);
         }
         if (which == Case.UNTIL_CHECKPOINT) {
-            writeValues(sum);
+            try (HandFile file = new HandFile(byHand)) {
+                file.write(ByteBuffer.allocate(lists.size() + count * VALUE_BYTES), 0);
+                file.fsync();
+            }
         }
         return System.nanoTime() - start;
     }
 
-    private void writeValues(int sum) throws IOException {
-        ByteBuffer values =
-                ByteBuffer.allocate(Integer.BYTES + count * VALUE_BYTES).putInt(sum);
-        for (int i = 0; i < count; i++) {
-            values.put(workload.value(i));
-        }
-        Path path = directory.resolveSibling(directory.getFileName() + ".by-hand");
-        try (HandFile file = new HandFile(path)) {
-            file.write(values.flip(), 0);
-            file.fsync();
-        }
-        Files.delete(path);
+    @Override
+    public void close() throws IOException {
+        Files.deleteIfExists(byHand);
     }
 }

@@ -54,6 +54,12 @@ class GateTest {
                 new SourceEdit("engine/LogEvacuation", "youngLeft--;\n", "youngLeft--;\n" + spin(5_000))),
         FIVE_WRITES_OF_4K(Ratio.LARGE_VALUES_4K, fiveWrites()),
         FIVE_WRITES_OF_64K(Ratio.LARGE_VALUES_64K, fiveWrites()),
+        BUSY_READS(
+                Ratio.LIST_READS,
+                new SourceEdit(
+                        "engine/ReadPath",
+                        "                int at = newestFirst ? count - 1 - i : i;\n",
+                        "                int at = newestFirst ? count - 1 - i : i;\n" + spin(200))),
         IMPEDED_READERS(Ratio.SMALL_READS, impededReaders()),
         A_SECOND_FSYNC(
                 Ratio.FSYNCS_PER_FLUSH,
