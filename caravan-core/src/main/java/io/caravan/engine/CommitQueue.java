@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The queue tracks the tail of the log. A frame is placed just before its first record is added: after the previous
  * frame, or at the start of the next segment if the record would not fit. An append also requires a ready segment after
  * the segment of its frame. This segment is the reserve in which trims and deletes continue when the disk is full.
- * Appends may use only the front of the reserve, and appends of a batch that also deletes a list a larger front. Once
- * the log has entered the reserve, checkpoints can free the preceding segment.
+ * Appends may use only the front of the reserve. After the front, batches that both delete and append may add a limited
+ * number of bytes to the segment. Once the log has entered the reserve, checkpoints can free the preceding segment.
  *
  * <p>The queue decides when the active commit is flushed: at once if a caller is waiting for the flush, otherwise when
  * the open write groups have added their writes. While a write group is open ({@link io.caravan.ListStore#group()}),
@@ -63,8 +63,8 @@ final class CommitQueue {
     enum Reserve {
         /** The front, for appends. */
         FRONT,
-        /** A larger front, for appends in a batch that also deletes a list. */
-        LARGER_FRONT,
+        /** The front, and {@link #deletionBytes} after it, for a batch that deletes a list and appends. */
+        AFTER_FRONT,
         /** The entire segment, for trims and deletes. */
         ALL
     }
@@ -80,6 +80,10 @@ final class CommitQueue {
     private long tail;
 
     private long lastSealedLsn;
+    /** The last segment after whose front batches that delete and append were added, and the size of their records. */
+    private long reserveSegment;
+
+    private int reserveBytes;
     private volatile Stage stage = Stage.GATHERS;
 
     /** Number of open groups, excluding abandoned groups. */
@@ -129,7 +133,7 @@ final class CommitQueue {
                 state.awaitRoom(mayWait);
             } else {
                 boolean fits = bytes + FrameLayout.HEADER_BYTES <= geometry.remaining(tail);
-                if (!place(fits ? tail : nextSegment(), use)) {
+                if (!place(fits ? tail : nextSegment(), bytes, use)) {
                     state.awaitRoom(mayWait);
                 }
             }
@@ -140,14 +144,37 @@ final class CommitQueue {
     private boolean admits(int bytes, Reserve use) {
         return !active.full()
                 && active.frame().fits(bytes)
-                && mayLieAt(active.frame().baseLsn(), use);
+                && mayLieAt(active.frame().baseLsn(), bytes, use);
     }
 
-    /** Whether the frame of a write may lie at this LSN: the next segment is ready, or the write may use the reserve. */
-    private boolean mayLieAt(long lsn, Reserve use) {
+    /** Whether a write may be in a frame at this LSN: it needs no reserve there, or may use the reserve. */
+    private boolean mayLieAt(long lsn, int bytes, Reserve use) {
         return use == Reserve.ALL
-                || provisioner.lastReadySegment() > geometry.segmentOf(lsn)
-                || geometry.offsetOf(lsn) < geometry.frontBytes(use == Reserve.LARGER_FRONT);
+                || !needsReserve(lsn)
+                || use == Reserve.AFTER_FRONT && usedAfterFront(lsn) + bytes <= deletionBytes(geometry);
+    }
+
+    /** Whether appends need a reserve at this LSN: no later segment is ready, and the front ends before the LSN. */
+    private boolean needsReserve(long lsn) {
+        return provisioner.lastReadySegment() <= geometry.segmentOf(lsn) && !geometry.isInFront(lsn);
+    }
+
+    private int usedAfterFront(long lsn) {
+        return geometry.segmentOf(lsn) == reserveSegment ? reserveBytes : 0;
+    }
+
+    /** Returns the total size of the records that {@link Reserve#AFTER_FRONT} allows after the front of a segment. */
+    static int deletionBytes(LogGeometry geometry) {
+        return geometry.frontBytes();
+    }
+
+    /** Counts the records of a batch with {@link Reserve#AFTER_FRONT} that has been added to the active commit. */
+    void countReserve(int bytes) {
+        long lsn = active.frame().baseLsn();
+        if (needsReserve(lsn)) {
+            reserveBytes = usedAfterFront(lsn) + bytes;
+            reserveSegment = geometry.segmentOf(lsn);
+        }
     }
 
     /** Waits until the active commit has no records. */
@@ -164,16 +191,16 @@ final class CommitQueue {
      * takes even an empty commit.
      */
     Commit placeAt(long lsn) {
-        while (!place(lsn, Reserve.ALL)) {
+        while (!place(lsn, 0, Reserve.ALL)) {
             state.awaitRoom(true);
         }
         return active;
     }
 
     /** Places the active commit's empty frame at this LSN. Returns false if the required segments are not ready yet. */
-    private boolean place(long lsn, Reserve use) {
+    private boolean place(long lsn, int bytes, Reserve use) {
         long segment = geometry.segmentOf(lsn);
-        if (provisioner.lastReadySegment() < segment || !mayLieAt(lsn, use)) {
+        if (provisioner.lastReadySegment() < segment || !mayLieAt(lsn, bytes, use)) {
             if (provisioner.isLogOutOfSpace()) {
                 throw new OutOfSpaceException(state.name() + " cannot make its next log segment: "
                         + provisioner.logProblem() + "; " + Provisioner.advice(provisioner.logProblem())

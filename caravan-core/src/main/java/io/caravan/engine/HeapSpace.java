@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.OutOfSpaceException;
 import io.caravan.collections.LongQueue;
+import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
@@ -105,7 +106,12 @@ final class HeapSpace {
 
     private long maxUsableBytes(boolean deletes) {
         long bytes = Math.max(segments, maxHeapBytes / geometry.segmentBytes()) * geometry.usableBytes();
-        return deletes ? bytes : bytes - Math.min(MAX_RESERVE_BYTES, bytes / RESERVE_SHARE);
+        if (deletes) {
+            return bytes;
+        }
+        // An empty store must accept the longest permitted value.
+        long spare = bytes - EntryLayout.entryBytes(state.config.maxValueBytes());
+        return bytes - Math.max(0, Math.min(spare, Math.min(MAX_RESERVE_BYTES, bytes / RESERVE_SHARE)));
     }
 
     private void makeRoom(long bytes, boolean deletes, boolean mayWait) {

@@ -220,7 +220,7 @@ final class Provisioner {
 
     /**
      * Returns how many more bytes of disk space the log needs to extend to this last segment; zero or less if the space
-     * suffices. Appends may fill all earlier segments, and all appended entries may survive. The heap must then be able
+     * suffices. Appends may fill all earlier segments and parts of the last one, and all appended entries may survive. The heap must then be able
      * to grow for the entries that do not fit in its free space.
      *
      * @param takes number of bytes that the segment would take
@@ -233,8 +233,8 @@ final class Provisioner {
     }
 
     private long neededForLog(long last) {
-        long appendEnd = geometry.startOf(last) + geometry.frontBytes(true);
-        long appendable = Math.max(0, appendEnd - logEnd.getAsLong());
+        long appendEnd = geometry.startOf(last) + geometry.frontBytes();
+        long appendable = Math.max(0, appendEnd - logEnd.getAsLong()) + CommitQueue.deletionBytes(geometry);
         long shortage = space.shortage(appendable);
         return fileBytes(appendable) + slackBytes + (shortage > 0 ? shortage + 2 * slackBytes : 0);
     }

@@ -110,7 +110,7 @@ final class WritePath {
      * @param deletes whether the write deletes a list, so that it may use the reserves for such writes
      */
     private Commit makeRoom(int recordBytes, long entryBytes, boolean deletes, boolean mayWait) {
-        Reserve use = entryBytes == 0 ? Reserve.ALL : deletes ? Reserve.LARGER_FRONT : Reserve.FRONT;
+        Reserve use = entryBytes == 0 ? Reserve.ALL : deletes ? Reserve.AFTER_FRONT : Reserve.FRONT;
         Commit commit = queue.makeRoom(recordBytes, use, mayWait);
         while (entryBytes > 0 && !space.admit(entryBytes, deletes, mayWait)) {
             commit = queue.makeRoom(recordBytes, use, mayWait);
@@ -172,6 +172,9 @@ final class WritePath {
                 requireEntries(operations.size(), idsOf(operations));
             }
             enter(commit, frame -> putAll(frame, operations, crcs), batch, callback);
+            if (deletes && entryBytes > 0) {
+                queue.countReserve(bytes);
+            }
         });
     }
 

@@ -26,13 +26,13 @@ public record LogGeometry(int segmentBytes) {
         return startOf(segment) + Blocks.BLOCK_BYTES;
     }
 
-    /**
-     * Returns the size of a segment's front, in bytes. Appends may use the front even if no later segment is ready.
-     *
-     * @param deletes whether the appends are in a batch that also deletes a list; the front is then twice as large
-     */
-    public int frontBytes(boolean deletes) {
-        return segmentBytes / FRONT_SHARE * (deletes ? 2 : 1);
+    /** Returns the size of a segment's front, in bytes. Appends may use the front even if no later segment is ready. */
+    public int frontBytes() {
+        return segmentBytes / FRONT_SHARE;
+    }
+
+    public boolean isInFront(long lsn) {
+        return offsetOf(lsn) < frontBytes();
     }
 
     /** Returns the number of bytes from a position to the end of the position's segment. */

@@ -23,6 +23,9 @@ import io.caravan.StoreConfig;
 import io.caravan.VerifyReport;
 import io.caravan.WriteBatch;
 import io.caravan.collections.LongPages;
+import io.caravan.format.Blocks;
+import io.caravan.format.CheckpointLayout;
+import io.caravan.format.RecordLayout;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
@@ -237,31 +240,43 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         return WriteBatch.create().delete(id).append(5, bytes(100, (int) id));
     }
 
-    /** Checks that a batch that deletes a list may append a record, although the disk is full. */
+    /**
+     * Checks that a batch that deletes a list may append a record, although the disk is full, until such records fill a
+     * sixteenth of the segment, and that a large frame of appends before them leaves this space.
+     */
     @Test
     void recordedDeletionsUseReserveOfLog() {
-        StoreConfig config = amplyHeaped().logSegmentBytes(1 << 20).build();
+        int segmentBytes = 1 << 20;
+        StoreConfig config = amplyHeaped()
+                .maxValueBytes(segmentBytes / 8)
+                .logBufferBytes(segmentBytes / 2)
+                .logSegmentBytes(segmentBytes)
+                .build();
         try (FaultyStore store = FaultyStore.open(config)) {
             for (int id = 100; id < 200; id++) {
                 append(store.engine, id, "a");
             }
             store.awaitProvisioned();
             store.faults.fail(on(Kind.CREATE, ".*"));
-            fill(store, 1, 3000);
+            fill(store, 1, segmentBytes / 8);
             fill(store, 1, 1);
+            awaitWrite(reported -> store.engine.trim(1, 1, reported));
+            // Each batch may take a block, so there are fewer batches than blocks.
+            int deletions = 20;
+            WriteBatch batch = WriteBatch.create();
+            for (int i = 0; i < deletions; i++) {
+                batch.delete(100 + i).append(5, bytes(100, i));
+            }
             int recorded = 0;
-            while (rejection(store.engine, recordedDeletion(100 + recorded)) == null) {
-                recorded++;
-                store.engine.flush();
+            while (rejection(store.engine, batch) == null) {
+                recorded += deletions;
                 assertThat(rejection(store, 1)).isNotNull();
             }
-            assertThat(recorded)
-                    .as("flushes of a block in a sixteenth of the segment")
-                    .isBetween(12, 16);
-            assertThat(store.engine.read(5)).hasSize(recorded);
-            assertThat(store.engine.info(100)).isNull();
+            int batchBytes = deletions * (RecordLayout.DELETE_BYTES + RecordLayout.appendBytes(100));
+            assertThat(recorded / deletions).isEqualTo(segmentBytes / 16 / batchBytes);
             assertThat(awaitWrite(reported -> store.engine.delete(199, reported)))
                     .isEqualTo(-1);
+            assertThat(store.engine.read(5)).hasSize(recorded);
             try (FaultyStore cut = store.afterPowerCut()) {
                 assertThat(cut.engine.read(5)).hasSize(recorded);
                 assertThat(cut.engine.info(100)).isNull();
@@ -270,6 +285,37 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             store.faults.heal();
             Eventually.await("appends are accepted again", () -> rejection(store, 1) == null);
             store.closeAndVerify();
+        }
+    }
+
+    /** Checks that the disk space left for the next checkpoint includes the records of deletions in the reserve. */
+    @Test
+    void leavesSpaceForRecordedDeletions() {
+        int segmentBytes = 1 << 20;
+        try (FaultyStore store =
+                FaultyStore.open(amplyHeaped().logSegmentBytes(segmentBytes).build())) {
+            store.awaitProvisioned();
+            store.faults.usable(() -> 0);
+            store.engine.provisioner.wake();
+            Eventually.await("the log cannot grow", store.engine.provisioner::isLogOutOfSpace);
+            long front = segmentBytes / 16;
+            long appendable = 2L * segmentBytes - Blocks.BLOCK_BYTES + front + front;
+            long slackBytes = 2L * store.engine.state.heapFile.geometry().growthBytes() + segmentBytes / 32;
+            long needed = segmentBytes + CheckpointLayout.fileBytes(0, 0) + appendable + 3 * slackBytes;
+            assertThat(store.engine.provisioner.logProblem()).contains(": " + needed + " bytes more are needed");
+        }
+    }
+
+    @Test
+    void emptyStoreAcceptsLongestValue() {
+        StoreConfig config = FaultyStore.small()
+                .logBufferBytes(16 << 10)
+                .logSegmentBytes(32 << 10)
+                .maxValueBytes(12_200)
+                .maxHeapBytes(HEAP_SEGMENT_BYTES)
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            assertThat(rejection(store, 12_200)).isNull();
         }
     }
 
@@ -309,9 +355,11 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     void appendsAreRejectedWhileHeapCannotGrow() {
         StoreConfig config = FaultyStore.small().checkpointFloorBytes(30_000).build();
         try (FaultyStore store = FaultyStore.open(config)) {
+            append(store.engine, 100, "a");
             store.faults.fail(on(Kind.CREATE, "heap-.*"));
             Eventually.await("appends are rejected", () -> rejection(store, 3000) != null);
             assertThat(rejection(store, 3000)).hasMessageContaining("made to fail: CREATE of heap-");
+            assertThat(rejection(store.engine, recordedDeletion(100))).isNull();
             long count = store.engine.info(1).nextSequence();
             assertThat(store.engine.read(1)).hasSize((int) count);
             assertThat(awaitWrite(reported -> store.engine.trim(1, count - 1, reported)))
