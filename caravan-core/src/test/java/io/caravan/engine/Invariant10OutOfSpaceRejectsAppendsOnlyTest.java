@@ -241,8 +241,8 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     }
 
     /**
-     * Checks that a batch that deletes a list may append a record, although the disk is full, until such records fill a
-     * sixteenth of the segment, and that a large frame of appends before them leaves this space.
+     * Checks that batches that delete lists may append records, although the disk is full, until they fill a sixteenth
+     * of the segment. A large frame of appends before them leaves this space.
      */
     @Test
     void recordedDeletionsUseReserveOfLog() {
