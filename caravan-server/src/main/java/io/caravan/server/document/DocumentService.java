@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  * Reads and writes the documents of one store, and their attributes, by document name.
  *
  * <p><b>Writes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when they
- * are durable. While the store has no space, a write waits, or throws an exception on a thread that must not wait. The
- * values and attributes of a write form one batch: after a crash, either all of the write is present or none
+ * are durable. A write waits while the store has no space, so a thread that must not wait checks {@link #writable()}
+ * first. The values and attributes of a write form one batch: after a crash, either all of the write is present or none
  * of it.
  *
  * <p><b>Reads</b> wait until the data that they return is durable, so they are for threads that may wait. A read that

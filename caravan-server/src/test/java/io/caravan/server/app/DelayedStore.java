@@ -52,9 +52,6 @@ public final class DelayedStore extends ForwardingListStore {
     @Override
     public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
         synchronized (this) {
-            if (noSpace) {
-                return false;
-            }
             if (rejectsTry) {
                 rejectsTry = false;
                 return false;

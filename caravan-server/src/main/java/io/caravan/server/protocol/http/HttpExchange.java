@@ -330,19 +330,12 @@ public final class HttpExchange {
      * then. The writes of one turn of the loop share an fsync.
      */
     void write(DocumentName name, Consumer<DocumentService> change) {
-        write(name, change, false);
-    }
-
-    private void write(DocumentName name, Consumer<DocumentService> change, boolean again) {
         DocumentService documents = documents();
-        // The token may have been revoked since the request began.
-        requireStillKnown();
-        try {
+        Runnable grouped = () -> {
             documents.willWrite(loop(), List.of(name));
             change.accept(documents);
-        } catch (NotWritableException noSpace) {
-            documents.onWritable(loop(), again, untilEnd(() -> run(() -> write(name, change, true))));
-        }
+        };
+        apply(documents, grouped, () -> write(name, change));
     }
 
     /**
@@ -352,22 +345,24 @@ public final class HttpExchange {
      */
     void writeApart(Consumer<DocumentService> change) {
         DocumentService documents = documents();
-        protocol()
-                .readers
-                .execute(untilEnd(() -> run(() -> {
-                    boolean tried = false;
-                    if (documents.writable()) {
-                        requireStillKnown();
-                        try {
-                            change.accept(documents);
-                            return;
-                        } catch (NotWritableException tooLarge) {
-                            // The write needs more space than the store has now, or other writes have taken the space.
-                            tried = true;
-                        }
-                    }
-                    documents.onWritable(loop(), tried, untilEnd(() -> run(() -> writeApart(change))));
-                })));
+        Runnable again = () -> writeApart(change);
+        protocol().readers.execute(untilEnd(() -> run(() -> apply(documents, () -> change.accept(documents), again))));
+    }
+
+    private void apply(DocumentService documents, Runnable change, Runnable again) {
+        boolean tried = false;
+        if (documents.writable()) {
+            // The token may have been revoked since the request began.
+            requireStillKnown();
+            try {
+                change.run();
+                return;
+            } catch (NotWritableException tooLarge) {
+                // The write needs more space than the store has now, or other writes have taken the space.
+                tried = true;
+            }
+        }
+        documents.onWritable(loop(), tried, untilEnd(() -> run(again)));
     }
 
     /** Returns an outcome that sends the response to a write when the write is durable. */

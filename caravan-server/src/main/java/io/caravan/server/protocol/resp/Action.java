@@ -19,7 +19,7 @@ public sealed interface Action {
     non-sealed interface Write extends Action {
         /**
          * Parses the command without access to documents. An exception becomes the error reply. Called once for each
-         * command.
+         * command, when the store has space.
          */
         Change prepare(Session session, Command command);
     }

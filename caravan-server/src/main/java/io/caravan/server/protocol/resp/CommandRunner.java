@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * thread, and later requests wait until these reads are done. A read therefore reflects every earlier write, which the
  * store has already accepted, and no later write.
  *
- * <p>No request runs while a write is waiting for its documents or for space in the store, too many replies are pending,
+ * <p>No request runs while the store has no space, a write is waiting for its documents, too many replies are pending,
  * the client is not reading its replies, or the turn is over. {@link #full()} then reports that the connection must
  * stop reading. Used only on the event loop.
  */
@@ -45,10 +45,9 @@ final class CommandRunner implements RespRequestDecoder.Intake {
     /** Whether the reads in progress have released their thread. */
     private boolean batchPaused;
 
-    /** The reply to the last write that had to wait for a document from the archive, another write, or space. */
+    private boolean awaitingSpace;
+    /** The reply to the last write that had to wait for a document from the archive or for another write. */
     private @Nullable PendingReply undecided;
-    /** Tries a write again that found no space; null until the store is writable. */
-    private @Nullable Runnable retry;
 
     private boolean rejectedLast;
     /** Start time of the current turn; 0 before the first command of the turn. */
@@ -115,7 +114,7 @@ final class CommandRunner implements RespRequestDecoder.Intake {
     }
 
     private boolean mayRun() {
-        return !awaitingWrite() && replies.size() < limits.maxPending() && repliesAreReceived();
+        return !awaitingSpace && !awaitingDocument() && replies.size() < limits.maxPending() && repliesAreReceived();
     }
 
     /** Whether all requests so far have run and all replies have been written. */
@@ -150,7 +149,6 @@ final class CommandRunner implements RespRequestDecoder.Intake {
         session.quit();
         session.closed();
         waiting.clear();
-        retry = null;
     }
 
     /** Runs the requests that can run now. */
@@ -159,12 +157,7 @@ final class CommandRunner implements RespRequestDecoder.Intake {
         if (reads != null && batchPaused) {
             resumeReading(reads);
         }
-        if (retry != null && inTurn()) {
-            Runnable write = retry;
-            retry = null;
-            write.run();
-        }
-        while (batch == null && !waiting.isEmpty() && mayRun() && replyHasSpace() && inTurn()) {
+        while (batch == null && mayRun() && !waiting.isEmpty() && replyHasSpace() && inTurn()) {
             runNext();
         }
     }
@@ -264,43 +257,34 @@ final class CommandRunner implements RespRequestDecoder.Intake {
     }
 
     private void write(Action.Write action, CommandSpec spec, Command command) {
-        PendingReply place = openReply(spec);
-        Change change;
+        PendingReply place = null;
         try {
-            change = action.prepare(session, command);
+            if (!documents.writable()) {
+                awaitSpace();
+                return;
+            }
+            place = openReply(spec);
+            Change change = action.prepare(session, command);
+            documents.willWrite(channel.eventLoop(), change.names());
+            write(change, command, place);
         } catch (RuntimeException rejected) {
-            place.complete(Errors.reply(rejected));
-            return;
+            (place == null ? openReply(spec) : place).complete(Errors.reply(rejected));
         }
-        write(change, command, place, false);
     }
 
     /**
-     * Applies a write on this thread, now or when the store has space. If values must first be read or validated, a
-     * reading thread continues the write.
-     *
-     * @param again whether the write has found no space before
+     * Applies a write on this thread. If values must first be read or validated, or if the write does not fit into the
+     * store now, a reading thread continues it.
      */
-    private void write(Change change, Command command, PendingReply place, boolean again) {
+    private void write(Change change, Command command, PendingReply place) {
         try {
-            if (again) {
-                session.requireStillKnown();
-            }
-            documents.willWrite(channel.eventLoop(), change.names());
             if (!documents.write(change.names(), change.edit(), protocol.noPrefetch, place)) {
                 undecided = place;
             }
         } catch (UnpreparedException later) {
             writeApart(change, later.prefetch(), command, place);
-        } catch (NotWritableException noSpace) {
-            undecided = place;
-            Runnable spaceFound = session.untilClosed(() -> {
-                retry = () -> write(change, command, place, true);
-                progress.run();
-            });
-            documents.onWritable(channel.eventLoop(), again, spaceFound);
-        } catch (RuntimeException rejected) {
-            place.complete(Errors.reply(rejected));
+        } catch (NotWritableException later) {
+            writeApart(change, protocol.noPrefetch.own(), command, place);
         }
     }
 
@@ -338,12 +322,22 @@ final class CommandRunner implements RespRequestDecoder.Intake {
         return replies.open(new PendingReply(replies, protocol, session, spec, command, nowNanos));
     }
 
+    private void awaitSpace() {
+        documents.onWritable(channel.eventLoop(), false, session.untilClosed(this::spaceFound));
+        awaitingSpace = true;
+    }
+
     /**
-     * Whether a write is waiting for a document from the archive, for another write, or for space. No request may
-     * overtake this write.
+     * Whether a write is waiting for a document from the archive or for another write. No request may overtake this
+     * write.
      */
-    private boolean awaitingWrite() {
+    private boolean awaitingDocument() {
         return undecided != null && !undecided.done();
+    }
+
+    private void spaceFound() {
+        awaitingSpace = false;
+        progress.run();
     }
 
     private void read(CommandSpec spec, Command command) {

@@ -50,11 +50,6 @@ class ServerEndpointsTest {
         }
 
         @Override
-        public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
-            return !full && super.tryWrite(batch, callback);
-        }
-
-        @Override
         public boolean writable() {
             return !full;
         }

@@ -83,18 +83,6 @@ class PermissionTest extends RespTestBase {
     }
 
     @Test
-    void writeThatWaitsForSpaceIsRejectedAfterSecretRevocation() throws Exception {
-        become("writer", "writes-and-writes");
-        fixture.store.takeSpace();
-        client.send("RPUSH", "k", "a");
-        fixture.store.awaitWaiter();
-        users.replace("writes-and-writes", "another-one");
-        fixture.store.freeSpace();
-        assertThat(client.read()).isEqualTo("-NOAUTH Authentication required.");
-        assertThat(fixture.documents.documents()).isZero();
-    }
-
-    @Test
     void longReplyIsCutOffAfterSecretRevocation() throws IOException {
         become("writer", "writes-and-writes");
         String value = "v".repeat(512 * 1024);
