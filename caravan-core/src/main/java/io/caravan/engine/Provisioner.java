@@ -234,8 +234,9 @@ final class Provisioner {
 
     private long neededForLog(long last) {
         long appendEnd = geometry.startOf(last) + geometry.frontBytes();
-        long appendable = Math.max(0, appendEnd - logEnd.getAsLong()) + CommitQueue.deletionBytes(geometry);
-        long shortage = space.shortage(appendable);
+        long appendable = Math.max(0, appendEnd - logEnd.getAsLong());
+        // The slack is enough for what the records of deletions in the reserve add to a checkpoint file.
+        long shortage = space.shortage(appendable + CommitQueue.deletionBytes(geometry));
         return fileBytes(appendable) + slackBytes + (shortage > 0 ? shortage + 2 * slackBytes : 0);
     }
 
