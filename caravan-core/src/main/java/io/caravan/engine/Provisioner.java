@@ -243,12 +243,14 @@ final class Provisioner {
     /**
      * Returns how many more bytes of disk space the heap needs to grow; zero or less if the space suffices. The
      * remaining space must suffice for the log to recycle a segment, so that the log can continue once documents are
-     * deleted.
+     * deleted. The values that are then left may be smaller than the present ones.
      *
      * @param takes number of bytes that the heap would take
      */
     long lackingForHeap(long takes) throws IOException {
-        long needed = takes + state.locked(() -> fileBytes(2L * geometry.segmentBytes())) + 2 * slackBytes;
+        long appendable = 2L * geometry.segmentBytes();
+        long files = Math.max(state.locked(() -> fileBytes(appendable)), appendable / RECORD_TO_REGION);
+        long needed = takes + files + 2 * slackBytes;
         return needed - state.storage.usableBytes();
     }
 
