@@ -17,8 +17,6 @@ import java.nio.ByteOrder;
 import java.nio.file.NoSuchFileException;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,8 +30,8 @@ final class DamagedFiles implements AutoCloseable {
     final long storeId;
     final LogGeometry log;
     final HeapGeometry heap;
-    /** The file names of the log segments that have been found, by segment number. Others have the usual names. */
-    final SortedMap<Long, String> logNames = new TreeMap<>();
+    /** The names of the log segments' files, if they have been found; see {@link #setLogName}. */
+    private final Map<Long, String> logNames = new HashMap<>();
 
     private @Nullable StoreFile file;
     private String fileName = "";
@@ -88,6 +86,11 @@ final class DamagedFiles implements AutoCloseable {
 
     private String logName(long segment) {
         return logNames.getOrDefault(segment, FileNames.LOG.of(segment));
+    }
+
+    /** Records that this file contains or contained a log segment. */
+    void setLogName(long segment, String name) {
+        logNames.putIfAbsent(segment, name);
     }
 
     /** Returns the file of a log segment, or null if it does not exist. */

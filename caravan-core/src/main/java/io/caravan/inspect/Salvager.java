@@ -24,6 +24,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -155,12 +156,17 @@ public final class Salvager {
         }
     }
 
+    /** A segment's file name, and the segment's actual number. */
+    private record Segment(String name, long number) {}
+
     private void readLog() throws IOException {
-        findSegments();
+        List<Segment> segments = segments();
+        segments.sort(Comparator.comparingLong(Segment::number));
+        segments.forEach(segment -> files.setLogName(segment.number(), segment.name()));
         int done = 0;
-        for (Map.Entry<Long, String> segment : files.logNames.entrySet()) {
-            listener.at("log", done++, files.logNames.size());
-            readSegment(segment.getKey(), segment.getValue());
+        for (Segment segment : segments) {
+            listener.at("log", done++, segments.size());
+            readSegment(segment);
         }
         long end = Math.max(logEnd, startLsn);
         if (end < endLsn) {
@@ -171,20 +177,21 @@ public final class Salvager {
     }
 
     /**
-     * Finds the log's segments, and reports problems that affect entire files, whose frames may therefore be missing.
+     * Lists the log's segments, and reports problems that affect entire files, whose frames may therefore be missing.
      * Takes a segment's number from the segment's header or, if the header is damaged, from the file name.
      */
-    private void findSegments() throws IOException {
+    private List<Segment> segments() throws IOException {
         TreeSet<Long> numbers = FileNames.LOG.numbers(from.list());
         if (numbers.isEmpty()) {
             lost(from.describe("") + " has no segment of the log");
         }
+        List<Segment> segments = new ArrayList<>();
         for (long named : numbers) {
             String name = FileNames.LOG.of(named);
             FileHeader.Fields header = files.header(name, FileNames.LOG);
             boolean isOurs = header != null && header.storeId() == files.storeId;
             long number = header != null && isOurs ? header.number() : named;
-            files.logNames.putIfAbsent(number, name);
+            segments.add(new Segment(name, number));
             // The last segment may just have been recycled, and may not have its new header yet.
             if (!isOurs || number > named || number < named && named != numbers.last()) {
                 lost(from.describe(name) + ": its header is damaged, or that of another file");
@@ -199,27 +206,28 @@ public final class Salvager {
                 lost(from.describe(FileNames.LOG.of(before + 1)) + " is missing, or more");
             }
         }
+        return segments;
     }
 
     /** Replays those valid frames of a segment that lie after the last frame. Skips other bytes block by block. */
-    private void readSegment(long segment, String name) throws IOException {
-        try (StoreFile file = new SalvageFile(name)) {
+    private void readSegment(Segment segment) throws IOException {
+        try (StoreFile file = new SalvageFile(segment.name())) {
             LogFrames frames = new LogFrames(files.log, files.storeId, any -> file, LogFrames.READ_AHEAD_BYTES);
             LogFrames.PassedBlocks blocks = lsn -> {
                 boolean isOurs = frames.fieldsRight(lsn, lastFrame.lsn()) >= FIELDS_OF_OURS;
                 if (isOurs && (lsn >= captureLsn || lsn >= startLsn && frames.positionBehind(lsn) > captureLsn)) {
-                    lost(from.describe(name) + " at offset "
+                    lost(from.describe(segment.name()) + " at offset "
                             + files.log.offsetOf(lsn) + ": the frame at LSN " + lsn
                             + " does not check: it is damaged, or a crash cut it off before it was acknowledged");
                 }
             };
             long next = Blocks.roundUp(lastFrame.lsn() + 1);
-            long lsn = frames.firstValid(segment, next, lastFrame.term(), blocks);
+            long lsn = frames.firstValid(segment.number(), next, lastFrame.term(), blocks);
             while (lsn != LogFrames.NOWHERE) {
                 replay(frames.window(), frames.at(lsn), lsn);
                 lastFrame = frames.linkOf(lsn);
                 logEnd = frames.positionBehind(lsn);
-                lsn = frames.firstValid(segment, logEnd, lastFrame.term(), blocks);
+                lsn = frames.firstValid(segment.number(), logEnd, lastFrame.term(), blocks);
             }
         }
     }
