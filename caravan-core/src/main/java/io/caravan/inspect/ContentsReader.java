@@ -18,8 +18,8 @@ import java.util.SortedSet;
 
 /**
  * Reads the contents of a store that may be open or damaged. It reads the newest checkpoint, and finds single lists in
- * this checkpoint and the log after it. It takes no lock, writes nothing, and keeps at most the places of one list (16
- * bytes for each entry), one frame, and one value in memory.
+ * this checkpoint and the log after it. It takes no lock, writes nothing, and keeps at most the regions of one list (8
+ * bytes each), one frame, and one value in memory.
  *
  * <p>In an open store, a value whose check fails may have moved. Values move only after another checkpoint has been
  * published; the reader then searches for the list again. Not thread-safe.

@@ -137,16 +137,17 @@ final class FoundList extends SalvagedIndex implements StoreVisitor {
      */
     long readValues(SalvagedList list, long from, long end, StoreVisitor visitor) throws IOException {
         try (files) {
-            long expected = Math.max(from, list.first());
-            for (int i = list.countBefore(from); i < list.count() && list.sequence(i) < end; i++) {
-                long sequence = list.sequence(i);
-                reportGap(expected, sequence, visitor);
-                if (!readValue(list.creationLsn, sequence, list.region(i), visitor)) {
-                    return sequence;
+            long expected = list.first();
+            for (SalvagedList.Run run : list.runs) {
+                reportGap(Math.max(from, expected), Math.min(end, run.first()), visitor);
+                expected = run.end();
+                for (long sequence = Math.max(from, run.first()); sequence < Math.min(end, run.end()); sequence++) {
+                    if (!readValue(list.creationLsn, sequence, run.region(sequence), visitor)) {
+                        return sequence;
+                    }
                 }
-                expected = sequence + 1;
             }
-            reportGap(expected, Math.min(end, list.next()), visitor);
+            reportGap(Math.max(from, expected), Math.min(end, list.next()), visitor);
             return end;
         }
     }

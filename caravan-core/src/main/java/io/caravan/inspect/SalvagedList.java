@@ -1,11 +1,13 @@
 package io.caravan.inspect;
 
 import io.caravan.format.Region;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
- * The known entries of one list in a damaged store, and their places, in the order of their sequences. Missing entries
- * take no memory, regardless of their number.
+ * The known entries of one list in a damaged store, and their places. A run of missing entries takes no memory,
+ * regardless of its length.
  */
 final class SalvagedList {
     /** The creation LSN of a list whose first record is lost. */
@@ -14,11 +16,52 @@ final class SalvagedList {
     private static final int FIRST_CAPACITY = 4;
 
     final long creationLsn;
+    /** The known entries, in the order of their sequences. */
+    final List<Run> runs = new ArrayList<>();
+
     private long first;
     private long next;
-    private long[] sequences = new long[FIRST_CAPACITY];
-    private long[] regions = new long[FIRST_CAPACITY];
-    private int count;
+
+    /** Known entries with consecutive sequences. */
+    static final class Run {
+        private long first;
+        private long[] regions = new long[FIRST_CAPACITY];
+        private int count;
+
+        private Run(long first) {
+            this.first = first;
+        }
+
+        private void append(long region) {
+            if (count == regions.length) {
+                regions = Arrays.copyOf(regions, count * 2);
+            }
+            regions[count++] = region;
+        }
+
+        private void trimTo(long sequence) {
+            if (sequence > first) {
+                int dropped = (int) (sequence - first);
+                regions = Arrays.copyOfRange(regions, dropped, count + 1);
+                count -= dropped;
+                first = sequence;
+            }
+        }
+
+        /** Returns the sequence of the first entry. */
+        long first() {
+            return first;
+        }
+
+        /** Returns the sequence after the last entry. */
+        long end() {
+            return first + count;
+        }
+
+        long region(long sequence) {
+            return regions[(int) (sequence - first)];
+        }
+    }
 
     SalvagedList(long creationLsn, long first) {
         this.creationLsn = creationLsn;
@@ -36,41 +79,28 @@ final class SalvagedList {
 
     /** Returns the number of known entries. */
     int count() {
-        return count;
-    }
-
-    long sequence(int entry) {
-        return sequences[entry];
-    }
-
-    long region(int entry) {
-        return regions[entry];
-    }
-
-    /** Returns the number of known entries before this sequence. */
-    int countBefore(long sequence) {
-        int found = Arrays.binarySearch(sequences, 0, count, sequence);
-        return found < 0 ? -found - 1 : found;
+        return runs.stream().mapToInt(run -> run.count).sum();
     }
 
     /** Returns the total length of the known values, in bytes. */
     long bytes() {
-        return Arrays.stream(regions, 0, count).map(Region::length).sum();
+        return runs.stream()
+                .flatMapToLong(run -> Arrays.stream(run.regions, 0, run.count))
+                .map(Region::length)
+                .sum();
     }
 
     /** Returns the sequence after the last known entry, or the first sequence if no entry is known. */
     long knownEnd() {
-        return count == 0 ? first : sequences[count - 1] + 1;
+        return runs.isEmpty() ? first : runs.get(runs.size() - 1).end();
     }
 
     /** Adds an entry after the last known entry. The entries between them are missing. */
     void append(long sequence, long region) {
-        if (count == regions.length) {
-            sequences = Arrays.copyOf(sequences, count * 2);
-            regions = Arrays.copyOf(regions, count * 2);
+        if (runs.isEmpty() || knownEnd() != sequence) {
+            runs.add(new Run(sequence));
         }
-        sequences[count] = sequence;
-        regions[count++] = region;
+        runs.get(runs.size() - 1).append(region);
         extendTo(sequence + 1);
     }
 
@@ -81,20 +111,18 @@ final class SalvagedList {
 
     /** Replaces the place of an entry, if the entry is known. */
     void replace(long sequence, long region) {
-        int entry = countBefore(sequence);
-        if (entry < count && sequences[entry] == sequence) {
-            regions[entry] = region;
+        for (Run run : runs) {
+            if (sequence >= run.first && sequence < run.end()) {
+                run.regions[(int) (sequence - run.first)] = region;
+            }
         }
     }
 
     void trimTo(long sequence) {
         first = Math.max(first, Math.min(sequence, next));
-        int dropped = countBefore(first);
-        if (dropped > 0) {
-            int capacity = Math.max(FIRST_CAPACITY, count - dropped);
-            sequences = Arrays.copyOfRange(sequences, dropped, dropped + capacity);
-            regions = Arrays.copyOfRange(regions, dropped, dropped + capacity);
-            count -= dropped;
+        runs.removeIf(run -> run.end() <= first);
+        if (!runs.isEmpty()) {
+            runs.get(0).trimTo(first);
         }
     }
 }

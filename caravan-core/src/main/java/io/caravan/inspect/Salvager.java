@@ -271,19 +271,21 @@ public final class Salvager {
         long[] places = new long[list.count()];
         int from = places.length;
         long moved = 0;
-        for (int i = list.count() - 1; i >= 0; i--) {
-            long sequence = list.sequence(i);
-            ValueLocation at = files.place(list.region(i), endLsn);
-            ByteBuffer value = files.value(at, id, list.creationLsn, sequence);
-            if (value == null) {
-                lostEntry(id, sequence, at);
-                continue;
+        for (int i = list.runs.size() - 1; i >= 0; i--) {
+            SalvagedList.Run run = list.runs.get(i);
+            for (long sequence = run.end() - 1; sequence >= run.first(); sequence--) {
+                ValueLocation at = files.place(run.region(sequence), endLsn);
+                ByteBuffer value = files.value(at, id, list.creationLsn, sequence);
+                if (value == null) {
+                    lostEntry(id, sequence, at);
+                    continue;
+                }
+                from--;
+                long newSequence = list.next() - (places.length - from);
+                moved += newSequence == sequence ? 0 : 1;
+                places[from] = store.write(id, newSequence, value);
+                bytes += value.remaining();
             }
-            from--;
-            long newSequence = list.next() - (places.length - from);
-            moved += newSequence == sequence ? 0 : 1;
-            places[from] = store.write(id, newSequence, value);
-            bytes += value.remaining();
         }
         reportLostEntries();
         int count = places.length - from;
@@ -297,9 +299,9 @@ public final class Salvager {
 
     private void reportGaps(long id, SalvagedList list) {
         long expected = list.first();
-        for (int i = 0; i < list.count(); i++) {
-            reportGap(id, expected, list.sequence(i));
-            expected = list.sequence(i) + 1;
+        for (SalvagedList.Run run : list.runs) {
+            reportGap(id, expected, run.first());
+            expected = run.end();
         }
         reportGap(id, expected, list.next());
     }
