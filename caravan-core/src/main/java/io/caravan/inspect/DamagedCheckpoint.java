@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.Map;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,8 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
     private final LongPredicate wanted;
     /** The parts of the partitions that were found. */
     final @Nullable Partition[] partitions = new Partition[ListIndex.PARTITIONS];
+    /** The next sequence of each list, by list id. */
+    private final Map<Long, Long> ends = new HashMap<>();
 
     private final BitSet damaged = new BitSet();
     /** The start LSN of the checkpoint, or 0 if the header is damaged. */
@@ -42,6 +45,12 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
         }
         if (afterDamage) {
             damaged.set(partition, ListIndex.PARTITIONS);
+        }
+        // A list keeps its next sequence even if its last parts are lost.
+        for (Partition found : partitions) {
+            if (found != null) {
+                found.lists().forEach((id, list) -> list.skipTo(ends.getOrDefault(id, 0L)));
+            }
         }
     }
 
@@ -77,12 +86,10 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
             return;
         }
         SalvagedList list = found.lists().computeIfAbsent(id, any -> new SalvagedList(creationLsn, first));
-        long sequence = list.knownEnd();
-        for (int i = 0; i < count && sequence < next; i++) {
-            list.append(sequence++, regions.getLong(at + i * Long.BYTES));
+        for (int i = 0; i < count && list.next() < next; i++) {
+            list.append(regions.getLong(at + i * Long.BYTES));
         }
-        // A list keeps its next sequence even if its last parts are lost.
-        list.extendTo(next);
+        ends.put(id, next);
     }
 
     @Override

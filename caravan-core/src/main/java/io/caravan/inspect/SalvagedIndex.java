@@ -54,7 +54,8 @@ class SalvagedIndex implements RecordLayout.Visitor {
         if (list == null || sequence < list.next()) {
             list = restarted(lsn, id, sequence, list);
         }
-        list.append(sequence, region);
+        list.skipTo(sequence);
+        list.append(region);
     }
 
     /** Starts a list with this record, in place of any list with this id. The list's first records may be lost. */

@@ -90,22 +90,19 @@ final class SalvagedList {
                 .sum();
     }
 
-    /** Returns the sequence after the last known entry, or the first sequence if no entry is known. */
-    long knownEnd() {
-        return runs.isEmpty() ? first : runs.get(runs.size() - 1).end();
-    }
-
-    /** Adds an entry after the last known entry. The entries between them are missing. */
-    void append(long sequence, long region) {
-        if (runs.isEmpty() || knownEnd() != sequence) {
-            runs.add(new Run(sequence));
+    /** Adds the next entry. */
+    void append(long region) {
+        Run last = runs.isEmpty() ? null : runs.get(runs.size() - 1);
+        if (last == null || last.end() != next) {
+            last = new Run(next);
+            runs.add(last);
         }
-        runs.get(runs.size() - 1).append(region);
-        extendTo(sequence + 1);
+        last.append(region);
+        next++;
     }
 
-    /** Records that the list's next sequence is at least this one. */
-    void extendTo(long sequence) {
+    /** Records that the next entry has this sequence, and that the entries before it are missing. */
+    void skipTo(long sequence) {
         next = Math.max(next, sequence);
     }
 
