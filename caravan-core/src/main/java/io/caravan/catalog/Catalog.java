@@ -50,8 +50,9 @@ import org.jspecify.annotations.Nullable;
  * other lists are available to the store's owner.
  */
 public final class Catalog {
+    static final int STRIPE_BITS = 10;
     /** Number of stripes into which the names are divided. */
-    public static final int STRIPES = 1 << DocumentTable.STRIPE_BITS;
+    public static final int STRIPES = 1 << STRIPE_BITS;
 
     private final ToIntFunction<DocumentName> sharding;
     private final CatalogLog[] logs;
@@ -175,11 +176,7 @@ public final class Catalog {
 
     /** Returns the number of a name's stripe, which is at least 0 and less than {@link #STRIPES}. */
     public static int stripeOf(DocumentName name) {
-        return stripeAt(name.position());
-    }
-
-    private static int stripeAt(long position) {
-        return (int) (position >>> DocumentTable.STRIPE_SHIFT);
+        return name.hashCode() & STRIPES - 1;
     }
 
     /**
@@ -195,33 +192,48 @@ public final class Catalog {
      * Like {@link #list}, does not wait for writes.
      *
      * @param cursor 0 for the first page, then {@link Page#next()}
-     * @param limit maximum number of documents, 1 or more; the page may have fewer, or none. Documents with the same
-     *     53-bit hash are on the same page, even if the page then has more
+     * @param limit maximum number of documents, 1 or more; the page may have fewer, or none
      * @throws IllegalArgumentException if the cursor is below zero, or the limit below one
      */
     public Page page(long cursor, int limit) {
         if (cursor < 0 || limit < 1) {
             throw new IllegalArgumentException("there is no cursor " + cursor + ", or no page of " + limit);
         }
-        List<NamedDocument> page = new ArrayList<>();
-        long next = cursor;
-        while (next < DocumentTable.POSITIONS && page.size() < limit) {
-            next = addPage(next, limit - page.size(), page);
+        // The high half contains the tie, which is nonzero only between documents with the same hash. The low half
+        // contains the stripe and the place.
+        int tie = (int) (cursor >>> Integer.SIZE);
+        int stripe = (int) cursor >>> DocumentTable.PLACE_BITS;
+        int place = (int) cursor & (1 << DocumentTable.PLACE_BITS) - 1;
+        List<NamedDocument> found = new ArrayList<>();
+        for (; stripe < STRIPES && found.size() < limit; stripe++) {
+            long next = addPage(stripe, place, tie, limit, found);
+            if (next != 0) {
+                return new Page(found, next);
+            }
+            place = 0;
+            tie = 0;
         }
-        return new Page(page, next < DocumentTable.POSITIONS ? next : 0);
+        return new Page(found, stripe == STRIPES ? 0 : cursor(stripe, 0, 0));
     }
 
-    /** Adds documents of the stripe at a position to a page. Returns the position at which the next documents follow. */
-    private long addPage(long position, int room, List<NamedDocument> page) {
-        int stripe = stripeAt(position);
+    /**
+     * Adds documents of a stripe to a page until the page is full. Returns the cursor of the next page; 0 if the stripe
+     * is done.
+     */
+    private long addPage(int stripe, int place, int tie, int limit, List<NamedDocument> page) {
         DocumentTable table = stripes[stripe];
         table.lock.lock();
         try {
-            List<CatalogDocument> documents = table.from(position, room);
-            documents.forEach(document -> page.add(named(document)));
-            return documents.size() < room
-                    ? stripe + 1L << DocumentTable.STRIPE_SHIFT
-                    : DocumentTable.position(documents.get(documents.size() - 1)) + 1;
+            int room = limit - page.size();
+            List<CatalogDocument> documents = table.from(place, tie, room + 1);
+            documents.subList(0, Math.min(room, documents.size())).forEach(document -> page.add(named(document)));
+            if (documents.size() <= room) {
+                return 0;
+            }
+            CatalogDocument next = documents.get(room);
+            int at = DocumentTable.place(next);
+            boolean tied = DocumentTable.place(documents.get(room - 1)) == at;
+            return cursor(stripe, at, tied ? DocumentTable.tie(next) : 0);
         } finally {
             table.lock.unlock();
         }
@@ -229,6 +241,10 @@ public final class Catalog {
 
     private static NamedDocument named(CatalogDocument document) {
         return new NamedDocument(DocumentName.of(document.name), document.state());
+    }
+
+    private static long cursor(int stripe, int place, int tie) {
+        return (long) tie << Integer.SIZE | Integer.toUnsignedLong(stripe << DocumentTable.PLACE_BITS | place);
     }
 
     /** Returns the number of documents. Never waits. */

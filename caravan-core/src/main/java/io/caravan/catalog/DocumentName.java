@@ -23,11 +23,11 @@ public final class DocumentName {
     private static final long SECRET_FACTOR = new SecureRandom().nextLong() | 1;
 
     private final byte[] bytes;
-    private final long position;
+    private final int hash;
 
     private DocumentName(byte[] bytes) {
         this.bytes = bytes;
-        this.position = position(bytes);
+        this.hash = hash(bytes);
     }
 
     /**
@@ -70,16 +70,11 @@ public final class DocumentName {
         return Arrays.compareUnsigned(bytes, other);
     }
 
-    /** Returns the name's position in the catalog; see {@link #position(byte[])}. */
-    long position() {
-        return position;
-    }
-
     /**
-     * Returns the position of a name in the catalog: the highest bits of its hash. To compute the hash, multiplies each
-     * word by a secret factor, and combines the halves of the 128-bit product.
+     * Computes the hash of a name: multiplies each word by a secret factor, and combines the halves of the 128-bit
+     * product.
      */
-    static long position(byte[] bytes) {
+    static int hash(byte[] bytes) {
         long hash = SECRET ^ bytes.length;
         int at = 0;
         for (; at + Long.BYTES <= bytes.length; at += Long.BYTES) {
@@ -89,7 +84,8 @@ public final class DocumentName {
         for (; at < bytes.length; at++) {
             tail = tail << Byte.SIZE | bytes[at] & 0xFF;
         }
-        return fold(hash ^ tail) >>> Long.numberOfLeadingZeros(DocumentTable.POSITIONS - 1);
+        hash = fold(hash ^ tail);
+        return (int) (hash ^ hash >>> Integer.SIZE);
     }
 
     private static long fold(long word) {
@@ -103,7 +99,7 @@ public final class DocumentName {
 
     @Override
     public int hashCode() {
-        return Long.hashCode(position);
+        return hash;
     }
 
     /** Returns the bytes as UTF-8 text. Control characters are not escaped: print {@link #toString()} instead. */

@@ -15,14 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class DocumentTable {
     private static final int FIRST_BUCKETS = 4;
-    /** Number of bits of a position that select the stripe: the highest. The next bits select the bucket. */
-    static final int STRIPE_BITS = 10;
-
-    /** Number of positions. Many clients store a cursor in a double, which represents integers up to 2^53 exactly. */
-    static final long POSITIONS = 1L << 53;
-
-    /** Number of bits by which a position is shifted right to obtain the stripe. */
-    static final int STRIPE_SHIFT = Long.numberOfTrailingZeros(POSITIONS) - STRIPE_BITS;
+    /** Number of bits in the place of a document: the hash bits that do not select the stripe. */
+    static final int PLACE_BITS = Integer.SIZE - Catalog.STRIPE_BITS;
 
     final ReentrantLock lock = new ReentrantLock();
     /** Number of accepted batches that contain catalog entries for this stripe and are not durable yet. */
@@ -33,7 +27,7 @@ final class DocumentTable {
 
     @Nullable
     CatalogDocument find(DocumentName name) {
-        for (CatalogDocument document = buckets[bucket(name.position())];
+        for (CatalogDocument document = buckets[bucket(name.hashCode())];
                 document != null;
                 document = document.nextInBucket) {
             if (Arrays.equals(document.name, name.bytes())) {
@@ -53,36 +47,45 @@ final class DocumentTable {
     }
 
     /**
-     * Returns the first {@code count} documents from this position on, in the order of their positions, and those with
-     * the same position as the last of them. Growth splits each bucket into two buckets that are adjacent in this
-     * order, so the order never changes.
+     * Returns at most {@code count} documents from this place and tie on, in the order of their places and {@linkplain
+     * #tie ties}. Growth splits each bucket into two buckets that are adjacent in this order, so the order never
+     * changes.
      */
-    List<CatalogDocument> from(long position, int count) {
+    List<CatalogDocument> from(int place, int tie, int count) {
+        int bits = Math.min(PLACE_BITS, Integer.numberOfTrailingZeros(buckets.length));
         List<CatalogDocument> found = new ArrayList<>();
-        for (int i = bucket(position); i < buckets.length && found.size() < count; i++) {
-            List<CatalogDocument> bucket = new ArrayList<>();
-            for (CatalogDocument document = buckets[i]; document != null; document = document.nextInBucket) {
-                if (position(document) >= position) {
+        List<CatalogDocument> bucket = new ArrayList<>();
+        for (int i = place >>> PLACE_BITS - bits; i < 1 << bits && found.size() < count; i++) {
+            bucket.clear();
+            CatalogDocument document = buckets[Integer.reverse(i) >>> Integer.SIZE - bits];
+            for (; document != null; document = document.nextInBucket) {
+                int at = place(document);
+                if (at > place || at == place && tie(document) >= tie) {
                     bucket.add(document);
                 }
             }
-            bucket.sort(Comparator.comparingLong(DocumentTable::position));
-            found.addAll(bucket);
+            bucket.sort(Comparator.comparingInt(DocumentTable::place).thenComparingInt(DocumentTable::tie));
+            found.addAll(bucket.subList(0, Math.min(bucket.size(), count - found.size())));
         }
-        int end = Math.min(count, found.size());
-        while (end < found.size() && position(found.get(end)) == position(found.get(end - 1))) {
-            end++;
-        }
-        return found.subList(0, end);
+        return found;
     }
 
-    static long position(CatalogDocument document) {
-        return DocumentName.position(document.name);
+    /** Returns a document's place, which never changes: the reversed bits of its hash that select buckets. */
+    static int place(CatalogDocument document) {
+        return Integer.reverse(DocumentName.hash(document.name) >>> Catalog.STRIPE_BITS) >>> Catalog.STRIPE_BITS;
     }
 
-    private int bucket(long position) {
-        int bits = Integer.numberOfTrailingZeros(buckets.length);
-        return (int) (position >>> STRIPE_SHIFT - bits) & buckets.length - 1;
+    /**
+     * Returns a number that distinguishes documents with the same place: the low bits of the document's id, which are
+     * unique as long as ids are below 2^31.
+     */
+    static int tie(CatalogDocument document) {
+        return (int) document.id & Integer.MAX_VALUE;
+    }
+
+    /** Returns the bucket of a hash. The high bits select the bucket, because the low bits select the stripe. */
+    private int bucket(int hash) {
+        return (hash >>> Catalog.STRIPE_BITS) & (buckets.length - 1);
     }
 
     /** Adds a document whose name is not in the table. */
@@ -98,14 +101,14 @@ final class DocumentTable {
     }
 
     private void link(CatalogDocument document) {
-        int bucket = bucket(position(document));
+        int bucket = bucket(DocumentName.hash(document.name));
         document.nextInBucket = buckets[bucket];
         buckets[bucket] = document;
     }
 
     /** Removes a document that is in the table. */
     void remove(CatalogDocument document) {
-        int bucket = bucket(position(document));
+        int bucket = bucket(DocumentName.hash(document.name));
         CatalogDocument before = buckets[bucket];
         if (before == document) {
             buckets[bucket] = document.nextInBucket;

@@ -357,26 +357,23 @@ class CatalogTest {
             }
             pages++;
             cursor = page.next();
-            assertThat((long) (double) cursor)
-                    .as("a client may store it in a double")
-                    .isEqualTo(cursor);
         } while (cursor != 0);
         assertThat(found).doesNotHaveDuplicates().hasSize(1_000);
-        assertThat(catalog.page(Long.MAX_VALUE, 1)).isEqualTo(new Catalog.Page(List.of(), 0));
         assertThatIllegalArgumentException().isThrownBy(() -> catalog.page(-1, 1));
         assertThatIllegalArgumentException().isThrownBy(() -> catalog.page(0, 0));
     }
 
     /** Uses documents with the same name, because documents with different names rarely have the same hash. */
     @Test
-    void pageDoesNotEndBetweenDocumentsWithSameHash() {
+    void pageCanEndBetweenDocumentsWithSameHash() {
         DocumentTable table = new DocumentTable();
         for (int id = 5; id >= 1; id--) {
             table.add(new CatalogDocument(A.bytes(), id, Attributes.EMPTY, true));
         }
-        assertThat(table.from(0, 2)).extracting(document -> document.id).containsExactlyInAnyOrder(1L, 2L, 3L, 4L, 5L);
-        assertThat(table.from(A.position(), 9)).hasSize(5);
-        assertThat(table.from(A.position() + 1, 9)).isEmpty();
+        int place = DocumentTable.place(Objects.requireNonNull(table.find(A)));
+        assertThat(table.from(0, 0, 2)).extracting(document -> document.id).containsExactly(1L, 2L);
+        assertThat(table.from(place, 3, 9)).extracting(document -> document.id).containsExactly(3L, 4L, 5L);
+        assertThat(table.from(place + 1, 0, 9)).isEmpty();
     }
 
     @Test
