@@ -7,7 +7,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
@@ -228,16 +228,36 @@ public final class ShardedStore implements ListStore {
         return true;
     }
 
-    /** Runs the action once each shard has become writable. By then, some shards may no longer be writable. */
+    /**
+     * Waits for each shard in turn to become writable, and then runs the action. By then, some shards may no longer be
+     * writable.
+     */
     @Override
     public void onWritable(Runnable action) {
-        AtomicInteger waiting = new AtomicInteger(shards.size());
-        Runnable last = () -> {
-            if (waiting.decrementAndGet() == 0) {
+        // Distinguishes a StoreClosedException of the action from that of a shard.
+        AtomicBoolean ran = new AtomicBoolean();
+        onWritable(shards.iterator(), ran, () -> {
+            ran.set(true);
+            action.run();
+        });
+    }
+
+    private static void onWritable(Iterator<ListStore> rest, AtomicBoolean ran, Runnable action) {
+        if (!rest.hasNext()) {
+            action.run();
+            return;
+        }
+        rest.next().onWritable(() -> {
+            try {
+                onWritable(rest, ran, action);
+            } catch (StoreClosedException closed) {
+                if (ran.get()) {
+                    throw closed;
+                }
+                // A shard is closed. The action runs anyway, so that its caller is notified.
                 action.run();
             }
-        };
-        shards.forEach(shard -> shard.onWritable(last));
+        });
     }
 
     /** Returns the executor of the first shard. Each future completes on the executor of its own shard. */

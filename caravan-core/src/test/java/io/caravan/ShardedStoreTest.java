@@ -119,7 +119,10 @@ class ShardedStoreTest {
         store.onWritable(() -> ran.add("now"));
         shards.get(2).giveRoom();
         assertThat(ran).isEmpty();
+        shards.get(2).noRoom = true;
         shards.get(0).giveRoom();
+        assertThat(ran).isEmpty();
+        shards.get(2).giveRoom();
         assertThat(ran).containsExactly("now");
         assertThat(store.writable()).isTrue();
     }
