@@ -89,7 +89,12 @@ public final class DocumentName {
     }
 
     private static long fold(long word) {
-        return Math.multiplyHigh(word, SECRET_FACTOR) ^ word * SECRET_FACTOR;
+        // The high half of the unsigned product. That of the signed product is nearly the same for a word and its
+        // negation, so a client could choose names whose hashes collide.
+        long high = Math.multiplyHigh(word, SECRET_FACTOR)
+                + (word >> Long.SIZE - 1 & SECRET_FACTOR)
+                + (SECRET_FACTOR >> Long.SIZE - 1 & word);
+        return high ^ word * SECRET_FACTOR;
     }
 
     @Override
