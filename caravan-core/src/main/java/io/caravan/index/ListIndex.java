@@ -130,14 +130,14 @@ public final class ListIndex {
         logBytes += inLog ? Region.entryBytes(region) : 0;
     }
 
-    /** Appends {@code count} regions that start at an index of a buffer, in chunks that they fill. */
+    /** Appends {@code count} regions that start at an index of a buffer, in chunks that they fill if possible. */
     public void append(int list, ByteBuffer regions, int at, int count, long lsn) {
         int done = 0;
         while (done < count) {
             int tail = records.tailChunk(list);
             int used = records.tailCount(list);
             if (tail == RegionChunks.NONE || used == chunks.capacity(tail)) {
-                tail = addChunk(list, tail, chunks.allocateFilled(count - done));
+                tail = addChunk(list, tail, chunks.allocateFilled(next(list) - firstStored(list), count - done));
                 used = 0;
             }
             int added = Math.min(count - done, chunks.capacity(tail) - used);

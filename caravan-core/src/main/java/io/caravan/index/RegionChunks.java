@@ -74,13 +74,21 @@ final class RegionChunks extends LongPages {
 
     /** Allocates a chunk for the end of a list that has this many entries. */
     int allocate(long entries) {
-        int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(Math.max(entries, 1)) - GROWTH_LOG2;
-        return allocateOf(Math.min(Math.max(log2, smallest(entries)), MAX_LOG2));
+        return allocateOf(Math.min(growth(entries), MAX_LOG2));
     }
 
-    /** Allocates the largest chunk that this many entries, at least one, fill. */
-    int allocateFilled(int entries) {
-        return allocateOf(Math.min(Integer.SIZE - 1 - Integer.numberOfLeadingZeros(entries + 1), MAX_LOG2));
+    private static int growth(long entries) {
+        int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(Math.max(entries, 1)) - GROWTH_LOG2;
+        return Math.max(log2, smallest(entries));
+    }
+
+    /**
+     * Allocates a chunk as {@link #allocate} does, or the largest chunk that {@code more} entries, at least one, fill,
+     * if that is larger.
+     */
+    int allocateFilled(long entries, int more) {
+        int filled = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(more + 1);
+        return allocateOf(Math.min(Math.max(filled, growth(entries)), MAX_LOG2));
     }
 
     private static int smallest(long entries) {

@@ -6,6 +6,7 @@ import io.caravan.format.Region;
 import io.caravan.index.Pins.Pin;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -486,5 +487,21 @@ class ListIndexTest {
         long[] found = new long[2];
         index.copyRegions(cursor, found, 0, 2);
         assertThat(found).containsExactly(Region.pack(8L * target, 8), Region.pack(8L * (target + 1), 8));
+    }
+
+    /** Checks that a list loaded from a checkpoint has no small chunks at its end, as if it had grown. */
+    @Test
+    void newestEntriesOfLoadedListAreFoundDirectly() {
+        ListIndex index = new ListIndex();
+        int list = index.create(1, 4096, 0);
+        int count = 1024;
+        ByteBuffer piece = ByteBuffer.allocate(count * Long.BYTES);
+        for (int i = 0; i < count; i++) {
+            piece.putLong(i * Long.BYTES, Region.pack(8L * i, 8));
+        }
+        for (int pieces = 0; pieces < 100; pieces++) {
+            index.append(list, piece, 0, count, 4097);
+        }
+        assertThat(index.seek(list, index.next(list) - 10, new ListCursor(), 1)).isTrue();
     }
 }
