@@ -25,10 +25,10 @@ final class RespRates implements Measure {
             List.of(Caravan.asDelivered(), Redis.fsynced(), Redis.inMemory());
     private static final int[] DEPTHS = {1, 16, 64};
     /** Number of requests for each pipelining depth, chosen so that a run takes a few seconds. */
-    private static final int[] COUNTS = {120_000, 800_000, 1_600_000};
+    private static final int[] COUNTS = {240_000, 800_000, 1_600_000};
 
     private static final int WARM_UP_DEPTH = 16;
-    private static final int WARM_UP_COUNT = 400_000;
+    private static final int WARM_UP_COUNT = 3_000_000;
     private static final int QUICK_DIVISOR = 100;
 
     private final Results results = new Results();
@@ -55,6 +55,7 @@ final class RespRates implements Measure {
                 for (int i = 0; i < DEPTHS.length; i++) {
                     String workload = WORKLOAD + ", -P " + DEPTHS[i];
                     turn.say(workload + ", " + subject.name());
+                    benchmark.run(server.address(), DEPTHS[i], COUNTS[i] / divisor);
                     Measurement measurement = measure(benchmark, server, DEPTHS[i], COUNTS[i] / divisor);
                     comparison.add(workload, subject, measurement);
                 }
@@ -79,8 +80,8 @@ final class RespRates implements Measure {
         return new Table(
                 "Appends over RESP",
                 "`" + RedisBenchmark.COMMAND_LINE + "`, each server fresh and warmed up by "
-                        + WARM_UP_COUNT / divisor + " requests; at high depths, the single-threaded program itself"
-                        + " is the limit.",
+                        + WARM_UP_COUNT / divisor + " requests, then by as many of each depth as are measured; at high"
+                        + " depths, the single-threaded program itself is the limit.",
                 results);
     }
 
