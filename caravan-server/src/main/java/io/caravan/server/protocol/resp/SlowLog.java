@@ -5,6 +5,7 @@ import static io.caravan.server.protocol.resp.CommandSpec.server;
 
 import io.caravan.server.config.HostPort;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
@@ -28,12 +29,20 @@ public final class SlowLog {
     private static final int USUAL_COUNT = 10;
 
     private final InstantSource clock;
-    private final Deque<Reply> entries = new ArrayDeque<>();
+    private final Deque<Entry> entries = new ArrayDeque<>();
     private long nextId;
     private final Subcommands subcommands = new Subcommands("SLOWLOG")
             .add("GET", "[count]", 0, 1, (session, command) -> newest(command))
             .add("LEN", "", 0, 0, (session, command) -> length())
             .add("RESET", "", 0, 0, (session, command) -> reset());
+
+    /** A slow command. Formatted only when a client asks for it, because every command is slow under a heavy load. */
+    private record Entry(long id, long startedSeconds, long nanos, Reply words, SocketAddress client, String name) {
+        Reply reply() {
+            long micros = TimeUnit.NANOSECONDS.toMicros(nanos);
+            return Reply.Array.of(id, startedSeconds, micros, words, HostPort.format(client), name);
+        }
+    }
 
     /**
      * Creates an empty log.
@@ -69,13 +78,7 @@ public final class SlowLog {
         if (entries.size() == MAX_ENTRIES) {
             entries.removeLast();
         }
-        entries.addFirst(Reply.Array.of(
-                nextId++,
-                startedSeconds,
-                TimeUnit.NANOSECONDS.toMicros(nanos),
-                words,
-                HostPort.format(session.remote),
-                session.name));
+        entries.addFirst(new Entry(nextId++, startedSeconds, nanos, words, session.remote, session.name));
     }
 
     private static List<Reply> words(Command command) {
@@ -103,8 +106,10 @@ public final class SlowLog {
     private Reply newest(Command command) {
         long count = command.size() == 3 ? command.number(2) : USUAL_COUNT;
         synchronized (this) {
-            return new Reply.Array(
-                    entries.stream().limit(count < 0 ? MAX_ENTRIES : count).toList());
+            return new Reply.Array(entries.stream()
+                    .limit(count < 0 ? MAX_ENTRIES : count)
+                    .map(Entry::reply)
+                    .toList());
         }
     }
 
