@@ -8,6 +8,8 @@ import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
 import io.caravan.format.CheckpointLayout;
 import io.caravan.format.FileNames;
+import io.caravan.fuzz.Reseal;
+import io.caravan.fuzz.Sections;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Faults;
 import io.caravan.testing.MemoryStorage;
@@ -308,6 +310,50 @@ class DamageCatalogueTest {
             String text = String.valueOf(found);
             wrong.add(problem + text.substring(0, Math.min(text.length(), 400)));
         }
+    }
+
+    /**
+     * Flips a bit of a list in the newest checkpoint and corrects the section's checksum. If the last section is damaged
+     * too, nothing in this checkpoint has an effect: the older checkpoint is used.
+     */
+    @Test
+    @Tag("rounds")
+    void wrongListInCheckpointIsHarmlessOrReported() {
+        Seeds.forEach(1, seed -> {
+            Subject subject = subjects.get(State.KILLED);
+            String file = subject.image().last("checkpoint-");
+            List<Integer> bits = Rounds.oneIn(QUICK_SHARE, bitsOfLists(subject.image(), file), seed);
+            LOGGER.info("{} bits flipped under correct checksums", bits.size());
+            forEach(
+                    bits.size(),
+                    i -> wrongIn("bit " + bits.get(i), wrong -> {
+                        DirectoryImage lie = subject.image().edited(file, bytes -> {
+                            int at = bits.get(i) / Byte.SIZE;
+                            bytes.put(at, (byte) (bytes.get(at) ^ 1 << bits.get(i) % Byte.SIZE));
+                            Reseal.checkpoint(bytes);
+                        });
+                        checkWhole(recovered(lie), subject, wrong);
+                        Outcome outcome = recovered(lie.withFlip(file, lie.length(file) - 1));
+                        check(
+                                subject.contents().equals(outcome.contents()),
+                                wrong,
+                                "should use the older, came to ",
+                                outcome);
+                    }));
+        });
+    }
+
+    /** Returns the bits of all sections with lists, except their checksums and lengths. */
+    private static List<Integer> bitsOfLists(DirectoryImage image, String file) {
+        List<Integer> bits = new ArrayList<>();
+        Sections.forEach(image.buffer(file), at -> {
+            int bytes = Sections.bytes(image.buffer(file), at);
+            if (bytes > CheckpointLayout.SECTION_HEADER_BYTES) {
+                IntStream.range((at + CheckpointLayout.SECTION_PARTITION) * Byte.SIZE, (at + bytes) * Byte.SIZE)
+                        .forEach(bits::add);
+            }
+        });
+        return bits;
     }
 
     // (b) truncated at every length

@@ -6,7 +6,7 @@ import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
 import java.nio.ByteBuffer;
-import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 
 /**
  * Rebuilds the index from a checkpoint, and then from the log records after the checkpoint's start. Skips records whose
@@ -20,12 +20,12 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     private final PendingFrees freed = new PendingFrees();
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
-    private final LongConsumer used;
+    private final LongPredicate used;
     private int partition;
     private long maxCaptureLsn;
 
-    /** @param used receives each region of the checkpoint that is in the heap */
-    IndexReplay(CheckpointReader checkpoint, LongConsumer used) {
+    /** @param used adds a region of the checkpoint that is in the heap; false if the heap has no such place */
+    IndexReplay(CheckpointReader checkpoint, LongPredicate used) {
         this.checkpoint = checkpoint;
         this.used = used;
     }
@@ -63,7 +63,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     }
 
     /**
-     * Checks the order of a list's entries: entries in the heap come first, followed by entries in the log after the
+     * Checks the places of a list's entries: entries in the heap come first, followed by entries in the log after the
      * checkpoint's start. Passes on the region of an entry in the heap.
      */
     private void checkPlace(long id, long region, boolean inLogBefore) {
@@ -76,8 +76,9 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
             }
         } else if (inLogBefore) {
             throw checkpoint.corruptPiece("document " + id + " has an entry in the heap after an entry in the log");
-        } else {
-            used.accept(region);
+        } else if (!used.test(region)) {
+            throw checkpoint.corruptPiece("document " + id + " has an entry of " + Region.entryBytes(region)
+                    + " bytes at heap address " + Region.address(region) + ", outside of the heap's segments");
         }
     }
 

@@ -66,15 +66,12 @@ public final class FreeSpace {
         }
     }
 
-    /**
-     * Adds a used region.
-     *
-     * @throws CorruptStoreException if the region lies outside the heap's segments; the index is then wrong
-     */
-    public void add(long region) {
+    /** Adds a used region. Returns false if it does not lie entirely within one of the heap's segments. */
+    public boolean add(long region) {
         int segment = geometry.segmentOf(Region.address(region));
-        if (segment >= segments) {
-            throw misplaced(region, "is after the heap's last segment");
+        long offset = Region.address(region) - geometry.firstAddress(segment);
+        if (segment >= segments || offset < 0 || Region.entryBytes(region) > geometry.usableBytes() - offset) {
+            return false;
         }
         int i = segment - firstSegment;
         if (i >= 0 && i < uses.size()) {
@@ -83,6 +80,7 @@ public final class FreeSpace {
                 bytes -= uses.remove(uses.size() - 1).memoryBytes();
             }
         }
+        return true;
     }
 
     /**
@@ -138,23 +136,19 @@ public final class FreeSpace {
         long first = geometry.firstAddress(segment);
         BitSet used = new BitSet();
         regions.forEach(region -> {
-            if (geometry.segmentOf(Region.address(region)) == segment) {
+            long address = Region.address(region);
+            if (geometry.segmentOf(address) == segment) {
                 if (!used.get(unit(region, first), endUnit(region, first)).isEmpty()) {
-                    throw misplaced(region, "overlaps its neighbor");
+                    throw new CorruptStoreException(
+                            path.apply(address),
+                            geometry.offsetOf(address),
+                            "the index is wrong: region of " + Region.entryBytes(region) + " bytes at heap address "
+                                    + address + " overlaps its neighbor");
                 }
                 used.set(unit(region, first), endUnit(region, first));
             }
         });
         throw new IllegalStateException("no regions of segment " + segment + " overlap");
-    }
-
-    private CorruptStoreException misplaced(long region, String problem) {
-        long address = Region.address(region);
-        return new CorruptStoreException(
-                path.apply(address),
-                geometry.offsetOf(address),
-                "the index is wrong: region of " + Region.entryBytes(region) + " bytes at heap address " + address + " "
-                        + problem);
     }
 
     /** The regions of a segment, in a list or in a bitmap. */
@@ -200,14 +194,8 @@ public final class FreeSpace {
         }
 
         private void mark(BitSet used, long region) {
-            long offset = Region.address(region) - first;
-            int size = Region.entryBytes(region);
-            if (offset < 0 || size > geometry.usableBytes() - offset) {
-                throw misplaced(region, "leaves its segment");
-            }
-            int unit = (int) offset >>> UNIT_SHIFT;
-            used.set(unit, unit + (size >>> UNIT_SHIFT));
-            units += size >>> UNIT_SHIFT;
+            used.set(unit(region, first), endUnit(region, first));
+            units += Region.entryBytes(region) >>> UNIT_SHIFT;
         }
 
         /** Returns the segment's bitmap. If the regions are in a list, fills {@code scratch}, and returns it. */

@@ -161,6 +161,16 @@ class LiarsStoreTest {
                 "has the sequences");
     }
 
+    @ParameterizedTest
+    @CsvSource({"0", "4088", "1099511627776"})
+    void rejectsEntryOutsideHeap(long address) throws IOException {
+        assertNoCheckpointIsIntact(
+                inBothCheckpoints(
+                        "place",
+                        (file, at) -> file.putLong(at + CheckpointLayout.PIECE_HEADER_BYTES, Region.pack(address, 5))),
+                "outside of the heap's segments");
+    }
+
     @Test
     void rejectsWrongPartitionCount() throws IOException {
         DirectoryImage lie = sound;

@@ -282,7 +282,7 @@ class IndexedHeapTest {
             IndexedHeap heap, HeapGeometry geometry, int segments, int maxBytes, FreeSpace.Regions regions) {
         FreeSpace freeSpace = new FreeSpace(geometry, segments, maxBytes, Long::toString);
         try {
-            regions.forEach(freeSpace::add);
+            regions.forEach(region -> assertThat(freeSpace.add(region)).isTrue());
             freeSpace.rebuild(heap, regions);
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
@@ -357,46 +357,44 @@ class IndexedHeapTest {
     }
 
     @Test
-    void rebuildReportsOverlappingOrOutOfBoundsRegions() {
+    void rebuildReportsOverlappingRegions() {
         long first = GEOMETRY.firstAddress(0);
-        int segmentBytes = GEOMETRY.segmentBytes();
-        assertMisplaced(first + 8, Region.pack(first, 1), Region.pack(first + 8, 1));
-        assertMisplaced(first, Region.pack(first, 100), Region.pack(first, 100));
-        assertMisplaced(first + 64, Region.pack(first, 100), Region.pack(first + 64, 0));
-        assertMisplaced(0, Region.pack(0, 8));
-        assertMisplaced(Blocks.BLOCK_BYTES - 8, Region.pack(Blocks.BLOCK_BYTES - 8, 100));
-        assertMisplaced(segmentBytes - 8, Region.pack(segmentBytes - 8, 1));
-        assertMisplaced(segmentBytes + 8, Region.pack(segmentBytes + 8, 1));
-        assertMisplaced(2L * segmentBytes + 4096, Region.pack(2L * segmentBytes + 4096, 1));
-        assertMisplaced(1L << 40, Region.pack(1L << 40, 1));
+        assertOverlap(first + 8, Region.pack(first, 1), Region.pack(first + 8, 1));
+        assertOverlap(first, Region.pack(first, 100), Region.pack(first, 100));
+        assertOverlap(first + 64, Region.pack(first, 100), Region.pack(first + 64, 0));
         long[] inBitmap = new long[101];
         Arrays.setAll(inBitmap, i -> Region.pack(first + 16L * i, 8));
         inBitmap[100] = inBitmap[7];
-        assertMisplaced(first + 16 * 7, inBitmap);
-        inBitmap[100] = Region.pack(segmentBytes - 8, 1);
-        assertMisplaced(segmentBytes - 8, inBitmap);
+        assertOverlap(first + 16 * 7, inBitmap);
     }
 
-    /** Checks that a heap without segments rejects a region. */
-    @Test
-    void rebuildReportsRegionInHeapWithoutSegments() {
-        assertThatExceptionOfType(CorruptStoreException.class)
-                .isThrownBy(() -> rebuilt(0, 8 << 20, Region.pack(GEOMETRY.firstAddress(0), 8)));
+    /** Checks the error with as many passes as possible, and with a single pass. */
+    private static void assertOverlap(long address, long... regions) {
+        assertOverlap(1, address, regions);
+        assertOverlap(8 << 20, address, regions);
     }
 
-    /** Checks the error with passes that count the regions first, and with a single pass. */
-    private static void assertMisplaced(long address, long... regions) {
-        assertMisplaced(1, address, regions);
-        assertMisplaced(8 << 20, address, regions);
-    }
-
-    private static void assertMisplaced(int maxBytes, long address, long[] regions) {
+    private static void assertOverlap(int maxBytes, long address, long[] regions) {
         assertThatExceptionOfType(CorruptStoreException.class)
                 .isThrownBy(() -> rebuilt(2, maxBytes, regions))
                 .as(Arrays.toString(regions))
                 .satisfies(problem -> assertThat(problem.file()).isEqualTo(Long.toString(address)))
                 .satisfies(problem -> assertThat(problem.offset()).isEqualTo(GEOMETRY.offsetOf(address)))
                 .withMessageContaining("at heap address " + address + " ");
+    }
+
+    @Test
+    void rejectsRegionOutsideSegments() {
+        FreeSpace freeSpace = new FreeSpace(GEOMETRY, 2, 8 << 20, Long::toString);
+        int segmentBytes = GEOMETRY.segmentBytes();
+        long[] outside = {0, Blocks.BLOCK_BYTES - 8, segmentBytes - 8, segmentBytes, 2L * segmentBytes + 4096, 1L << 40
+        };
+        for (long address : outside) {
+            assertThat(freeSpace.add(Region.pack(address, 1))).as("%d", address).isFalse();
+        }
+        assertThat(freeSpace.add(Region.pack(segmentBytes - 8, 0))).isTrue();
+        FreeSpace empty = new FreeSpace(GEOMETRY, 0, 8 << 20, Long::toString);
+        assertThat(empty.add(Region.pack(GEOMETRY.firstAddress(0), 8))).isFalse();
     }
 
     @Test
