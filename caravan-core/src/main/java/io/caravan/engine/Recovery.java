@@ -390,7 +390,7 @@ public final class Recovery {
     }
 
     /** Passes the regions of a checkpoint that are in the heap to an action. */
-    private record HeapRegions(LongConsumer action) implements CheckpointReader.Visitor {
+    record HeapRegions(LongConsumer action) implements CheckpointReader.Visitor {
         @Override
         public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {
             for (int i = 0; i < count; i++) {

@@ -24,6 +24,8 @@ public final class FreeSpace {
     private static final int UNIT_SHIFT = 3;
 
     private static final int FIRST_LIST = 16;
+    /** Lists grow by a quarter, because little memory stays unused then, and fewer passes suffice. */
+    private static final int GROWTH_SHIFT = 2;
 
     private final HeapGeometry geometry;
     private final int segments;
@@ -90,7 +92,7 @@ public final class FreeSpace {
      * @throws CorruptStoreException if two regions overlap; the index is then wrong
      */
     public void rebuild(IndexedHeap heap, Regions regions) throws IOException {
-        BitSet scratch = new BitSet();
+        BitSet scratch = new BitSet(geometry.usableBytes() >>> UNIT_SHIFT);
         while (true) {
             for (SegmentUse use : uses) {
                 addHoles(heap, use, use.bitmap(scratch), regions);
@@ -179,7 +181,7 @@ public final class FreeSpace {
 
         private void grow() {
             bytes -= memoryBytes();
-            int capacity = Math.max(FIRST_LIST, 2 * list.length);
+            int capacity = Math.max(FIRST_LIST, list.length + (list.length >> GROWTH_SHIFT));
             if (capacity * Long.BYTES < bitmapBytes()) {
                 list = Arrays.copyOf(list, capacity);
             } else {

@@ -291,10 +291,11 @@ class IndexedHeapTest {
 
     /**
      * Checks that each pass collects the regions of as many segments as the memory permits. A list with space for 16
-     * regions takes 128 bytes, and a bitmap takes 448 bytes.
+     * regions takes 128 bytes, one that has grown to 38 regions takes 304 bytes, and a bitmap takes 448 bytes.
      */
     @ParameterizedTest
-    @CsvSource({"10, 319, 6", "10, 1535, 2", "10, 1536, 1", "56, 1791, 4", "56, 1792, 3", "100, 5376, 1"})
+    @CsvSource({"10, 319, 6", "10, 1535, 2", "10, 1536, 1", "33, 1824, 2", "56, 1791, 4", "56, 1792, 3", "100, 5376, 1"
+    })
     void rebuildsFreeSpaceInBoundedPasses(int regionsPerSegment, int maxBytes, int expectedPasses) {
         int segments = 12;
         long[] regions = new long[segments * regionsPerSegment];
