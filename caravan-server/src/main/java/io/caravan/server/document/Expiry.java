@@ -44,10 +44,11 @@ final class Expiry {
 
     /**
      * Whether the document has expired. A document that is being moved does not expire on this server; its copy expires
-     * on the target server.
+     * on the target server. A document that is being imported does not expire until it is complete, because it may
+     * contain the redirect that it replaces.
      */
     boolean expired(long id, DocumentAttributes attributes) {
-        if (!attributes.expires() || attributes.has(DocumentAttributes.FENCE)) {
+        if (!attributes.expires() || attributes.has(DocumentAttributes.FENCE) || attributes.restoring()) {
             return false;
         }
         OptionalLong ttl = attributes.ttlSeconds();

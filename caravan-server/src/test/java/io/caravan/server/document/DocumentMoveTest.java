@@ -212,9 +212,11 @@ class DocumentMoveTest {
         documents.push("a", "1");
         fence("a", 7);
         redirect("a", 7);
-        long id =
-                documents.<Long>importStep("a", Kind.BEGIN, Replaced.REDIRECT, DocumentAttributes.NONE, List.of(), 3L);
+        DocumentAttributes expires = DocumentAttributes.NONE.withTtlSeconds(9);
+        long id = documents.<Long>importStep("a", Kind.BEGIN, Replaced.REDIRECT, expires, List.of(), 3L);
         documents.importStep("a", Kind.ADD, values("x"), id, 3L);
+        documents.pass(Duration.ofDays(1));
+        documents.awaitSweep();
         rejected(Reason.MOVED, () -> documents.find("a"));
         rejected(Reason.MOVED, () -> documents.push("a", "3"));
         switch (how) {
