@@ -470,8 +470,12 @@ public final class EditedDocument {
         set(made);
     }
 
-    /** Makes the write a step of the document's move, which may change the document although it is fenced. */
+    /**
+     * Makes the write a step of the document's move, which may change the document although it is fenced. The step
+     * extends a sliding expiry, because clients cannot write to a fenced document.
+     */
     void beginMoveStep() {
+        used = true;
         ignoresFence = true;
         edits.migrates = true;
     }

@@ -47,7 +47,11 @@ class DocumentMoveTest {
     }
 
     private boolean abandon(OptionalLong holder) {
-        return (Boolean) documents.change("a", new MoveStep(MoveStep.Kind.ABANDON, holder, null)::applyTo);
+        return abandon("a", holder);
+    }
+
+    private boolean abandon(String name, OptionalLong holder) {
+        return (Boolean) documents.change(name, new MoveStep(MoveStep.Kind.ABANDON, holder, null)::applyTo);
     }
 
     private boolean forget() {
@@ -131,9 +135,14 @@ class DocumentMoveTest {
         fence("b", 7);
         documents.pass(Duration.ofDays(1));
         assertThat(documents.read("a")).containsExactly("a");
-        abandon(OptionalLong.of(7));
+        abandon("a", OptionalLong.of(7));
         assertThat(documents.find("a")).isNull();
         assertThat(documents.found("b").count()).isEqualTo(1);
+        // Clients could not use the document while it was fenced.
+        abandon("b", OptionalLong.of(7));
+        assertThat(documents.found("b").count()).isEqualTo(1);
+        documents.pass(Duration.ofSeconds(1));
+        assertThat(documents.find("b")).isNull();
     }
 
     @Test
