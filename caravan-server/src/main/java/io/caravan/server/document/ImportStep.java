@@ -144,6 +144,7 @@ public record ImportStep(
             if (unfinished != null) {
                 staging.abortRestoring(unfinished.id());
             }
+            staging.requireMissing();
             return staging.importPart(importing, List.of());
         }
         RedirectTarget redirect = freeName(document, firstSequence);

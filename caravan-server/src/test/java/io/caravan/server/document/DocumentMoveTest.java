@@ -241,6 +241,18 @@ class DocumentMoveTest {
         }
     }
 
+    /** A client may have given a document the name under which a replacement is imported. */
+    @Test
+    void importDoesNotTakeDocumentWithTemporaryName() {
+        documents.push("a", "1");
+        String temporary = documents.service().replacementName(name("a")).text();
+        documents.push(temporary, "own");
+        rejected(
+                Reason.EXISTS,
+                () -> documents.importStep("a", Kind.BEGIN, Replaced.ANYTHING, DocumentAttributes.NONE, List.of(), 0L));
+        assertThat(documents.read(temporary)).containsExactly("own");
+    }
+
     @Test
     void importedDocumentCanBeContinued() {
         DocumentAttributes expires = DocumentAttributes.NONE.withTtlSeconds(9);
