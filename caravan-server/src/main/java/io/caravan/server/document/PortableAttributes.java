@@ -21,7 +21,6 @@ import java.util.Map;
  */
 public final class PortableAttributes {
     private static final String BASE64 = "Base64";
-    private static final int MAX_NUMBER_DIGITS = 18;
     /** Maximum length of a writer's sequence, in bytes: that of the longest one that an append over HTTP can set. */
     private static final int MAX_STREAM_SEQ_BYTES = 3 * AppendRequest.MAX_STREAM_SEQ_CHARS;
 
@@ -130,16 +129,22 @@ public final class PortableAttributes {
 
     private static long decimal(String name, byte[] value) {
         String text = new String(value, US_ASCII);
-        if (text.length() > MAX_NUMBER_DIGITS || !text.matches("[0-9]+")) {
-            throw new IllegalArgumentException("the attribute '" + name + "' must be a number");
+        // With 19 digits, a number that is too large becomes negative.
+        long number = text.matches("[0-9]{1,19}") ? Long.parseUnsignedLong(text) : -1;
+        if (number < 0) {
+            throw new IllegalArgumentException("the attribute '" + name + "' must be a number below 2^63");
         }
-        return Long.parseLong(text);
+        return number;
     }
 
     private static Producers producers(byte[] value) {
         try {
             if (value.length <= Producers.MAX_BYTES) {
-                return Producers.decode(ByteBuffer.wrap(value));
+                Producers producers = Producers.decode(ByteBuffer.wrap(value));
+                if (!Arrays.equals(producers.encode(), value)) {
+                    throw notText("producers");
+                }
+                return producers;
             }
         } catch (BufferUnderflowException | NegativeArraySizeException cutOff) {
             throw new IllegalArgumentException("the attribute 'producers' is cut off", cutOff);
@@ -155,9 +160,13 @@ public final class PortableAttributes {
         }
         String text = text(value);
         if (!Arrays.equals(text.getBytes(UTF_8), value)) {
-            throw new IllegalArgumentException("the attribute '" + name + "' must be text in UTF-8");
+            throw notText(name);
         }
         return text;
+    }
+
+    private static IllegalArgumentException notText(String name) {
+        return new IllegalArgumentException("the attribute '" + name + "' must be text in UTF-8");
     }
 
     private static String text(byte[] value) {

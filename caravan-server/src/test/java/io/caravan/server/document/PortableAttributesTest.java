@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the limits on imported attributes. With the attributes that the store adds, they must fit into the archive. */
 class PortableAttributesTest {
@@ -48,16 +49,40 @@ class PortableAttributesTest {
                     .isThrownBy(() -> PortableAttributes.parse(Map.of(name, new byte[] {'a', (byte) 0xff})))
                     .withMessageContaining("'" + name + "'");
         }
+        // The replacement characters of invalid bytes would take three times as many bytes.
+        byte[] producer = Producers.NONE.with(new Producer("p", 1, 1)).encode();
+        producer[producer.length - 1] = (byte) 0xff;
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> PortableAttributes.parse(Map.of("producers", producer)))
+                .withMessageContaining("'producers' must be text");
         byte[] text = "\u20ac".getBytes(UTF_8);
         assertThat(PortableAttributes.parse(Map.of("closed", text)).raw().get("closed"))
                 .isEqualTo(text);
+    }
+
+    /** A document with any expiry that a client can set must be importable; PEXPIREAT accepts every number. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 999_999_999_999_999_999L, Long.MAX_VALUE})
+    void parsesEveryExpiry(long number) {
+        byte[] digits = Long.toString(number).getBytes(US_ASCII);
+        assertThat(PortableAttributes.parse(Map.of("expires", digits)).expiresAtMillis())
+                .hasValue(number);
+        assertThat(PortableAttributes.parse(Map.of("ttl", digits)).ttlSeconds()).hasValue(number);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "-1", "+1", "x", "9223372036854775808", "99999999999999999999999999999999"})
+    void rejectsInvalidExpiry(String digits) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> PortableAttributes.parse(Map.of("expires", digits.getBytes(UTF_8))))
+                .withMessage("the attribute 'expires' must be a number below 2^63");
     }
 
     @Test
     void maximumAttributesLeaveSpaceForStoreAttributes() {
         Map<String, byte[]> all = new TreeMap<>();
         LONGEST.forEach((name, bytes) -> all.put(name, "x".repeat(bytes).getBytes(US_ASCII)));
-        all.put("ttl", "999999999999999999".getBytes(US_ASCII));
+        all.put("ttl", Long.toString(Long.MAX_VALUE).getBytes(US_ASCII));
         Producers producers = Producers.NONE;
         for (int i = 0; i < 200; i++) {
             producers = producers.with(new Producer("p".repeat(Producer.MAX_ID_BYTES - 3) + (100 + i), 1, 1));
