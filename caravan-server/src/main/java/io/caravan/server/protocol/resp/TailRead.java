@@ -145,7 +145,8 @@ final class TailRead implements ResumableRead {
         @Override
         public void end(ByteBuf out) {
             new Reply.Bool(endsClosed).encode(out, session.protocol);
-            Reply.putNumber(out, ':', documentId);
+            // No range was chosen if the document was deleted before the read began.
+            Reply.of(documentId == 0 ? null : documentId).encode(out, session.protocol);
         }
     }
 

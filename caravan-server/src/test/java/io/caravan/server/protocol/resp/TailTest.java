@@ -3,13 +3,22 @@ package io.caravan.server.protocol.resp;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.app.ServerFixture;
 import io.caravan.server.app.TestDocuments;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.ForwardingListStore;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Tests the waits of {@code CARAVAN.READ} with {@code BLOCK}, which occupy no thread, and the events that end them. */
@@ -78,6 +87,27 @@ class TailTest extends RespTestBase {
             awaitTails(1);
             client.call("DEL", "d");
             assertThat(tail.read()).startsWith("-OUTOFRANGE sequence 1 is after the next one, 0");
+        }
+    }
+
+    @Test
+    void concurrentlyDeletedDocumentHasNoId() throws IOException {
+        AtomicReference<Runnable> concurrentWrite = new AtomicReference<>(() -> {});
+        ListStore store = new ForwardingListStore(ListStore.inMemory()) {
+            @Override
+            public ListInfo info(long id) {
+                ListInfo info = super.info(id);
+                concurrentWrite.getAndSet(() -> {}).run();
+                return info;
+            }
+        };
+        try (RespFixture racing = new RespFixture(
+                        store, Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
+                RespClient reader = racing.connect()) {
+            reader.call("RPUSH", "k", "a");
+            concurrentWrite.set(() -> Outcome.<Boolean>await(
+                    outcome -> racing.documents.write(DocumentName.of("k"), EditedDocument::delete, outcome)));
+            assertThat(reader.call("CARAVAN.READ", "k", "FROM", "0")).isEqualTo("[:0, [], :0, null]");
         }
     }
 
