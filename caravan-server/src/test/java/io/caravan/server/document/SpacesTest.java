@@ -41,6 +41,10 @@ import org.junit.jupiter.api.Test;
 
 /** Tests the effects of space settings on documents, without a protocol. */
 class SpacesTest {
+    /** The attributes of a document that is copied from another server. */
+    private static final DocumentAttributes COPIED =
+            DocumentAttributes.NONE.with(DocumentAttributes.ORIGIN, new Origin("x/1", 0));
+
     @AutoClose
     private Documents documents = new Documents();
 
@@ -431,6 +435,38 @@ class SpacesTest {
         documents.importStep("d", Kind.END, List.of(), id, 9L);
         assertThat(documents.read("d")).containsExactly("c", "d");
         assertUsage("d", 1, 2);
+    }
+
+    /**
+     * A copy that has lost values to the retention of its space must not have an origin again. A move to this server
+     * would then count as complete, and delete the values at the source.
+     */
+    @Test
+    void copyWithLostValuesNeverRegainsOrigin() {
+        set("d", SpaceSetting.RETAINED_BYTES, 10);
+        documents.importStep("d", Kind.WHOLE, Replaced.NOTHING, COPIED, values("1111", "2222"), 0L);
+        assertThat(origin()).isEqualTo(new Origin("x/1", 2));
+        assertThat(resumed(0, "3")).isEqualTo(new Origin("x/1", 3));
+        assertThat(resumed(0, "44444444")).isNull();
+        assertThat(resumed(0, "5")).isNull();
+        assertThat(resumed(0)).isNull();
+        // The source has trimmed the values that the copy lacks.
+        assertThat(resumed(2)).isEqualTo(new Origin("x/1", 5));
+        // Clients may trim a complete copy.
+        documents.edit("d", document -> document.trimTo(4));
+        assertThat(resumed(2)).isEqualTo(new Origin("x/1", 5));
+    }
+
+    private @Nullable Origin origin() {
+        return documents.found("d").attributes().origin();
+    }
+
+    /** Continues the import of a document whose source retains the values from {@code first}. */
+    private @Nullable Origin resumed(long first, String... values) {
+        DocumentInfo info = documents.found("d");
+        documents.importStep(
+                "d", Kind.CONTINUE, Replaced.NOTHING, COPIED, values(values), info.id(), info.nextSequence(), first);
+        return origin();
     }
 
     @Test

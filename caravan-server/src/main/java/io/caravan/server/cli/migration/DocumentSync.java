@@ -390,10 +390,14 @@ final class DocumentSync {
             return sum;
         }
 
-        /** Sends a chunk that ends before {@code next}, with the first sequence and the attributes of {@code state}. */
+        /**
+         * Sends a chunk that ends before {@code next}, with the first sequence and the attributes of {@code state}. The
+         * first sequence is never after that of the source, so that the target detects that it lacks values.
+         */
         private void send(Description now, Description there, Description state, long next, Chunk chunk) {
-            Description document = new Description(
-                    there.id(), state.first(), now.next(), -1, state.attributes(), false, now.identity(), null);
+            long first = Math.min(state.first(), now.first());
+            Description document =
+                    new Description(there.id(), first, now.next(), -1, state.attributes(), false, now.identity(), null);
             List<byte[]> values = chunk.take();
             try {
                 retries.run(() -> target.continueImport(raw, document, next - values.size(), values));

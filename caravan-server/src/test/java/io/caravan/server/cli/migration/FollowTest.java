@@ -10,6 +10,7 @@ import io.caravan.server.cli.migration.TrippedProxy.Trip;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
@@ -34,6 +35,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 @Timeout(120)
 class FollowTest {
     private static final ProtocolCommand TRIM = command("CARAVAN.TRIM");
+    private static final ProtocolCommand READ = command("CARAVAN.READ");
     private static final ProtocolCommand SPACE = command("CARAVAN.SPACE");
     private static final ProtocolCommand MOVE = command("CARAVAN.MOVE");
     private static final ProtocolCommand IMPORT = command("CARAVAN.IMPORT");
@@ -496,6 +498,38 @@ class FollowTest {
         assertThat(here.rpush("b", "2")).isEqualTo(2);
         assertThat(there.lrange("b", 0, -1)).containsExactly("foreign");
         elsewhere(here, "c", to);
+    }
+
+    /**
+     * A resumed move must not delete values that the target received and then lost because of its space.
+     *
+     * @param more the number of values that are copied after the loss; a step contains at most 4,096 values
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4097})
+    void resumedMoveKeepsValuesThatTargetHasLost(int more) throws InterruptedException {
+        there.sendCommand(SPACE, "SET", "a", "retain-bytes", "24000");
+        here.rpush("a", "1".repeat(9_000), "2".repeat(9_000));
+        Run run = follow(to.address(), "a");
+        awaitNext(2);
+        here.rpush("a", "3".repeat(9_000));
+        awaitNext(3);
+        here.rpush("a", Collections.nCopies(more, "4").toArray(String[]::new));
+        awaitNext(3 + more);
+        run.end();
+        assertThat(there.llen("a")).isEqualTo(2 + more);
+        // An earlier run of the move was killed.
+        here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
+        move(from, to, "a").exits(3);
+        assertThat(here.llen("a")).isEqualTo(3 + more);
+    }
+
+    /** Waits until the target has the values of document a before this sequence. */
+    private void awaitNext(long next) {
+        Eventually.await(
+                "next " + next,
+                () -> rejection(() -> there.sendCommand(READ, "a", "FROM", "" + next))
+                        .isEmpty());
     }
 
     @Test
