@@ -179,8 +179,8 @@ public final class Archiver implements AutoCloseable {
         long start = System.nanoTime();
         long delayNanos = NO_DELAY;
         boolean done = false;
+        DocumentUploader to = uploader;
         try {
-            DocumentUploader to = uploader;
             if (to == null) {
                 // The archive has just been lost: the job's request fails now, and the job waits for the archive.
                 job.fail(notOwner());
@@ -191,9 +191,15 @@ public final class Archiver implements AutoCloseable {
                 outcomes.succeeded(job.name);
             }
         } catch (RuntimeException | Error problem) {
-            delayNanos = failed(job, problem, start);
-            // The failure is counted before the requesters receive it.
-            job.fail(problem);
+            if (to != uploader && Failure.of(problem).reach() == Failure.Reach.OWNER) {
+                // The archive was lost during the upload. The owner that fences the upload may be this server, which
+                // has claimed the archive again.
+                job.fail(notOwner());
+            } else {
+                delayNanos = failed(job, problem, start);
+                // The failure is counted before the requesters receive it.
+                job.fail(problem);
+            }
         } finally {
             if (done) {
                 schedule.done(job);

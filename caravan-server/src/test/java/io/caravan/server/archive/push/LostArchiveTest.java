@@ -15,8 +15,10 @@ import io.caravan.server.app.SmallFiles;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.archive.restore.RestoreService;
@@ -33,6 +35,7 @@ import java.time.InstantSource;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -106,6 +109,38 @@ class LostArchiveTest {
         server.push("a", "2");
         server.awaitArchived("a");
         assertThat(archiver.status().epoch()).isEqualTo(2);
+    }
+
+    /** An upload that has outlived the loss of the archive must not mistake this server's next claim for another owner. */
+    @Test
+    void resumesWhenLostArchiveReappearsDuringUpload() throws Exception {
+        CountDownLatch uploading = new CountDownLatch(1);
+        CompletableFuture<Void> slow = new CompletableFuture<>();
+        ObjectStore place = new ForwardingObjectStore(server.client) {
+            @Override
+            public void put(String key, Content content) {
+                if (key.startsWith(ArchiveKeys.snapshots(name("slow")))) {
+                    uploading.countDown();
+                    slow.join();
+                }
+                super.put(key, content);
+            }
+        };
+        server.push("slow", "1");
+        Archiver archiver = server.archive(place, SOON);
+        CompletableFuture<Archived> requested = archiver.archiveNow(name("slow"));
+        assertThat(uploading.await(30, TimeUnit.SECONDS)).isTrue();
+        byte[] root = server.objects.content("archive.json");
+        server.objects.keys("").forEach(server.objects::delete);
+        awaitRejectionToBegin(archiver);
+        server.objects.put("archive.json", root);
+        server.push("other", "1");
+        server.awaitArchived("other");
+        slow.complete(null);
+        server.awaitArchived("slow");
+        assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+        assertThat(server.values("slow")).containsExactly("1");
+        assertThat(requested).isDone();
     }
 
     /** Archives two documents, and restarts the server so that it trusts its archive marks. */
