@@ -159,9 +159,7 @@ final class Merge {
             throw changed();
         }
         try (SnapshotReader reader = archive.get().read(name(), generation())) {
-            while (reader.next()) {
-                archived.next(reader.sequence(), reader.value());
-            }
+            archived.addAll(reader);
         }
         if (!here.finish().equals(archived.finish())) {
             throw new ArchiveException(

@@ -1,5 +1,6 @@
 package io.caravan.server.archive.restore;
 
+import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.Digests;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
@@ -46,6 +47,13 @@ final class SequenceHash implements DocumentReader {
             digest.update(value.duplicate());
         }
         return true;
+    }
+
+    /** Adds the remaining values of a snapshot. */
+    void addAll(SnapshotReader snapshot) {
+        while (snapshot.next()) {
+            next(snapshot.sequence(), snapshot.value());
+        }
     }
 
     long count() {

@@ -20,8 +20,10 @@ import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
+import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.restore.DocumentRestorer.Local;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.archive.restore.RestoreProgress.RestoreFault;
 import io.caravan.server.document.ArchiveMark;
@@ -275,8 +277,20 @@ public final class WholeRestore {
                         waitingBytes.release(reserved);
                         result.complete(failure(manifest, problem, latestDamage));
                     });
-            restorer.restore(
-                    Source.of(manifest, generation), latestDamage != null, restorer.local(manifest.name()), outcome);
+            Local local = restorer.local(manifest.name());
+            DocumentInfo info = local.info();
+            Generation copied = info == null ? null : copied(manifest, info);
+            if (info != null && copied != null) {
+                if (copied.number() >= generation.number() || latestDamage != null && !info.archived()) {
+                    outcome.success(Restored.unchanged(manifest.name(), copied, info));
+                    return;
+                }
+                if (!info.archived()) {
+                    // If the latest generation is still damaged, the older one stays.
+                    archive.verify(manifest.name(), generation, bytes -> {});
+                }
+            }
+            restorer.restore(Source.of(manifest, generation), latestDamage != null, local, outcome);
         } catch (Throwable problem) {
             waitingBytes.release(reserved);
             throw problem;
@@ -296,7 +310,7 @@ public final class WholeRestore {
         }
         DocumentInfo local = documents.peek(manifest.name());
         ArchiveMark mark = local == null ? null : local.attributes().archived();
-        if (local != null && mark != null && mark.incarnation() == tombstone.incarnation()) {
+        if (local != null && mark != null && precedes(mark, manifest, tombstone)) {
             if (!local.archived()) {
                 String later = "document '" + manifest.name() + "' is deleted in the archive, and has changes here that"
                         + " the archive does not have; the restore leaves it unchanged";
@@ -307,6 +321,12 @@ public final class WholeRestore {
         return true;
     }
 
+    /** Whether the archive has deleted the document with this mark, or a later document of the same name. */
+    private static boolean precedes(ArchiveMark mark, Manifest manifest, Tombstone tombstone) {
+        return mark.incarnation() == tombstone.incarnation()
+                || mark.generation() > 0 && mark.generation() <= manifest.lastGeneration();
+    }
+
     private void drop(Manifest manifest) {
         Outcome.<Boolean>await(
                 outcome -> documents.writeLocal(manifest.name(), EditedDocument::deleteUnnoted, outcome));
@@ -314,8 +334,8 @@ public final class WholeRestore {
 
     /**
      * Deletes an unchanged document that an earlier restore created, if appending to it cannot produce the generation.
-     * This is the case if the generation is of another incarnation, has no further values, or was trimmed beyond the
-     * end of the local document. Verifies the generation first.
+     * This is the case if the generation is of another incarnation, has no further values, or was trimmed: the trimmed
+     * values must not reappear, and the document would differ from every generation. Verifies the generation first.
      */
     private void dropStale(Manifest manifest, Generation generation) {
         DocumentInfo local = documents.peek(manifest.name());
@@ -324,10 +344,53 @@ public final class WholeRestore {
             return;
         }
         boolean continues =
-                generation.firstSequence() <= local.nextSequence() && local.nextSequence() < generation.nextSequence();
+                generation.firstSequence() == local.firstSequence() && local.nextSequence() < generation.nextSequence();
         if (mark.incarnation() != generation.incarnation() || mark.generation() < generation.number() && !continues) {
             archive.verify(manifest.name(), generation, bytes -> {});
             drop(manifest);
+        }
+    }
+
+    /**
+     * Returns the generation from which an earlier restore has created the document, if it is unchanged; otherwise
+     * null.
+     */
+    private @Nullable Generation copied(Manifest manifest, DocumentInfo local) {
+        return manifest.generations().stream()
+                .filter(generation -> isCopy(manifest, generation, local))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private boolean isCopy(Manifest manifest, Generation generation, DocumentInfo local) {
+        ArchiveMark mark = local.attributes().archived();
+        if (mark == null
+                || local.firstSequence() != generation.firstSequence()
+                || local.nextSequence() != generation.nextSequence()) {
+            return false;
+        }
+        // A document that was restored from an older generation has the mark of a new document.
+        return mark.generation() == 0
+                ? hasSameContent(manifest, generation, local)
+                : local.archived()
+                        && mark.incarnation() == generation.incarnation()
+                        && mark.generation() == generation.number();
+    }
+
+    /** Whether a document with the sequences of the generation also has its values and attributes. */
+    private boolean hasSameContent(Manifest manifest, Generation generation, DocumentInfo local) {
+        SequenceHash here = new SequenceHash(0, Long.MAX_VALUE, info -> true);
+        SequenceHash archived = new SequenceHash(0, Long.MAX_VALUE, info -> true);
+        try (SnapshotReader reader = archive.read(manifest.name(), generation)) {
+            archived.addAll(reader);
+            return reader.header().attributes().equals(local.attributes().portable())
+                    && documents.snapshot(manifest.name(), here)
+                    && here.finish().equals(archived.finish());
+        } catch (ArchiveException | ObjectStoreException problem) {
+            if (isDamage(problem)) {
+                return false;
+            }
+            throw problem;
         }
     }
 

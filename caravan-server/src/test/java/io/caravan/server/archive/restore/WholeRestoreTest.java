@@ -43,6 +43,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests restores of an entire store from its archive. */
 @Execution(ExecutionMode.CONCURRENT)
@@ -161,11 +163,37 @@ class WholeRestoreTest {
     void addsChangesArchivedSinceLastRestore() {
         archive.put("a", 7, 0, 10);
         restore();
-        archive.put("a", 7, 5, 20);
+        archive.put("a", 7, 0, 20);
         archive.put("b", 8, 0, 1);
         assertThat(restore().values()).isEqualTo(11);
         try (TestStore here = open()) {
             assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 20));
+        }
+    }
+
+    /** Values that were trimmed must not reappear, and must not prevent later restores. */
+    @Test
+    void removesValuesTrimmedSinceLastRestore() {
+        archive.put("deleted", 7, 0, 10);
+        archive.put("replaced", 8, 0, 10);
+        archive.put("all", 9, 0, 10);
+        restore();
+        archive.put("deleted", 7, 5, 20);
+        archive.put("replaced", 8, 5, 20);
+        archive.put("all", 9, 10, 10);
+        restore();
+        try (TestStore here = open()) {
+            assertThat(here.read("deleted")).isEqualTo(TestArchive.texts(7, 5, 20));
+            assertThat(here.read("replaced")).isEqualTo(TestArchive.texts(8, 5, 20));
+            assertThat(here.read("all")).isEmpty();
+        }
+        archive.delete("deleted");
+        archive.delete("replaced");
+        archive.put("replaced", 10, 0, 1);
+        assertThat(restore().faults()).isZero();
+        try (TestStore here = open()) {
+            assertThat(here.find("deleted")).isNull();
+            assertThat(here.read("replaced")).isEqualTo(TestArchive.texts(10, 0, 1));
         }
     }
 
@@ -239,6 +267,90 @@ class WholeRestoreTest {
             ArchiveMark mark = here.find("a").attributes().archived();
             assertThat(mark.generation()).isZero();
             assertThat(mark.incarnation()).isNotEqualTo(7);
+        }
+    }
+
+    /** A repeated restore must not count documents as missing that an earlier one has restored from older generations. */
+    @ParameterizedTest
+    @ValueSource(ints = {10, LONG_COUNT})
+    void repeatedRestoreKeepsOlderGeneration(int count) {
+        archive.put("a", 7, 3, 7);
+        Generation older = archive.put("a", 7, 3, count);
+        Generation latest = archive.put("a", 7, 5, count + 1);
+        byte[] intact = archive.objects().content(latest.key());
+        archive.damage(latest.key());
+        allowOlder = true;
+        restore();
+        assertThat(isIncomplete()).isFalse();
+        restore();
+        assertThat(reports.faults).hasSize(1);
+        assertThat(reports.faults.get(0).object()).isEqualTo(latest.key());
+        assertThat(reports.faults.get(0).instead().generation()).isEqualTo(older);
+        assertThat(reports.faults.get(0).instead().changed()).isFalse();
+        assertThat(isIncomplete()).isFalse();
+        allowOlder = false;
+        restore();
+        assertThat(reports.faults.get(0).instead()).isNull();
+        assertThat(isIncomplete()).isTrue();
+        allowOlder = true;
+        archive.damage(older.key());
+        restore();
+        assertThat(reports.faults.get(0).instead()).isNull();
+        archive.objects().put(latest.key(), intact);
+        restore();
+        assertThat(reports.faults.get(0).why()).contains("another document of that name");
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 3, count));
+        }
+    }
+
+    /** A store whose document is complete up to an older generation must count as restored from that generation. */
+    @Test
+    void keepsArchivedDocumentWhoseNextGenerationIsDamaged() {
+        Generation older = archive.put("a", 7, 0, 10);
+        restore();
+        Generation latest = archive.put("a", 7, 0, 20);
+        archive.damage(latest.key());
+        allowOlder = true;
+        restore();
+        assertThat(reports.faults.get(0).object()).isEqualTo(latest.key());
+        assertThat(reports.faults.get(0).instead().generation()).isEqualTo(older);
+        assertThat(isIncomplete()).isFalse();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
+        }
+    }
+
+    @Test
+    void addsValuesOfIntactGenerationBeforeDamagedOne() {
+        archive.put("a", 7, 0, 10);
+        restore();
+        Generation intact = archive.put("a", 7, 0, 15);
+        archive.damage(archive.put("a", 7, 0, 20).key());
+        allowOlder = true;
+        restore();
+        assertThat(reports.faults.get(0).instead().generation()).isEqualTo(intact);
+        assertThat(isIncomplete()).isFalse();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 15));
+        }
+    }
+
+    /** Only an unchanged document counts as restored from an older generation. */
+    @Test
+    void reportsChangedDocumentThatWasRestoredFromOlderGeneration() {
+        archive.put("a", 7, 0, 10);
+        archive.damage(archive.put("a", 7, 0, 20).key());
+        allowOlder = true;
+        restore();
+        try (TestStore here = open()) {
+            here.trimTo("a", 9);
+            here.push("a", "x");
+        }
+        restore();
+        assertThat(reports.faults.get(0).instead()).isNull();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).containsExactly("7:9", "x");
         }
     }
 
@@ -340,6 +452,37 @@ class WholeRestoreTest {
             assertThat(here.find("a")).isNull();
             assertThat(here.documents.pendingDeletions()).isEmpty();
             assertThat(here.read("b")).isEqualTo(TestArchive.texts(9, 0, 2));
+        }
+    }
+
+    /** A document must not reappear although the archive has deleted it and a later document of the same name. */
+    @Test
+    void deletesDocumentsThatWereReplacedAndDeletedInArchive() {
+        archive.put("a", 7, 0, 10);
+        restore();
+        archive.delete("a");
+        archive.put("a", 8, 0, 5);
+        archive.delete("a");
+        assertThat(restore().deleted()).isOne();
+        try (TestStore here = open()) {
+            assertThat(here.find("a")).isNull();
+        }
+    }
+
+    /** A document that was created since the deletion is not the deleted one. */
+    @Test
+    void keepsLocalDocumentCreatedAfterDeletion() {
+        archive.put("a", 7, 0, 10);
+        restore();
+        archive.delete("a");
+        restore();
+        try (TestStore here = open()) {
+            here.push("a", "x");
+            here.attributes("a", here.find("a").attributes().withArchived(ArchiveMark.first(9)));
+        }
+        assertThat(restore().deleted()).isOne();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).containsExactly("x");
         }
     }
 
