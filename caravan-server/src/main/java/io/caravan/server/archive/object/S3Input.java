@@ -121,6 +121,12 @@ final class S3Input extends InputStream {
         }
         in.abort();
         in = request(GetObjectRequest.builder().range("bytes=" + position + "-").ifMatch(tag));
+        String range = in.response().contentRange();
+        if (position > 0 && (range == null || !range.startsWith("bytes " + position + "-"))) {
+            String why = "the connection broke after " + position
+                    + " bytes, and the server, or a proxy before it, ignores" + " Range";
+            throw calls.problems().of(Kind.UNAVAILABLE, "GetObject", key, why, broken);
+        }
     }
 
     @Override

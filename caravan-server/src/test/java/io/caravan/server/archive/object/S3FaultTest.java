@@ -324,6 +324,20 @@ class S3FaultTest {
         }
     }
 
+    /** A response with the whole object must not be taken for the rest of it. */
+    @Test
+    void doesNotResumeStreamOfServerThatIgnoresRange() throws Exception {
+        put("a", content());
+        try (ObjectStore hurried = open(HURRIED);
+                InputStream in = hurried.open("a")) {
+            assertThat(in.readNBytes(1000)).hasSize(1000);
+            proxy.response(ALWAYS, new CannedResponse(200, "ETag: \"1\"", "x".repeat(1 << 20)));
+            assertThat(new CountDownLatch(1).await(2 * IDLE.toMillis(), TimeUnit.MILLISECONDS))
+                    .isFalse();
+            assertThat(thrown(Kind.UNAVAILABLE, in::readAllBytes)).hasMessageContaining("ignores Range");
+        }
+    }
+
     @Test
     void doesNotResumeStreamOfReplacedObject() throws IOException {
         put("a", content());
