@@ -12,6 +12,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -20,6 +21,7 @@ import java.nio.file.StandardOpenOption;
 import java.security.DigestInputStream;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
@@ -206,6 +208,8 @@ public final class FileObjectStore implements ObjectStore {
             action.run();
         } catch (IOException failed) {
             throw problem(call, key, failed);
+        } catch (DirectoryIteratorException unreadable) {
+            throw problem(call, key, Objects.requireNonNull(unreadable.getCause()));
         }
     }
 

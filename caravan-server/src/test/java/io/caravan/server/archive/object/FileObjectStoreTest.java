@@ -9,6 +9,7 @@ import com.google.common.jimfs.Jimfs;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,6 +55,20 @@ class FileObjectStoreTest extends ObjectStoreContract {
     private static List<Path> files(Path directory) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
             return files.toList();
+        }
+    }
+
+    /** Reading a directory reports errors of the disk as {@link DirectoryIteratorException}s. */
+    @Test
+    void reportsUnreadableDirectory() {
+        try (ObjectStore store = openPlace()) {
+            store.put("a", out -> out.write(1));
+            assertThatThrownBy(() -> store.list("", listed -> {
+                        throw new DirectoryIteratorException(new IOException("Stale file handle"));
+                    }))
+                    .isInstanceOf(ObjectStoreException.class)
+                    .hasMessageContaining("cannot list")
+                    .hasMessageContaining("Stale file handle");
         }
     }
 
