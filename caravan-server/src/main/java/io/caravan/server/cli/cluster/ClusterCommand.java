@@ -5,6 +5,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.CliCommand.VersionProvider;
+import io.caravan.server.cli.common.HelpCommand;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Map;
@@ -27,7 +28,8 @@ import picocli.CommandLine.Parameters;
             ClusterCommand.Drain.class,
             MembershipCommand.Add.class,
             MembershipCommand.Remove.class,
-            MembershipCommand.Replace.class
+            MembershipCommand.Replace.class,
+            HelpCommand.class
         },
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class)

@@ -7,6 +7,7 @@ import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.CliCommand.VersionProvider;
 import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.HelpCommand;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.document.space.SpaceSetting;
@@ -23,7 +24,6 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
 

@@ -9,9 +9,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /** Compares the help texts with the commands and options that exist. */
@@ -97,6 +101,33 @@ class HelpTest {
                         name.startsWith("archive ")
                                 ? List.of("CARAVAN_ARCHIVE")
                                 : List.of("--password-file", "CARAVAN_PASSWORD"));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> helpCommandPrintsHelpOfEveryCommand() {
+        List<List<String>> commands = new ArrayList<>();
+        collect(caravan(), List.of(), commands);
+        assertThat(commands).contains(List.of(), List.of("get"), List.of("space", "set"), List.of("archive", "ls"));
+        return commands.stream()
+                .map(words -> DynamicTest.dynamicTest("caravan help " + String.join(" ", words), () -> {
+                    String[] help = CommandRun.words(List.of("help"), words.toArray(String[]::new));
+                    String expected = CommandRun.at(null, CommandRun.words(words, "--help"))
+                            .out();
+                    CommandRun.at(null, help).prints(expected);
+                }));
+    }
+
+    private static void collect(CommandLine command, List<String> words, List<List<String>> to) {
+        to.add(words);
+        command.getSubcommands()
+                .forEach((name, sub) -> collect(
+                        sub, Stream.concat(words.stream(), Stream.of(name)).toList(), to));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"help nonsense", "help space nonsense", "help get extra", "space help nonsense"})
+    void helpCommandRejectsUnknownCommand(String words) {
+        CommandRun.at(null, words.split(" ")).exits(2, "there is no command '");
     }
 
     @Test
