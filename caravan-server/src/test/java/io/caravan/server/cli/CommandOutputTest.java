@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.ListStore;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.common.Console;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -91,6 +92,20 @@ class CommandOutputTest {
                 .split(" ");
         run("No space left on device", words).exits(1);
         assertReportedOnce();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"none", "gzip", "zstd"})
+    void exportFailsOnFullDiskButNotOnBrokenPipe(String compression) {
+        try (ServedStore served = new ServedStore()) {
+            CommandRun.of(served, "append", "d", "x");
+            String[] words = {"export", "--compress", compression};
+            last = CommandRun.withBrokenOutput("No space left on device").run(served.address(), words);
+            last.exits(1);
+            assertReportedOnce();
+            last = CommandRun.withBrokenOutput("Broken pipe").run(served.address(), words);
+            assertThat(last.exits(0).err()).isEmpty();
+        }
     }
 
     @Test

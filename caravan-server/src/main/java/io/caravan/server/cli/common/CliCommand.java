@@ -228,6 +228,19 @@ public abstract class CliCommand implements Callable<Integer> {
         return given == null ? otherwise : given;
     }
 
+    /** Accepts only valid document names. */
+    public static final class NameConverter implements CommandLine.ITypeConverter<String> {
+        @Override
+        public String convert(String name) {
+            try {
+                DocumentName.of(name);
+                return name;
+            } catch (IllegalArgumentException invalid) {
+                throw new CommandLine.TypeConversionException(String.valueOf(invalid.getMessage()));
+            }
+        }
+    }
+
     /** Provides the output of {@code --version}. */
     public static final class VersionProvider implements CommandLine.IVersionProvider {
         @Override

@@ -27,8 +27,20 @@ public final class Output implements Closeable {
     private final JsonGenerator json;
     private final boolean asJson;
 
+    /** Thrown if the output cannot be written. */
+    private static class WriteException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        private final IOException problem;
+
+        private WriteException(IOException problem) {
+            super("the output cannot be written: " + problem.getMessage(), problem);
+            this.problem = problem;
+        }
+    }
+
     /** Thrown if the reader has closed the output. */
-    public static final class ClosedException extends IOException {
+    public static final class ClosedException extends WriteException {
         private static final long serialVersionUID = 1L;
 
         private ClosedException(IOException cause) {
@@ -72,13 +84,21 @@ public final class Output implements Closeable {
      */
     public Output(OutputStream to, boolean asJson) throws IOException {
         this.asJson = asJson;
-        out = new BufferedOutputStream(new CheckedStream(to), BUFFER_BYTES);
+        out = new BufferedOutputStream(checked(to), BUFFER_BYTES);
         json = new JsonFactory()
                 .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
                 .disable(JsonGenerator.Feature.FLUSH_PASSED_TO_STREAM)
                 .enable(JsonGenerator.Feature.WRITE_BIGDECIMAL_AS_PLAIN)
                 .createGenerator(out)
                 .setPrettyPrinter(new MinimalPrettyPrinter(""));
+    }
+
+    /**
+     * Returns a stream that marks its exceptions as failures of the output. A compressor needs such a stream below it,
+     * because it also writes when it is closed.
+     */
+    public static OutputStream checked(OutputStream to) {
+        return new CheckedStream(to);
     }
 
     /** Writes one result, as text or as a JSON object with the entries of a map or the components of a record. */
@@ -196,30 +216,40 @@ public final class Output implements Closeable {
 
         @Override
         public void write(byte[] bytes, int offset, int length) throws IOException {
-            check();
-            try {
-                to.write(bytes, offset, length);
-            } catch (IOException problem) {
-                failure = problem;
-                check();
-            }
-        }
-
-        private void check() throws IOException {
-            if (failure == null) {
-                return;
-            }
-            String message = String.valueOf(failure.getMessage());
-            // Java reports the system error only as localized text, which always contains this word.
-            throw message.toLowerCase(Locale.ROOT).contains("pipe")
-                    ? new ClosedException(failure)
-                    : new IOException("the output cannot be written: " + message, failure);
+            run(() -> to.write(bytes, offset, length));
         }
 
         @Override
         public void flush() throws IOException {
-            check();
-            to.flush();
+            run(to::flush);
+        }
+
+        @Override
+        public void close() throws IOException {
+            run(to::close);
+        }
+
+        private void run(Writing writing) throws IOException {
+            if (failure != null) {
+                throw described(failure);
+            }
+            try {
+                writing.write();
+            } catch (WriteException below) {
+                failure = below.problem;
+                throw described(failure);
+            } catch (IOException problem) {
+                failure = problem;
+                throw described(problem);
+            }
+        }
+
+        private static WriteException described(IOException problem) {
+            // Java reports the system error only as localized text, which always contains this word.
+            boolean closed = String.valueOf(problem.getMessage())
+                    .toLowerCase(Locale.ROOT)
+                    .contains("pipe");
+            return closed ? new ClosedException(problem) : new WriteException(problem);
         }
     }
 }

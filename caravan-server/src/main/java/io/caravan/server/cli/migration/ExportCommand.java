@@ -35,7 +35,11 @@ import picocli.CommandLine.Parameters;
             "  caravan export letters/1 | grep '\"type\":\"value\"'"
         })
 public final class ExportCommand extends ClientCommand {
-    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
+    @Parameters(
+            paramLabel = "NAME",
+            converter = NameConverter.class,
+            arity = "0..1",
+            description = "The document; without it, all documents.")
     private @Nullable String name;
 
     @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
@@ -65,7 +69,7 @@ public final class ExportCommand extends ClientCommand {
         check(name == null || prefix == null, "NAME and --prefix exclude each other");
         check(!resume || file != null, "--resume needs --out");
         if (file == null) {
-            OutputStream out = chosen("").compress(console().out());
+            OutputStream out = chosen("").compress(Output.checked(console().out()));
             ExportWriter writer = new ExportWriter(out);
             export(writer, Set.of());
             writer.finish();
@@ -83,7 +87,7 @@ public final class ExportCommand extends ClientCommand {
         try (ExportFile made = new ExportFile(to, chosen(to.toString()))) {
             ExportWriter writer = resume ? made.resume() : made.begin();
             export(writer, made.names());
-            made.finish(writer);
+            made.finish();
             TransferTotals totals = writer.totals();
             String line = "exported " + totals.transferred("document") + " to " + to;
             output.print(DocumentName.printable(line), Output.fields(totals.fields(), "file", to.toString()));

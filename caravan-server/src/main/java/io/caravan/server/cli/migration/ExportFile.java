@@ -42,6 +42,7 @@ final class ExportFile implements AutoCloseable {
     private final Set<DocumentName> names = new HashSet<>();
     private @Nullable FileChannel channel;
     private @Nullable OutputStream out;
+    private @Nullable ExportWriter writer;
 
     /** Prepares a file; throws {@link ClientException} if it exists. */
     ExportFile(Path file, Compression compression) {
@@ -66,7 +67,8 @@ final class ExportFile implements AutoCloseable {
         String interrupted = "is an export that was interrupted: resume it with --resume, or remove it";
         requireMissing(partial, interrupted);
         requireMissing(resumed, interrupted);
-        return create();
+        writer = create();
+        return writer;
     }
 
     private ExportWriter create() throws IOException {
@@ -106,22 +108,23 @@ final class ExportFile implements AutoCloseable {
             }
             Files.move(partial, resumed, StandardCopyOption.ATOMIC_MOVE);
         }
-        ExportWriter writer = create();
+        ExportWriter created = create();
         if (Files.exists(resumed)) {
-            copy(writer);
-            writer.flush();
+            copy(created);
+            created.flush();
             Objects.requireNonNull(channel).force(true);
             forceName();
             Files.delete(resumed);
         }
-        return writer;
+        writer = created;
+        return created;
     }
 
-    private void copy(ExportWriter writer) throws IOException {
-        writer.recordNames(names);
+    private void copy(ExportWriter copied) throws IOException {
+        copied.recordNames(names);
         try (TrackedInput in = new TrackedInput(Files.newInputStream(resumed))) {
             try {
-                new ExportReader(Compression.decompressed(in), Progress.silent()).readAll(writer);
+                new ExportReader(in, Progress.silent()).readAll(copied);
             } catch (IOException problem) {
                 // The export was interrupted; the documents before that point have been copied.
                 if (!in.atEnd || !(problem instanceof EOFException || problem instanceof ZstdIOException)) {
@@ -130,7 +133,7 @@ final class ExportFile implements AutoCloseable {
                 }
             }
         }
-        writer.recordNames(null);
+        copied.recordNames(null);
     }
 
     /** An input stream, read in blocks, that records whether the file was read to its end. */
@@ -155,10 +158,11 @@ final class ExportFile implements AutoCloseable {
     }
 
     /** Makes the file durable, and renames it to its final name. */
-    void finish(ExportWriter writer) throws IOException {
-        writer.finish();
+    void finish() throws IOException {
+        Objects.requireNonNull(writer).finish();
         closeStream();
         Objects.requireNonNull(channel).force(true);
+        writer = null;
         requireMissing(
                 file, "was created by another program, and is not overwritten; the export is in '" + partial + "'");
         Files.move(partial, file, StandardCopyOption.ATOMIC_MOVE);
@@ -180,9 +184,13 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
+    /** Closes the file. Deletes it if it is unfinished and has no documents, so that there is nothing to resume. */
     @Override
     public void close() throws IOException {
         try (FileChannel locked = channel) {
+            if (writer != null && writer.totals().documents() == 0) {
+                Files.deleteIfExists(partial);
+            }
             closeStream();
         }
     }

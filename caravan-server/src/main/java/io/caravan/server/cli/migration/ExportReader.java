@@ -11,9 +11,11 @@ import com.fasterxml.jackson.core.io.JsonEOFException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.github.luben.zstd.ZstdIOException;
 import io.caravan.StoreConfig;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.ExportFile.Compression;
 import io.caravan.server.document.PortableAttributes;
 import java.io.CharConversionException;
 import java.io.EOFException;
@@ -46,10 +48,20 @@ final class ExportReader {
     private long next;
     private boolean begun;
 
-    /** Creates a reader of a stream that {@link ExportFile.Compression#decompressed} has decompressed. */
+    /**
+     * Creates a reader of an export, which may be compressed.
+     *
+     * @throws EOFException if the export is cut off within the bytes that a decompressor reads first
+     */
     ExportReader(InputStream in, Progress progress) throws IOException {
-        this.json = JSON.createParser(in);
         this.progress = progress;
+        try {
+            this.json = JSON.createParser(Compression.decompressed(in));
+        } catch (EOFException | ZstdIOException cut) {
+            EOFException problem = new EOFException("the export is damaged or cut off at its beginning");
+            problem.initCause(cut);
+            throw problem;
+        }
     }
 
     /**
@@ -82,21 +94,26 @@ final class ExportReader {
                 return json.readValueAsTree();
             }
         } catch (IOException unreadable) {
-            boolean otherText = unreadable instanceof CharConversionException
-                    || unreadable instanceof JsonParseException && !(unreadable instanceof JsonEOFException);
-            if (otherText && !begun) {
-                throw noExport(unreadable);
-            }
-            String where = "the export is damaged or cut off at line " + line() + ": " + firstLine(unreadable);
-            IOException problem = otherText ? new IOException(where) : new EOFException(where);
-            problem.initCause(unreadable);
-            throw problem;
+            throw unreadable(unreadable);
         }
         if (token == null) {
             throw new EOFException(
                     "the export is cut off: it has no last line; resume it with 'caravan export --resume'");
         }
         throw begun ? damaged("is not an object", null) : noExport(null);
+    }
+
+    /** Returns the exception for a line that cannot be read: {@link EOFException}, unless the line is other text. */
+    private IOException unreadable(IOException cause) {
+        boolean otherText = cause instanceof CharConversionException
+                || cause instanceof JsonParseException && !(cause instanceof JsonEOFException);
+        if (otherText && !begun) {
+            return noExport(cause);
+        }
+        String where = "the export is damaged or cut off at line " + line() + ": " + firstLine(cause);
+        IOException problem = otherText ? new IOException(where) : new EOFException(where);
+        problem.initCause(cause);
+        return problem;
     }
 
     private static String firstLine(IOException problem) {
@@ -210,7 +227,13 @@ final class ExportReader {
                         && number(line, "bytes") == totals.bytes()
                         && totals.crc32c().equals(line.path("crc32c").asText()),
                 "does not match the documents before it: some are missing");
-        require(json.nextToken() == null, "follows the last");
+        JsonToken more;
+        try {
+            more = json.nextToken();
+        } catch (IOException unreadable) {
+            throw unreadable(unreadable);
+        }
+        require(more == null, "follows the last");
     }
 
     private long number(JsonNode line, String field) throws IOException {

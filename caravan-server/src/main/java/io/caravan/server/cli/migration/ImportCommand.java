@@ -6,13 +6,12 @@ import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.cli.migration.ExportFile.Compression;
 import io.caravan.server.cli.migration.Importer.Outcome;
+import io.caravan.server.config.UserFiles;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.CharacterCodingException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -115,7 +114,7 @@ public final class ImportCommand extends ClientCommand {
     }
 
     private static void importNamed(Path file, StreamImport streams) throws IOException {
-        try (BufferedReader lines = Files.newBufferedReader(file)) {
+        try (BufferedReader lines = UserFiles.reader(file)) {
             for (String name = lines.readLine(); name != null; name = lines.readLine()) {
                 if (!name.isEmpty()) {
                     streams.add(bytes(name));
@@ -143,12 +142,12 @@ public final class ImportCommand extends ClientCommand {
         TransferTotals totals = new TransferTotals(this::printMessage);
         RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         try (InputStream in =
-                        file == null || file.equals(STANDARD_INPUT) ? console().in() : Files.newInputStream(file);
+                        file == null || file.equals(STANDARD_INPUT) ? console().in() : UserFiles.open(file);
                 Progress progress = countProgress("documents");
                 DocumentClient target = new RespDocumentClient(this::connect)) {
             Importer importer = importOptions.importer(target, retries, totals);
             try {
-                new ExportReader(Compression.decompressed(in), progress).readAll(importer);
+                new ExportReader(in, progress).readAll(importer);
             } catch (IOException damaged) {
                 // The intact documents before the damage count as imported.
                 importer.finish();

@@ -298,13 +298,48 @@ class ExportImportTest {
     }
 
     @Test
+    void failedExportWithoutDocumentsLeavesNoFile() throws IOException {
+        ok(from, "append", "a", "one");
+        for (String existing : List.of("", "--resume")) {
+            List<String> words = new ArrayList<>(List.of("export", "absent", "--out", path("x")));
+            words.add(existing);
+            words.removeIf(String::isEmpty);
+            CommandRun.of(from, words.toArray(String[]::new)).exits(3, "there is no document 'absent'");
+            assertThat(directory).isEmptyDirectory();
+        }
+        ok(from, "export", "a", "--out", path("x"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x.gz", "x.zst"})
+    void importReportsCompressedExportThatIsCutAnywhere(String file) throws IOException {
+        ok(from, "append", "a", "one");
+        ok(from, "export", "a", "--out", path(file));
+        byte[] whole = Files.readAllBytes(directory.resolve(file));
+        for (int length = 4; length < whole.length - 1; length++) {
+            Files.write(directory.resolve("cut"), Arrays.copyOf(whole, length));
+            CommandRun.of(to, "import", path("cut"), "--resume").exits(1, "the export is ");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{}", "garbage", "{\"type\":\"document\""})
+    void importRejectsTextAfterLastLine(String more) throws IOException {
+        ok(from, "append", "a", "one");
+        Files.writeString(directory.resolve("x"), document(from, "a") + more);
+        CommandRun run = CommandRun.of(to, "import", path("x")).exits(1, "the export is damaged", "line ");
+        assertThat(run.err()).hasLineCount(1).doesNotContain("\\n");
+        same("a");
+    }
+
+    @Test
     void concurrentExportToSameFileIsRejected() throws IOException {
         Path file = directory.resolve("x");
         try (ExportFile first = new ExportFile(file, Compression.ZSTD);
                 ExportFile second = new ExportFile(file, Compression.ZSTD)) {
-            ExportWriter writer = first.begin();
+            first.begin();
             assertThatThrownBy(second::resume).hasMessageContaining("another export is writing");
-            first.finish(writer);
+            first.finish();
         }
         CommandRun imported = CommandRun.of(to, "import", file.toString());
         assertThat(imported.out()).startsWith("imported 0 documents");
@@ -314,9 +349,9 @@ class ExportImportTest {
     void fileCreatedDuringExportIsNotOverwritten() throws IOException {
         Path file = directory.resolve("x");
         try (ExportFile export = new ExportFile(file, Compression.NONE)) {
-            ExportWriter writer = export.begin();
+            export.begin();
             Files.writeString(file, "theirs");
-            assertThatThrownBy(() -> export.finish(writer)).hasMessageContaining("is not overwritten");
+            assertThatThrownBy(export::finish).hasMessageContaining("is not overwritten");
         }
         assertThat(file).hasContent("theirs");
     }
