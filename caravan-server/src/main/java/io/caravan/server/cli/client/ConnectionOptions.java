@@ -3,6 +3,7 @@ package io.caravan.server.cli.client;
 import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
+import io.caravan.server.config.UserFiles;
 import io.netty.handler.ssl.JdkSslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
@@ -12,7 +13,6 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -110,6 +110,11 @@ public final class ConnectionOptions {
             return "CARAVAN_" + prefix.substring(2).toUpperCase(Locale.ROOT).replace('-', '_') + "PASSWORD";
         }
 
+        /** Returns the option that sets the server's address. */
+        String addressOption() {
+            return prefix.equals("--") ? "--server" : prefix.replaceFirst("-$", "");
+        }
+
         /** Describes the two possible sources of the password, for messages. */
         String ways() {
             return "the environment variable " + variable() + " or with " + prefix + "password-file FILE";
@@ -155,8 +160,8 @@ public final class ConnectionOptions {
                 login.prefix() + "user needs a password: set " + login.variable() + ", or give " + login.prefix()
                         + "password-file FILE");
         SSLSocketFactory sockets = tls || tlsAuthorities != null ? sockets(tlsAuthorities) : null;
-        return ServerConnection.open(new Endpoint(address, false, login.user(), password, 0, sockets, (int)
-                timeout().toMillis()));
+        return ServerConnection.open(new Endpoint(
+                address, false, login, password, 0, sockets, (int) timeout().toMillis()));
     }
 
     private static SSLSocketFactory sockets(@Nullable Path authorities) throws IOException {
@@ -182,7 +187,7 @@ public final class ConnectionOptions {
         return ServerConnection.open(new Endpoint(
                 HostPort.parse(uri.getHost() + ":" + (uri.getPort() < 0 ? REDIS_PORT : uri.getPort())),
                 true,
-                user,
+                new Login(from.prefix(), user, from.passwordFile(), from.authorities()),
                 password != null || colon < 0 ? password : decoded(info.substring(colon + 1)),
                 path.length() > 1 ? Integer.parseInt(path.substring(1)) : 0,
                 uri.getScheme().equals("rediss") ? sockets(from.authorities()) : null,
@@ -249,7 +254,7 @@ public final class ConnectionOptions {
     }
 
     private static SSLContext trusting(Path authorities) throws IOException {
-        try (InputStream certificates = Files.newInputStream(authorities)) {
+        try (InputStream certificates = UserFiles.open(authorities)) {
             JdkSslContext trusting = (JdkSslContext) SslContextBuilder.forClient()
                     .sslProvider(SslProvider.JDK)
                     .trustManager(certificates)
@@ -268,8 +273,8 @@ public final class ConnectionOptions {
             return variable.isEmpty() ? null : variable;
         }
         String given = login.prefix() + "password-file " + file;
-        check(Files.size(file) <= MAX_PASSWORD_FILE_BYTES, given + " is longer than a password");
-        String password = Files.readString(file).replaceFirst("\\R\\z", "");
+        check(UserFiles.size(file) <= MAX_PASSWORD_FILE_BYTES, given + " is longer than a password");
+        String password = UserFiles.text(file).replaceFirst("\\R\\z", "");
         check(!password.isEmpty(), given + " is empty");
         return password;
     }

@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.cli.client.ConnectionOptions.Login;
 import io.caravan.server.cli.client.ServerConnection.LostException;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
@@ -24,14 +25,14 @@ import org.jspecify.annotations.Nullable;
  * The address of a server over RESP, and the login. Describes failures of its connections.
  *
  * @param redis whether this is a Redis server, which is addressed in RESP 2
- * @param user the user, or null for the default user
+ * @param login the user, null for the default user, and the options that set the login
  * @param password the password, or null if none is given
  * @param tls the socket factory, or null to connect without TLS
  */
 record Endpoint(
         HostPort address,
         boolean redis,
-        @Nullable String user,
+        Login login,
         @Nullable String password,
         int database,
         @Nullable SSLSocketFactory tls,
@@ -54,10 +55,6 @@ record Endpoint(
 
     /** The reply of a server that is stopping but has not closed the connection yet. */
     private static final String STOPPING = "ERR the server is stopping";
-
-    private static final String HOW_TO_LOG_IN =
-            "set the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
-                    + " and the user with --user NAME if the server has several";
 
     @Override
     public String toString() {
@@ -107,11 +104,10 @@ record Endpoint(
             return "the host '" + address.host() + "' is not known";
         }
         if (problem instanceof ConnectException) {
-            return "no server listens at " + this
-                    + (redis
-                            ? ""
-                            : "; start one with 'caravan serve --resp " + address
-                                    + "', or set the address with --server HOST:PORT");
+            return redis
+                    ? "no Redis server listens at " + address
+                    : "no server listens at " + address + "; start one with 'caravan serve --resp " + address
+                            + "', or set the address with " + login.addressOption() + " HOST:PORT";
         }
         if (problem instanceof SocketTimeoutException) {
             return this + " has not replied for " + TimeUnit.MILLISECONDS.toSeconds(waitMillis) + " s; "
@@ -144,8 +140,7 @@ record Endpoint(
         if (redis) {
             return ClientException.failed(this + " rejects the request: " + error
                     + (error.startsWith("NOAUTH") || error.startsWith("WRONGPASS")
-                            ? "; set the password in the environment variable CARAVAN_FROM_PASSWORD or with"
-                                    + " --from-password-file FILE, and the user in the URL"
+                            ? "; set the password in " + login.ways() + ", and the user in the URL"
                             : ""));
         }
         String text = STEP_OF_TRANSACTION.matcher(error).replaceFirst("");
@@ -167,12 +162,17 @@ record Endpoint(
                         HostPort.parse(leader));
             }
             case "CLUSTERDOWN" -> ClientException.notLeader(message, null);
-            case "NOAUTH" -> ClientException.failed("the server requires a password: " + HOW_TO_LOG_IN);
+            case "NOAUTH" -> ClientException.failed("the server requires a password: " + howToLogIn());
             case "WRONGPASS" ->
-                ClientException.failed("the server does not know this user and password: " + HOW_TO_LOG_IN);
+                ClientException.failed("the server does not know this user and password: " + howToLogIn());
             case "ERR", "ARCHIVE", "BACKUP" -> ClientException.failed(message);
             default -> ClientException.failed(text);
         };
+    }
+
+    private String howToLogIn() {
+        return "set the password in " + login.ways() + ", and the user with " + login.prefix()
+                + "user NAME if the server has several";
     }
 
     private static long waitMillis(String rejection) {

@@ -117,7 +117,7 @@ public final class ServerConnection implements AutoCloseable {
 
     private void logIn() {
         String password = server.password();
-        String user = server.user();
+        String user = server.login().user();
         if (!server.redis()) {
             List<String> login = password == null
                     ? List.of()

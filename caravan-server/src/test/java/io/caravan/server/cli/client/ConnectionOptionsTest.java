@@ -71,6 +71,20 @@ class ConnectionOptionsTest {
     }
 
     @Test
+    void adviceNamesOptionsOfServerThatFailed() throws IOException {
+        try (ServedStore served = withPassword();
+                ServedStore open = new ServedStore()) {
+            CommandRun.of(open, "append", "d", "v").exits(0);
+            CommandRun.of(open, "copy", "d", "--to", served.address())
+                    .exits(1, "CARAVAN_TO_PASSWORD", "--to-password-file", "--to-user");
+            CommandRun.of(open, "copy", "d", "--to", "127.0.0.1:1").exits(1, "set the address with --to HOST:PORT");
+            CommandRun.of(open, "import", "--from", "redis://127.0.0.1:1")
+                    .exits(1, "no Redis server listens at 127.0.0.1:1");
+            CommandRun.at("127.0.0.1:1", "ls").exits(1, "set the address with --server HOST:PORT");
+        }
+    }
+
+    @Test
     void rejectsInvalidPasswordFiles() throws IOException {
         Path empty = Files.writeString(directory.resolve("empty"), "\n");
         Path tooLong = Files.write(directory.resolve("long"), new byte[5000]);

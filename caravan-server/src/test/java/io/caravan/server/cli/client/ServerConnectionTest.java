@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 
+import io.caravan.server.cli.client.ConnectionOptions.Login;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -24,7 +25,8 @@ class ServerConnectionTest {
     private static final String HELLO = "%1\r\n$6\r\nserver\r\n$7\r\ncaravan\r\n";
 
     private static Endpoint server(int port) {
-        return new Endpoint(new HostPort("127.0.0.1", port), false, null, null, 0, null, 60_000);
+        return new Endpoint(
+                new HostPort("127.0.0.1", port), false, new Login("--", null, null, null), null, 0, null, 60_000);
     }
 
     @Test
