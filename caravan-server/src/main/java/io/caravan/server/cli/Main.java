@@ -37,10 +37,9 @@ import io.caravan.server.cli.store.SalvageCommand;
 import io.caravan.server.cli.store.VerifyCommand;
 import io.caravan.server.cli.support.SupportCommand;
 import io.caravan.server.config.Settings;
+import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.FileSystemException;
-import java.nio.file.NoSuchFileException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -235,13 +234,9 @@ public final class Main {
         int exitCode = CommandLine.ExitCode.SOFTWARE;
         if (problem instanceof ClientException failure) {
             exitCode = failure.kind().exitCode();
-        } else if (problem instanceof NoSuchFileException missing) {
-            message = DocumentName.printable("there is no file '" + missing.getFile() + "'");
-        } else if (problem instanceof FileSystemException unreadable) {
-            message = DocumentName.printable("the file '" + unreadable.getFile() + "' cannot be read: " + unreadable);
-        } else if (!(problem instanceof CaravanException
-                || problem instanceof ServerConnection.LostException
-                || problem instanceof IOException)) {
+        } else if (problem instanceof IOException failed) {
+            message = DocumentName.printable(UserFiles.problem(failed));
+        } else if (!(problem instanceof CaravanException || problem instanceof ServerConnection.LostException)) {
             throw problem;
         }
         commandLine.getErr().println("caravan: " + message);

@@ -3,9 +3,7 @@ package io.caravan.server.config;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -22,10 +20,10 @@ public final class PropertiesFile {
     public static Map<String, String> read(Path file) throws IOException {
         Once once = new Once();
         try {
-            if (Files.size(file) > MAX_BYTES) {
+            if (UserFiles.size(file) > MAX_BYTES) {
                 throw new IOException(file + " is longer than 1 MiB");
             }
-            try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
+            try (Reader reader = UserFiles.reader(file)) {
                 once.load(reader);
             }
         } catch (NoSuchFileException missing) {
@@ -33,7 +31,7 @@ public final class PropertiesFile {
         } catch (AccessDeniedException denied) {
             throw new IOException(file + " may not be read by this process", denied);
         } catch (CharacterCodingException notText) {
-            throw new IOException(file + " is not text in UTF-8", notText);
+            throw UserFiles.notText(file, notText);
         } catch (IllegalArgumentException wrong) {
             throw new IOException(file + ": " + wrong.getMessage(), wrong);
         }

@@ -58,6 +58,9 @@ public final class PemPair {
     }
 
     static void requireReadable(Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new IOException("cannot read " + file + ", which TLS needs: it is a directory");
+        }
         if (!Files.isReadable(file)) {
             throw new IOException(
                     "cannot read " + file + ", which TLS needs: it does not exist, or this process lacks permission");

@@ -3,8 +3,8 @@ package io.caravan.server.security;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.server.config.PropertiesFile;
+import io.caravan.server.config.UserFiles;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -57,10 +57,10 @@ final class SecretsFile {
     }
 
     static Credentials readPassword(Path file) throws IOException {
-        if (Files.size(file) > MAX_PASSWORD_BYTES) {
+        if (UserFiles.size(file) > MAX_PASSWORD_BYTES) {
             throw new IOException(file + " is longer than a password can be, " + MAX_PASSWORD_BYTES + " bytes");
         }
-        List<String> lines = Files.readAllLines(file, UTF_8);
+        List<String> lines = UserFiles.text(file).lines().toList();
         if (lines.size() != 1 || lines.get(0).isEmpty()) {
             throw new IOException(file + " must hold one line, which is the password");
         }

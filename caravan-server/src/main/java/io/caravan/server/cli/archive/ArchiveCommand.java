@@ -33,7 +33,11 @@ import picocli.CommandLine.Parameters;
         subcommands = {ArchiveListCommand.class, ArchiveCommand.Verify.class, ArchivePruneCommand.class},
         footer = {"  caravan archive letters/1", "  caravan archive letters/1 --output json"})
 public final class ArchiveCommand extends ClientCommand {
-    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to archive.")
+    @Parameters(
+            paramLabel = "NAME",
+            converter = NameConverter.class,
+            arity = "0..1",
+            description = "The document, for a running server to archive.")
     private @Nullable String name;
 
     @Override

@@ -44,7 +44,7 @@ import picocli.CommandLine.Parameters;
 final class ArchiveListCommand extends ArchiveCommand.Subcommand implements ReadOnly {
     private static final int NOTHING = 3;
 
-    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, arity = "0..1", description = "The document.")
     private @Nullable String name;
 
     /** Prints the result for one key; called in the order of the keys. */

@@ -54,7 +54,11 @@ public final class RestoreCommand extends ClientCommand {
     private static final String BOTH = "NAME, --at and --as are for a running server, --archive, --data, --list,"
             + " --allow-older and --allow-missing for an entire store: do not combine them";
 
-    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to restore.")
+    @Parameters(
+            paramLabel = "NAME",
+            converter = NameConverter.class,
+            arity = "0..1",
+            description = "The document, for a running server to restore.")
     private @Nullable String name;
 
     @Option(

@@ -72,6 +72,10 @@ final class ClusterDemoCommand extends CliCommand {
         check(groups >= 1 && groups <= MAX_GROUPS, "--groups must be from 1 to " + MAX_GROUPS);
         Path file = directory.resolve(FILE);
         if (!Files.exists(file)) {
+            check(
+                    again.isEmpty(),
+                    "there is no cluster in '" + directory
+                            + "', of which --start could start a node; name its directory");
             Files.createDirectories(directory);
             Files.writeString(file, clusterFile());
         }

@@ -2,6 +2,7 @@ package io.caravan.server.cli.doctor;
 
 import static io.caravan.server.cli.common.Figures.size;
 
+import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -121,7 +122,7 @@ public final class DiskChecks {
             findings.add(kind(disk.type(), directory + " is on " + disk.type() + " (" + name + ")"));
             findings.add(space(disk.getUsableSpace(), disk.getTotalSpace()));
         } catch (IOException problem) {
-            findings.add(Finding.unknown("disk", "its type and space cannot be read: " + problem));
+            findings.add(Finding.unknown("disk", "its type and space are unknown: " + UserFiles.problem(problem)));
         }
         return findings;
     }

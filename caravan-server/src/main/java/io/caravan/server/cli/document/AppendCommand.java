@@ -7,10 +7,10 @@ import io.caravan.server.cli.client.RespDocumentClient.Sequences;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.config.UserFiles;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +42,7 @@ public final class AppendCommand extends ClientCommand {
 
     private static final int BATCH_VALUES = 4096;
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "The document.")
+    @Parameters(index = "0", paramLabel = "NAME", converter = NameConverter.class, description = "The document.")
     private String name;
 
     @Parameters(index = "1..*", paramLabel = "VALUE", arity = "0..*", description = "Values to append.")
@@ -94,7 +94,7 @@ public final class AppendCommand extends ClientCommand {
     private InputStream input() throws IOException {
         // The standard input stays open.
         return file != null
-                ? Files.newInputStream(file)
+                ? UserFiles.open(file)
                 : new FilterInputStream(console().in()) {
                     @Override
                     public void close() {}

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
                 + " some documents do not exist, the command reports them and exits with 3.",
         footer = {"  caravan rm letters/1", "  caravan ls --match 'drafts/*' | xargs -d '\\n' caravan rm"})
 public final class RemoveCommand extends ClientCommand {
-    @Parameters(paramLabel = "NAME", arity = "1..*", description = "The documents.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, arity = "1..*", description = "The documents.")
     private List<String> names;
 
     @Override

@@ -33,7 +33,7 @@ public final class StatCommand extends ClientCommand implements ReadOnly {
     /** The time over which rates are measured. */
     private static final long RATE_MILLIS = 1_000;
 
-    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, arity = "0..1", description = "The document.")
     private @Nullable String name;
 
     @Option(

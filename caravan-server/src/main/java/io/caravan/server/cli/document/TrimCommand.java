@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
                 + " sequences of the other values do not change.",
         footer = {"  caravan trim letters/1 --to 1000", "  caravan trim logs/today --keep 100000"})
 public final class TrimCommand extends ClientCommand {
-    @Parameters(paramLabel = "NAME", description = "The document.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "The document.")
     private String name;
 
     @ArgGroup(multiplicity = "1")

@@ -11,7 +11,7 @@ import picocli.CommandLine.Parameters;
 
 /** The base class of the commands that print the values of a document. */
 abstract class ValueCommand extends ClientCommand implements ReadOnly {
-    @Parameters(paramLabel = "NAME", description = "The document.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, description = "The document.")
     protected String name;
 
     @Option(names = "--count", paramLabel = "N", description = "Number of values after which the command ends.")

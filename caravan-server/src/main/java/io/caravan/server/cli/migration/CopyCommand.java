@@ -31,7 +31,11 @@ import picocli.CommandLine.Parameters;
             "  caravan copy --prefix letters/ --to https://other.example:4437 --to-password-file secret"
         })
 public final class CopyCommand extends TransferCommand {
-    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
+    @Parameters(
+            paramLabel = "NAME",
+            converter = NameConverter.class,
+            arity = "0..1",
+            description = "The document; without it, all documents.")
     private @Nullable String name;
 
     @Mixin

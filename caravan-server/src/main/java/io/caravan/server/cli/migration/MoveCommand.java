@@ -37,7 +37,7 @@ import picocli.CommandLine.Parameters;
             "  caravan move letters/1 --to other.example:6380 --abandon"
         })
 public final class MoveCommand extends TransferCommand {
-    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
+    @Parameters(paramLabel = "NAME", converter = NameConverter.class, arity = "0..1", description = "The document.")
     private @Nullable String name;
 
     @Option(

@@ -8,6 +8,7 @@ import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.Checks.Status;
 import io.caravan.server.cli.operate.Checks.Thresholds;
+import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -49,8 +50,10 @@ public final class CheckCommand extends ClientCommand {
             checks.judge(info, System.nanoTime() - began);
         } catch (ServerConnection.LostException unreachable) {
             checks.problem(Status.CRITICAL, String.valueOf(unreachable.getMessage()));
-        } catch (ClientException | IOException failed) {
+        } catch (ClientException failed) {
             checks.problem(Status.UNKNOWN, String.valueOf(failed.getMessage()));
+        } catch (IOException failed) {
+            checks.problem(Status.UNKNOWN, UserFiles.problem(failed));
         }
         exitWith(checks.status().exitCode());
         output.print(DocumentName.printable(checks.line()), checks.fields());

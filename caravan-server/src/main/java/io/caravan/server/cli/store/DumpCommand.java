@@ -47,6 +47,7 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
             index = "1",
             arity = "0..1",
             paramLabel = "NAME",
+            converter = NameConverter.class,
             description = "A document; if the store was not written by a server, the number of a list.")
     private @Nullable String name;
 
@@ -102,8 +103,6 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
     }
 
     private boolean dumpDocument(ContentsReader contents, StorePrinter printer, String wanted) throws IOException {
-        int bytes = wanted.getBytes(UTF_8).length;
-        check(bytes > 0 && bytes <= DocumentName.MAX_BYTES, "NAME must have 1 to " + DocumentName.MAX_BYTES + " bytes");
         CatalogVisitor catalog = new CatalogVisitor(printer, DocumentName.of(wanted));
         catalog.read(contents);
         if (catalog.isThere()) {

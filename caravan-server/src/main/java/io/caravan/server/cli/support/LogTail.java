@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.caravan.DurableListStore;
 import io.caravan.cluster.GroupMember;
 import io.caravan.server.config.LogLevel;
+import io.caravan.server.config.UserFiles;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -81,8 +82,9 @@ final class LogTail {
     /** Reads the end of the log without its first line, which may be incomplete. */
     private static String end(Path log) throws IOException {
         try (SeekableByteChannel in = Files.newByteChannel(log)) {
-            long start = Math.max(0, in.size() - MOST_BYTES);
-            ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(MOST_BYTES, in.size()));
+            long size = UserFiles.size(log);
+            long start = Math.max(0, size - MOST_BYTES);
+            ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(MOST_BYTES, size));
             in.position(start);
             while (bytes.hasRemaining() && in.read(bytes) >= 0) {}
             String text = new String(bytes.array(), 0, bytes.position(), UTF_8);

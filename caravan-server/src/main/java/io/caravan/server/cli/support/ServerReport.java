@@ -10,6 +10,7 @@ import io.caravan.server.cli.client.HttpLink.StatusClient.Page;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.config.Setting;
+import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -195,7 +196,10 @@ final class ServerReport {
 
     private void missing(String what, String why, Exception problem) {
         file.missing(what, why);
-        messages.accept(String.valueOf(problem.getMessage()));
+        messages.accept(
+                problem instanceof IOException failed
+                        ? UserFiles.problem(failed)
+                        : String.valueOf(problem.getMessage()));
     }
 
     /** Returns the status of the server; empty if the server did not report it. */

@@ -12,6 +12,7 @@ import io.caravan.server.cli.support.SupportFile.Part;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.PropertiesFile;
 import io.caravan.server.config.Setting;
+import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -179,7 +180,7 @@ public final class SupportCommand extends ClientCommand {
             file.json("settings.json", "settings in the file of --config", rows);
         } catch (IOException unreadable) {
             file.missing("settings.json", "--config cannot be read, or is not a settings file");
-            printMessage(String.valueOf(unreadable.getMessage()));
+            printMessage(UserFiles.problem(unreadable));
         }
     }
 
@@ -188,7 +189,7 @@ public final class SupportCommand extends ClientCommand {
             file.text("log.txt", "the end of the log: only the program's own words", new LogTail().of(from));
         } catch (IOException unreadable) {
             file.missing("log.txt", "--log is not a file that this user may read");
-            printMessage("the file '" + from + "' cannot be read: " + unreadable);
+            printMessage(UserFiles.problem(unreadable));
         }
     }
 
