@@ -168,8 +168,8 @@ public final class DiskChecks {
         } catch (IOException problem) {
             return Finding.bad(
                     "fsyncs",
-                    "nothing can be written to " + directory + ": " + problem,
-                    "give it to the user who runs the server");
+                    "nothing can be written to " + directory + ": " + UserFiles.problem(problem),
+                    "make room on its disk, or give it to the user who runs the server");
         }
     }
 

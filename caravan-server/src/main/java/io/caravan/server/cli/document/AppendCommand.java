@@ -140,9 +140,7 @@ public final class AppendCommand extends ClientCommand {
                             + " after them may or may not have been",
                     lost);
         }
-        if (values == 0) {
-            throw ClientException.failed("there is nothing to append: the input has no lines");
-        }
+        check(values > 0, "there is nothing to append: the input has no lines");
     }
 
     private String done() {

@@ -191,7 +191,7 @@ class ClientCommandsTest {
 
     @Test
     void rejectsInputWithoutLines() {
-        fails(1, "the input has no lines", "append", "d", "--lines");
+        fails(2, "the input has no lines", "append", "d", "--lines");
         fails(3, "there is no document 'd'", "stat", "d");
     }
 
