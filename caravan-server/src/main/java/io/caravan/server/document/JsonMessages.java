@@ -90,8 +90,13 @@ public final class JsonMessages {
             throw new DocumentException(
                     Reason.NOT_JSON, name, "accepts only JSON that is nested at most " + MAX_DEPTH + " deep");
         } catch (IOException | IllegalArgumentException problem) {
-            throw notJson(name, problem.getMessage());
+            throw notJson(name, withoutSource(problem.getMessage()));
         }
+    }
+
+    /** Removes the parts of Jackson's message that describe its input to a programmer. */
+    private static @Nullable String withoutSource(@Nullable String message) {
+        return message == null ? null : message.replaceAll("\\[Source: [^;]*; ", "[");
     }
 
     /** Returns the bytes of the JSON value that begins at the parser's current token. */

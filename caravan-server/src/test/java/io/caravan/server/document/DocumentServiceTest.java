@@ -6,6 +6,7 @@ import static io.caravan.server.document.Documents.rejected;
 import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.caravan.EntryStream;
@@ -267,6 +268,7 @@ class DocumentServiceTest {
         assertThat(documents.push("d", "{\"a\": [1, 2.50]}", "\"x\"", " null ")).isZero();
         for (String bad : List.of("", "{", "nul", "1 2", "{\"a\":1}x", "\"\n\"", "[".repeat(600) + "]".repeat(600))) {
             rejected(Reason.NOT_JSON, () -> documents.push("d", "1", bad));
+            assertThatThrownBy(() -> documents.push("d", bad)).hasMessageNotContainingAny("REDACTED", "Source");
         }
         assertThat(documents.read("d")).containsExactly("{\"a\": [1, 2.50]}", "\"x\"", " null ");
     }

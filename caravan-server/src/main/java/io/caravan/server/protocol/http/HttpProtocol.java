@@ -275,8 +275,11 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     private static Problem noMethod(HttpMethod method, Path path) {
-        String methods = Stream.concat(path.routes.keySet().stream(), Stream.of(HttpMethod.OPTIONS))
+        Stream<HttpMethod> head = path.routes.containsKey(HttpMethod.GET) ? Stream.of(HttpMethod.HEAD) : Stream.of();
+        String methods = Stream.of(path.routes.keySet().stream(), head, Stream.of(HttpMethod.OPTIONS))
+                .flatMap(each -> each)
                 .map(HttpMethod::name)
+                .distinct()
                 .collect(Collectors.joining(", "));
         return new Problem(405, "method_not_allowed", "this path supports " + methods + ", not " + method.name())
                 .with("Allow", methods);

@@ -247,6 +247,20 @@ class ConnectionTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "PATCH, /v1/stream/a, 'PUT, POST, GET, HEAD, DELETE, OPTIONS'",
+        "POST, /healthz, 'GET, HEAD, OPTIONS'",
+        "PUT, /v1/documents, 'GET, HEAD, OPTIONS'",
+        "GET, /v1/batch, 'POST, OPTIONS'"
+    })
+    void allowHeaderNamesEverySupportedMethod(String method, String path, String allowed) throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            assertThat(raw.read().headers()).containsEntry("allow", allowed);
+        }
+    }
+
     @Test
     void headResponseHasNoBody() throws Exception {
         try (RawClient raw = server.raw()) {
