@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.StoreIoException;
 import io.caravan.UninterruptibleThread;
+import io.caravan.io.FileStorage;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -46,7 +47,7 @@ public final class DedicatedThread {
         } catch (CompletionException failed) {
             Throwable cause = failed.getCause();
             if (cause instanceof IOException problem) {
-                throw new StoreIoException(beginning + ": " + problem, problem);
+                throw new StoreIoException(beginning + ": " + FileStorage.reason(problem), problem);
             }
             if (cause instanceof RuntimeException problem) {
                 throw problem;

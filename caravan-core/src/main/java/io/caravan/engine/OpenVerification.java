@@ -9,6 +9,7 @@ import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.FileNames;
+import io.caravan.io.FileStorage;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
@@ -63,7 +64,7 @@ final class OpenVerification {
         } catch (CaravanException problem) {
             faults.add(problem);
         } catch (IOException unreadable) {
-            faults.add(new StoreIoException("cannot be read: " + unreadable, unreadable));
+            faults.add(new StoreIoException("cannot be read: " + FileStorage.reason(unreadable), unreadable));
         }
     }
 

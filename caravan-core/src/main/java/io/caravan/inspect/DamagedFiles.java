@@ -14,6 +14,7 @@ import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.util.HashMap;
 import java.util.Map;
@@ -33,12 +34,13 @@ final class DamagedFiles implements AutoCloseable {
     /** The names of the log segments' files, if they have been found; see {@link #setLogName}. */
     private final Map<Long, String> logNames = new HashMap<>();
 
+    private @Nullable AccessDeniedException denied;
     private @Nullable StoreFile file;
     private String fileName = "";
     /** The reason why the value that was read last is unreadable, in parentheses, or an empty string. */
     String unreadable = "";
 
-    /** Reads the headers of all files. */
+    /** Reads the headers of all files; throws {@link AccessDeniedException} if this user may read none of them. */
     DamagedFiles(Storage storage) throws IOException {
         this.storage = storage;
         Map<Long, Integer> ids = new HashMap<>();
@@ -52,6 +54,9 @@ final class DamagedFiles implements AutoCloseable {
                     (kind == FileNames.HEAP ? heapSizes : logSizes).merge(fields.segmentBytes(), 1, Integer::sum);
                 }
             }
+        }
+        if (ids.isEmpty() && denied != null) {
+            throw denied;
         }
         if (ids.isEmpty()) {
             throw new StoreDirectoryException(storage.describe("") + " has no file whose header is that of a store's");
@@ -74,6 +79,9 @@ final class DamagedFiles implements AutoCloseable {
         try (StoreFile source = storage.open(name)) {
             source.read(bytes, 0);
             return FileHeader.get(bytes.flip(), kind.header(), source.path());
+        } catch (AccessDeniedException problem) {
+            denied = problem;
+            return null;
         } catch (CaravanException | IOException unreadable) {
             return null;
         }

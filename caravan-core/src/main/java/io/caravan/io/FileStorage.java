@@ -4,9 +4,11 @@ import io.caravan.StoreDirectoryException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileStore;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -120,6 +122,15 @@ public final class FileStorage implements Storage {
         }
     }
 
+    /** Returns the message of a failure or, if it has none but a file name, also the name of its class. */
+    public static String reason(IOException failure) {
+        if (failure instanceof AccessDeniedException) {
+            return failure.getMessage() + ": this user lacks the permission";
+        }
+        boolean named = failure instanceof FileSystemException failed && failed.getReason() == null;
+        return named || failure.getMessage() == null ? failure.toString() : failure.getMessage();
+    }
+
     /**
      * Creates the directory, and any missing parents, if it does not exist. Fsyncs the parent directory even if the
      * directory exists, because the process that created it may have been killed before its fsync. Skips a parent
@@ -134,7 +145,7 @@ public final class FileStorage implements Storage {
             try {
                 Files.createDirectory(directory);
             } catch (IOException rejected) {
-                throw new StoreDirectoryException(directory + " cannot be created: " + rejected);
+                throw new StoreDirectoryException(directory + " cannot be created: " + reason(rejected));
             }
         }
         if (parent != null && Files.isReadable(parent)) {

@@ -1,6 +1,7 @@
 package io.caravan.io;
 
 import io.caravan.StoreDirectoryException;
+import io.caravan.StoreLockedException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
@@ -37,19 +38,44 @@ public final class NewDirectory implements AutoCloseable {
      * @param ours returns whether a file or directory may be left over from an interrupted attempt, and so may be
      *     deleted; receives its path in the new directory, with slashes
      * @throws StoreDirectoryException if the directory exists and is not empty
-     * @throws io.caravan.StoreLockedException if another attempt for this name is in progress
+     * @throws StoreLockedException if another attempt for this name is in progress
      */
     public static NewDirectory begin(Path name, Predicate<String> ours) throws IOException {
         Path absolute = name.toAbsolutePath().normalize();
         removeEmpty(absolute);
         Path partial = parentOf(absolute).resolve(absolute.getFileName() + ENDING);
-        FileStorage storage = FileStorage.openOrCreate(partial);
+        FileStorage storage = open(partial);
         try {
             clear(partial, ours);
             return new NewDirectory(absolute, partial, storage);
         } catch (IOException | RuntimeException failed) {
             storage.close();
             throw failed;
+        }
+    }
+
+    /** Opens the directory. If that fails, for example on a full disk, removes it again, unless it existed before. */
+    private static FileStorage open(Path partial) throws IOException {
+        boolean existed = Files.exists(partial);
+        try {
+            return FileStorage.openOrCreate(partial);
+        } catch (StoreLockedException byAnotherAttempt) {
+            throw byAnotherAttempt;
+        } catch (IOException | RuntimeException failed) {
+            if (!existed) {
+                deleteEmpty(partial);
+            }
+            throw failed;
+        }
+    }
+
+    private static void deleteEmpty(Path partial) {
+        for (Path path : List.of(partial.resolve(DirectoryLock.FILE_NAME), partial)) {
+            try {
+                Files.deleteIfExists(path);
+            } catch (IOException kept) {
+                // The failure that led here is more important.
+            }
         }
     }
 

@@ -3,10 +3,13 @@ package io.caravan.inspect;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.copyOf;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.format.FileNames;
+import io.caravan.io.Storage;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Seeds;
@@ -18,7 +21,9 @@ import io.caravan.testing.StoreContents.ListContents;
 import io.caravan.testing.Value;
 import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -124,6 +129,19 @@ class ContentsReaderTest {
             assertThat(found.damage).isEmpty();
         }
         assertThat(reader.readList(4_711, new FoundContents())).isFalse();
+    }
+
+    @Test
+    void reportsThatFilesMayNotBeRead() {
+        AccessDeniedException denied = new AccessDeniedException("log");
+        Storage storage = (Storage) Proxy.newProxyInstance(
+                Storage.class.getClassLoader(), new Class<?>[] {Storage.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("list")) {
+                        return List.of(FileNames.LOG.of(0));
+                    }
+                    throw denied;
+                });
+        assertThatThrownBy(() -> new DamagedFiles(storage)).isSameAs(denied);
     }
 
     @Test
