@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The queue tracks the tail of the log. A frame is placed just before its first record is added: after the previous
  * frame, or at the start of the next segment if the record would not fit. An append also requires a ready segment after
  * the segment of its frame. This segment is the reserve in which trims and deletes continue when the disk is full.
- * Appends may use only the front of the reserve. After the front, batches that both delete and append may add a limited
- * number of bytes to the segment. Once the log has entered the reserve, checkpoints can free the preceding segment.
+ * Appends may use only the front of the reserve. After the front, batches that delete an existing list and append may
+ * add a limited number of bytes to the segment. Once the log has entered the reserve, checkpoints can free the
+ * preceding segment.
  *
  * <p>The queue decides when the active commit is flushed: at once if a caller is waiting for the flush, otherwise when
  * the open write groups have added their writes. While a write group is open ({@link io.caravan.ListStore#group()}),
@@ -59,16 +60,6 @@ final class CommitQueue {
         FORCE
     }
 
-    /** The part of the last ready segment that a write may use if the log cannot grow. */
-    enum Reserve {
-        /** The front, for appends. */
-        FRONT,
-        /** The front, and {@link #deletionBytes} after it, for a batch that deletes a list and appends. */
-        AFTER_FRONT,
-        /** The entire segment, for trims and deletes. */
-        ALL
-    }
-
     private final StoreState state;
     private final Provisioner provisioner;
     private final LogGeometry geometry;
@@ -80,10 +71,13 @@ final class CommitQueue {
     private long tail;
 
     private long lastSealedLsn;
-    /** The last segment after whose front batches that delete and append were added, and the size of their records. */
+    /** The last segment after whose front writes with {@link Reserve#DELETIONS} were added, and their total size. */
     private long reserveSegment;
 
     private int reserveBytes;
+    /** The size of the write that {@link #makeRoom} has admitted and {@link #add} will count there; 0 for none. */
+    private int admittedReserveBytes;
+
     private volatile Stage stage = Stage.GATHERS;
 
     /** Number of open groups, excluding abandoned groups. */
@@ -117,41 +111,44 @@ final class CommitQueue {
     }
 
     /**
-     * Waits until the active commit has space for records of this size, and returns the commit.
+     * Waits until the active commit has space for records of this size, and returns the commit. If the write is then
+     * not rejected, the caller adds the records to the commit's frame, and calls {@link #add}.
      *
-     * @param use the part of the reserve that the write may use
+     * @param reserve the reserved space that the write may use
      * @param mayWait whether the caller may wait for space
      * @throws NotWritableException if the commit lacks the space and the caller may not wait
      * @throws OutOfSpaceException if the disk has no space for the next log segment
      */
-    Commit makeRoom(int bytes, Reserve use, boolean mayWait) {
+    Commit makeRoom(int bytes, Reserve reserve, boolean mayWait) {
         state.checkWritable();
         state.checkLeads();
-        while (!admits(bytes, use)) {
+        while (!admits(bytes, reserve)) {
             if (!active.frame().isEmpty() || active.full()) {
                 requireFlush();
                 state.awaitRoom(mayWait);
             } else {
                 boolean fits = bytes + FrameLayout.HEADER_BYTES <= geometry.remaining(tail);
-                if (!place(fits ? tail : nextSegment(), bytes, use)) {
+                if (!place(fits ? tail : nextSegment(), bytes, reserve)) {
                     state.awaitRoom(mayWait);
                 }
             }
         }
+        admittedReserveBytes =
+                reserve == Reserve.DELETIONS && needsReserve(active.frame().baseLsn()) ? bytes : 0;
         return active;
     }
 
-    private boolean admits(int bytes, Reserve use) {
+    private boolean admits(int bytes, Reserve reserve) {
         return !active.full()
                 && active.frame().fits(bytes)
-                && mayLieAt(active.frame().baseLsn(), bytes, use);
+                && mayLieAt(active.frame().baseLsn(), bytes, reserve);
     }
 
     /** Whether a write may be in a frame at this LSN: it needs no reserve there, or may use the reserve. */
-    private boolean mayLieAt(long lsn, int bytes, Reserve use) {
-        return use == Reserve.ALL
+    private boolean mayLieAt(long lsn, int bytes, Reserve reserve) {
+        return reserve == Reserve.ALL
                 || !needsReserve(lsn)
-                || use == Reserve.AFTER_FRONT && usedAfterFront(lsn) + bytes <= deletionBytes(geometry);
+                || reserve == Reserve.DELETIONS && usedAfterFront(lsn) + bytes <= deletionBytes(geometry);
     }
 
     /** Whether appends need a reserve at this LSN: no later segment is ready, and the front ends before the LSN. */
@@ -163,18 +160,9 @@ final class CommitQueue {
         return geometry.segmentOf(lsn) == reserveSegment ? reserveBytes : 0;
     }
 
-    /** Returns the total size of the records that {@link Reserve#AFTER_FRONT} allows after the front of a segment. */
+    /** Returns the total size of the records that {@link Reserve#DELETIONS} allows after the front of a segment. */
     static int deletionBytes(LogGeometry geometry) {
         return geometry.frontBytes();
-    }
-
-    /** Counts the records of a batch with {@link Reserve#AFTER_FRONT} that has been added to the active commit. */
-    void countReserve(int bytes) {
-        long lsn = active.frame().baseLsn();
-        if (needsReserve(lsn)) {
-            reserveBytes = usedAfterFront(lsn) + bytes;
-            reserveSegment = geometry.segmentOf(lsn);
-        }
     }
 
     /** Waits until the active commit has no records. */
@@ -198,9 +186,9 @@ final class CommitQueue {
     }
 
     /** Places the active commit's empty frame at this LSN. Returns false if the required segments are not ready yet. */
-    private boolean place(long lsn, int bytes, Reserve use) {
+    private boolean place(long lsn, int bytes, Reserve reserve) {
         long segment = geometry.segmentOf(lsn);
-        if (provisioner.lastReadySegment() < segment || !mayLieAt(lsn, bytes, use)) {
+        if (provisioner.lastReadySegment() < segment || !mayLieAt(lsn, bytes, reserve)) {
             if (provisioner.isLogOutOfSpace()) {
                 throw new OutOfSpaceException(state.name() + " cannot make its next log segment: "
                         + provisioner.logProblem() + "; " + Provisioner.advice(provisioner.logProblem())
@@ -215,11 +203,26 @@ final class CommitQueue {
     }
 
     /**
-     * Adds a callback to the active commit, and wakes the flusher if it may now flush.
+     * Adds the callback of a write to the active commit, and wakes the flusher if it may now flush.
      *
      * @param terms requests the durability and the flush delay
      */
     void add(WriteCallback callback, long sequence, WriteBatch terms) {
+        if (admittedReserveBytes > 0) {
+            long lsn = active.frame().baseLsn();
+            reserveBytes = usedAfterFront(lsn) + admittedReserveBytes;
+            reserveSegment = geometry.segmentOf(lsn);
+        }
+        addCallback(callback, sequence, terms);
+    }
+
+    /** Starts a flush that calls the callback once all records so far are durable. */
+    void flush(WriteCallback callback) {
+        addCallback(callback, 0, Commit.USUAL_TERMS);
+        requireFlush();
+    }
+
+    private void addCallback(WriteCallback callback, long sequence, WriteBatch terms) {
         active.add(callback, sequence);
         active.require(terms.durability());
         if (active.count() == 1) {

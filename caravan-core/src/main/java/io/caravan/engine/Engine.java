@@ -186,15 +186,6 @@ public final class Engine implements DurableListStore, Replica {
                 state.heapFile.geometry().usableBytes()));
     }
 
-    /**
-     * Requests a flush that completes the future once all writes accepted so far are durable. Called under the store's
-     * lock.
-     */
-    void enqueueFlush(CompletableFuture<Long> done) {
-        queue.add(WriteCallback.completing(done), 0, Commit.USUAL_TERMS);
-        queue.requireFlush();
-    }
-
     @Override
     public void append(long id, byte[] value, WriteCallback callback) {
         writes.append(id, value, Commit.USUAL_TERMS, Objects.requireNonNull(callback, "callback"), true);
@@ -300,7 +291,7 @@ public final class Engine implements DurableListStore, Replica {
         CompletableFuture<Long> done = new CompletableFuture<>();
         state.locked(() -> {
             state.checkWritable();
-            enqueueFlush(done);
+            queue.flush(WriteCallback.completing(done));
         });
         await(done);
     }
@@ -447,7 +438,7 @@ public final class Engine implements DurableListStore, Replica {
         boolean first = state.locked(() -> {
             boolean begun = state.beginClose();
             if (begun) {
-                enqueueFlush(flushed);
+                queue.flush(WriteCallback.completing(flushed));
             }
             return begun;
         });

@@ -23,7 +23,7 @@ final class HeapSpace {
     /** Number of regions freed at a time, small enough that the lock is held for well under 0.1 ms. */
     private static final int SLICE = 256;
 
-    /** The largest part of the heap that is reserved for batches that delete a list. */
+    /** The largest part of the heap that only writes with {@link Reserve#DELETIONS} may use. */
     private static final long MAX_RESERVE_BYTES = 1 << 20;
     /** The number by which the size of the heap is divided to obtain this reserve, if that is less. */
     private static final int RESERVE_SHARE = 64;
@@ -76,10 +76,10 @@ final class HeapSpace {
      * the log may have to move to the heap, and therefore counts as an entry of the heap. Returns whether the entry was
      * admitted without waiting.
      *
-     * @param deletes whether the write also deletes a list, and may therefore use the reserve
+     * @param reserve the reserved space that the write may use
      */
-    boolean admit(long bytes, boolean deletes, boolean mayWait) {
-        if (hasRoomFor(bytes, deletes)) {
+    boolean admit(long bytes, Reserve reserve, boolean mayWait) {
+        if (hasRoomFor(bytes, reserve)) {
             return true;
         }
         if (reclaimSlice()) {
@@ -90,13 +90,14 @@ final class HeapSpace {
             state.lock.lock();
             state.checkWritable();
         } else {
-            makeRoom(bytes, deletes, mayWait);
+            makeRoom(bytes, maxUsableBytes(reserve), mayWait);
         }
         return false;
     }
 
-    private boolean hasRoomFor(long bytes, boolean deletes) {
-        return (problem == null || deletes) && usedBytes() + freed.bytes() + bytes <= maxUsableBytes(deletes);
+    private boolean hasRoomFor(long bytes, Reserve reserve) {
+        return (problem == null || reserve == Reserve.DELETIONS)
+                && usedBytes() + freed.bytes() + bytes <= maxUsableBytes(reserve);
     }
 
     /** Returns the total size of the entries in the heap and of those that may have to move there from the log. */
@@ -104,9 +105,9 @@ final class HeapSpace {
         return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - survivorBytes;
     }
 
-    private long maxUsableBytes(boolean deletes) {
+    private long maxUsableBytes(Reserve reserve) {
         long bytes = Math.max(segments, maxHeapBytes / geometry.segmentBytes()) * geometry.usableBytes();
-        if (deletes) {
+        if (reserve == Reserve.DELETIONS) {
             return bytes;
         }
         // An empty store must accept the longest permitted value.
@@ -114,14 +115,14 @@ final class HeapSpace {
         return bytes - Math.max(0, Math.min(spare, Math.min(MAX_RESERVE_BYTES, bytes / RESERVE_SHARE)));
     }
 
-    private void makeRoom(long bytes, boolean deletes, boolean mayWait) {
+    private void makeRoom(long bytes, long maxBytes, boolean mayWait) {
         if (!reclaims.isEmpty()) {
             state.wakes.force().run();
-        } else if (aCheckpointFrees(bytes, deletes)) {
+        } else if (aCheckpointFrees(bytes, maxBytes)) {
             checkpointWanted = true;
             state.wakes.checkpointer().run();
         } else {
-            throw new OutOfSpaceException(rejection(bytes, maxUsableBytes(deletes)));
+            throw new OutOfSpaceException(rejection(bytes, maxBytes));
         }
         state.awaitRoom(mayWait);
     }
@@ -130,11 +131,11 @@ final class HeapSpace {
      * Whether the end of the current or next checkpoint may free enough space, or show that no more space will be
      * freed.
      */
-    private boolean aCheckpointFrees(long bytes, boolean deletes) {
+    private boolean aCheckpointFrees(long bytes, long maxBytes) {
         if (problem != null || checkpointProblem != null) {
             return false;
         }
-        return usedBytes() + bytes <= maxUsableBytes(deletes) || checkpointing && state.index.awaitsPins();
+        return usedBytes() + bytes <= maxBytes || checkpointing && state.index.awaitsPins();
     }
 
     private String rejection(long bytes, long maxBytes) {
@@ -294,7 +295,7 @@ final class HeapSpace {
 
     /** Whether an append would probably find space, or be rejected, without waiting. */
     boolean writable() {
-        return !checkpointWanted && (hasRoomFor(0, false) || reclaims.isEmpty());
+        return !checkpointWanted && (hasRoomFor(0, Reserve.FRONT) || reclaims.isEmpty());
     }
 
     /**

@@ -7,7 +7,6 @@ import io.caravan.SequenceConflictException;
 import io.caravan.ValueTooLargeException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
-import io.caravan.engine.CommitQueue.Reserve;
 import io.caravan.format.Checksums;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.RecordLayout;
@@ -95,7 +94,8 @@ final class WritePath {
     }
 
     private Commit roomForAppend(long id, int length, boolean mayWait) {
-        Commit commit = makeRoom(RecordLayout.appendBytes(length), EntryLayout.entryBytes(length), false, mayWait);
+        Commit commit =
+                makeRoom(RecordLayout.appendBytes(length), EntryLayout.entryBytes(length), Reserve.FRONT, mayWait);
         if (state.index.appendsLeft() == 0) {
             requireLists(state.index.find(id) == ListIndex.NONE ? 1 : 0);
             requireEntries(1, 1);
@@ -107,13 +107,12 @@ final class WritePath {
      * Waits until the active commit has space for records of this size, and the heap has space for their entries.
      * Returns the commit.
      *
-     * @param deletes whether the write deletes a list, so that it may use the reserves for such writes
+     * @param reserve the reserved space that the write may use
      */
-    private Commit makeRoom(int recordBytes, long entryBytes, boolean deletes, boolean mayWait) {
-        Reserve use = entryBytes == 0 ? Reserve.ALL : deletes ? Reserve.AFTER_FRONT : Reserve.FRONT;
-        Commit commit = queue.makeRoom(recordBytes, use, mayWait);
-        while (entryBytes > 0 && !space.admit(entryBytes, deletes, mayWait)) {
-            commit = queue.makeRoom(recordBytes, use, mayWait);
+    private Commit makeRoom(int recordBytes, long entryBytes, Reserve reserve, boolean mayWait) {
+        Commit commit = queue.makeRoom(recordBytes, reserve, mayWait);
+        while (entryBytes > 0 && !space.admit(entryBytes, reserve, mayWait)) {
+            commit = queue.makeRoom(recordBytes, reserve, mayWait);
         }
         return commit;
     }
@@ -164,17 +163,15 @@ final class WritePath {
                 .mapToLong(append -> EntryLayout.entryBytes(((WriteBatch.Append) append).value().length))
                 .sum();
         boolean deletes = operations.stream().anyMatch(WriteBatch.Delete.class::isInstance);
+        Reserve reserve = entryBytes == 0 ? Reserve.ALL : deletes ? Reserve.DELETIONS : Reserve.FRONT;
         admit(() -> {
-            Commit commit = makeRoom(bytes, entryBytes, deletes, mayWait);
+            Commit commit = makeRoom(bytes, entryBytes, reserve, mayWait);
             checkExpectations(batch.expectations());
             if (entryBytes > 0 && state.index.appendsLeft() < operations.size()) {
                 requireLists(listsNeeded(operations));
                 requireEntries(operations.size(), idsOf(operations));
             }
             enter(commit, frame -> putAll(frame, operations, crcs), batch, callback);
-            if (deletes && entryBytes > 0) {
-                queue.countReserve(bytes);
-            }
         });
     }
 
