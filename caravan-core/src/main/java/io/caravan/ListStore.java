@@ -136,8 +136,8 @@ public interface ListStore extends AutoCloseable {
      *
      * @throws SequenceConflictException if an expectation of the batch does not hold
      * @throws ValueTooLargeException if a value exceeds the limit, or the batch does not fit a log buffer
-     * @throws OutOfSpaceException if the heap or the log has no space for the batch; a batch that deletes a list may use
-     *     space that is reserved for such batches
+     * @throws OutOfSpaceException if the heap or the log has no space for the batch; a batch that deletes an existing
+     *     list may use space that is reserved for such batches
      * @throws NotWritableException if called by a callback while the store has no space
      */
     void write(WriteBatch batch, WriteCallback callback);

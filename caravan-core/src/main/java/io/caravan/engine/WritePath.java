@@ -15,6 +15,7 @@ import io.caravan.index.ListIndex;
 import io.caravan.wal.LogBuffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.ToLongFunction;
@@ -162,10 +163,18 @@ final class WritePath {
                 .filter(WriteBatch.Append.class::isInstance)
                 .mapToLong(append -> EntryLayout.entryBytes(((WriteBatch.Append) append).value().length))
                 .sum();
-        boolean deletes = operations.stream().anyMatch(WriteBatch.Delete.class::isInstance);
-        Reserve reserve = entryBytes == 0 ? Reserve.ALL : deletes ? Reserve.DELETIONS : Reserve.FRONT;
+        long[] deleted = operations.stream()
+                .filter(WriteBatch.Delete.class::isInstance)
+                .mapToLong(WriteBatch.Operation::id)
+                .toArray();
         admit(() -> {
-            Commit commit = makeRoom(bytes, entryBytes, reserve, mayWait);
+            Reserve reserve;
+            Commit commit;
+            do {
+                reserve = reserveFor(deleted, entryBytes);
+                commit = makeRoom(bytes, entryBytes, reserve, mayWait);
+                // During a wait, another write may have deleted the lists.
+            } while (reserve != reserveFor(deleted, entryBytes));
             checkExpectations(batch.expectations());
             if (entryBytes > 0 && state.index.appendsLeft() < operations.size()) {
                 requireLists(listsNeeded(operations));
@@ -173,6 +182,16 @@ final class WritePath {
             }
             enter(commit, frame -> putAll(frame, operations, crcs), batch, callback);
         });
+    }
+
+    /** Returns the reserved space that a batch may use. The deletion of a missing list does not justify its use. */
+    private Reserve reserveFor(long[] deleted, long entryBytes) {
+        if (entryBytes == 0) {
+            return Reserve.ALL;
+        }
+        return Arrays.stream(deleted).anyMatch(id -> state.index.find(id) != ListIndex.NONE)
+                ? Reserve.DELETIONS
+                : Reserve.FRONT;
     }
 
     private int measure(List<WriteBatch.Operation> operations, int[] crcs) {

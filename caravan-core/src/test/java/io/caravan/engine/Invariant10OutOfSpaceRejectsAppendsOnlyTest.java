@@ -236,8 +236,16 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     }
 
     /** A batch that deletes a list and records this. */
-    private static WriteBatch recordedDeletion(long id) {
-        return WriteBatch.create().delete(id).append(5, bytes(100, (int) id));
+    private static WriteBatch recordedDeletion(int id) {
+        return recordedDeletions(id, 1);
+    }
+
+    private static WriteBatch recordedDeletions(int firstId, int count) {
+        WriteBatch batch = WriteBatch.create();
+        for (int id = firstId; id < firstId + count; id++) {
+            batch.delete(id).append(5, bytes(100, id));
+        }
+        return batch;
     }
 
     /**
@@ -253,28 +261,26 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
                 .logSegmentBytes(segmentBytes)
                 .build();
         try (FaultyStore store = FaultyStore.open(config)) {
-            for (int id = 100; id < 200; id++) {
-                append(store.engine, id, "a");
+            for (int id = 100; id < 600; id++) {
+                store.engine.append(id, bytes("a"), NO_CALLBACK);
             }
+            store.engine.flush();
             store.awaitProvisioned();
             store.faults.fail(on(Kind.CREATE, ".*"));
             fill(store, 1, segmentBytes / 8);
             fill(store, 1, 1);
             awaitWrite(reported -> store.engine.trim(1, 1, reported));
+            assertMissingListGivesNoReserve(store);
             // Each batch may take a block, so there are fewer batches than blocks.
             int deletions = 20;
-            WriteBatch batch = WriteBatch.create();
-            for (int i = 0; i < deletions; i++) {
-                batch.delete(100 + i).append(5, bytes(100, i));
-            }
             int recorded = 0;
-            while (rejection(store.engine, batch) == null) {
+            while (rejection(store.engine, recordedDeletions(100 + recorded, deletions)) == null) {
                 recorded += deletions;
                 assertThat(rejection(store, 1)).isNotNull();
             }
             int batchBytes = deletions * (RecordLayout.DELETE_BYTES + RecordLayout.appendBytes(100));
             assertThat(recorded / deletions).isEqualTo(segmentBytes / 16 / batchBytes);
-            assertThat(awaitWrite(reported -> store.engine.delete(199, reported)))
+            assertThat(awaitWrite(reported -> store.engine.delete(599, reported)))
                     .isEqualTo(-1);
             assertThat(store.engine.read(5)).hasSize(recorded);
             try (FaultyStore cut = store.afterPowerCut()) {
@@ -286,6 +292,13 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             Eventually.await("appends are accepted again", () -> rejection(store, 1) == null);
             store.closeAndVerify();
         }
+    }
+
+    /** Checks that a batch must delete a list that exists before the batch to use the reserve. */
+    private static void assertMissingListGivesNoReserve(FaultyStore store) {
+        assertThat(rejection(store.engine, recordedDeletion(999))).isNotNull();
+        WriteBatch ownList = WriteBatch.create().append(999, bytes("x")).delete(999);
+        assertThat(rejection(store.engine, ownList)).isNotNull();
     }
 
     /** Checks that the disk space left for the next checkpoint includes the records of deletions in the reserve. */
@@ -332,6 +345,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             }
             fill(store, 1, 2000);
             fill(store, 1, 1);
+            assertMissingListGivesNoReserve(store);
             int first = 100;
             for (int round = 0; round < 3; round++) {
                 int recorded = 0;
@@ -350,6 +364,35 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
+    /** Checks that a batch does not use the reserve if its list is deleted while the batch waits for a checkpoint. */
+    @Test
+    void recordedDeletionIsRejectedIfListIsGoneAfterWait() throws Exception {
+        StoreConfig config = FaultyStore.small()
+                .heapSegmentBytes(1 << 18)
+                .maxHeapBytes(1 << 18)
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            append(store.engine, 100, "a");
+            append(store.engine, 101, "a");
+            fill(store, 1, 2000);
+            // Only places in the heap wait for a checkpoint when they are freed.
+            store.engine.checkpoint();
+            fill(store, 1, 1);
+            await(store.engine.write(WriteBatch.create().delete(101).append(5, bytes(3000, 1))));
+            awaitWrite(reported -> store.engine.trim(1, 1, reported));
+            WriteBatch deletion = WriteBatch.create().delete(100).append(5, bytes(2500, 2));
+            FutureTask<OutOfSpaceException> rejection = new FutureTask<>(() -> rejection(store.engine, deletion));
+            try (Hold checkpoint = store.faults.hold(nth(1, on(Kind.WRITE, UNFINISHED_CHECKPOINT)))) {
+                new Thread(rejection).start();
+                checkpoint.awaitReached();
+                awaitWrite(reported -> store.engine.delete(100, reported));
+            }
+            assertThat(rejection.get()).isNotNull();
+            assertThat(store.engine.read(5)).hasSize(1);
+            store.closeAndVerify();
+        }
+    }
+
     /** Checks that the log stops growing while it cannot be recycled because its values cannot move to the heap. */
     @Test
     void appendsAreRejectedWhileHeapCannotGrow() {
@@ -359,6 +402,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             store.faults.fail(on(Kind.CREATE, "heap-.*"));
             Eventually.await("appends are rejected", () -> rejection(store, 3000) != null);
             assertThat(rejection(store, 3000)).hasMessageContaining("made to fail: CREATE of heap-");
+            assertMissingListGivesNoReserve(store);
             assertThat(rejection(store.engine, recordedDeletion(100))).isNull();
             long count = store.engine.info(1).nextSequence();
             assertThat(store.engine.read(1)).hasSize((int) count);
