@@ -220,8 +220,8 @@ final class Provisioner {
 
     /**
      * Returns how many more bytes of disk space the log needs to extend to this last segment; zero or less if the space
-     * suffices. Appends may fill all earlier segments and parts of the last one, and all appended entries may survive. The heap must then be able
-     * to grow for the entries that do not fit in its free space.
+     * suffices. Appends may fill all earlier segments and parts of the last one, and all appended entries may survive.
+     * The heap must then be able to grow for the entries that do not fit in its free space.
      *
      * @param takes number of bytes that the segment would take
      */
