@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * Reads and writes the documents of one store, and their attributes, by document name.
  *
  * <p><b>Writes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when they
- * are durable. A write waits while the store has no space, so a thread that must not wait checks {@link #writable()}
+ * are durable. A write waits while its shard has no space, so a thread that must not wait checks {@link #writable}
  * first. The values and attributes of a write form one batch: after a crash, either all of the write is present or none
  * of it.
  *
@@ -212,7 +212,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
             return List.of();
         }
         int shard = catalog.shardOf(name);
-        store.shards().get(shard).flush();
+        shards.get(shard).flush();
         return deletions.get(shard).pending().stream()
                 .filter(deletion -> deletion.name().equals(name))
                 .toList();
@@ -261,12 +261,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
      * @param names the documents of the write
      */
     public void willWrite(Executor loop, Collection<DocumentName> names) {
-        turns.computeIfAbsent(loop, each -> new LoopTurn(store.shards(), each)).willWrite(groupOf(names));
-    }
-
-    /** Whether the store can accept a write now; see {@link ListStore#writable()}. */
-    public boolean writable() {
-        return store.writable();
+        turns.computeIfAbsent(loop, each -> new LoopTurn(shards, each)).willWrite(groupOf(names));
     }
 
     public ListStore store() {

@@ -57,6 +57,7 @@ abstract class DocumentWrites extends DocumentReads {
     /** Runs another attempt at a deferred write after this pause, on a thread that may wait. */
     private static final Executor RETRY = CompletableFuture.delayedExecutor(RETRY_NANOS, TimeUnit.NANOSECONDS);
 
+    final List<ListStore> shards;
     final Spaces spaces;
     final SpaceRules rules;
     final ChangeListeners listeners = new ChangeListeners();
@@ -74,9 +75,10 @@ abstract class DocumentWrites extends DocumentReads {
 
     DocumentWrites(ListStore store, Catalog catalog, Expiry expiry, Spaces spaces, SpaceRules rules) {
         super(store, catalog, expiry);
+        this.shards = store.shards();
         this.spaces = spaces;
         this.rules = rules;
-        this.deletions = store.shards().stream().map(DeletionJournal::new).toList();
+        this.deletions = shards.stream().map(DeletionJournal::new).toList();
         this.problems =
                 Stream.generate(WriteProblem::new).limit(catalog.shards()).toList();
     }
@@ -280,7 +282,7 @@ abstract class DocumentWrites extends DocumentReads {
                 writeWaiting(write, false);
             } catch (NotWritableException later) {
                 Runnable rest = write.outcome().untilAbandoned(() -> writeDeferred(write));
-                store.onWritable(() -> RETRY.execute(rest));
+                shardOf(write.names()).onWritable(() -> RETRY.execute(rest));
             }
         });
     }
@@ -341,7 +343,7 @@ abstract class DocumentWrites extends DocumentReads {
                     throw later;
                 }
                 try {
-                    awaitSpace();
+                    awaitSpace(names);
                 } catch (CaravanException closed) {
                     write.outcome().failure(closed);
                     return;
@@ -351,13 +353,23 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Runs an action on an event loop when the store is writable.
+     * Whether a write to these documents would find space now; see {@link ListStore#writable()}. If there are no names,
+     * all shards must have space.
+     */
+    public boolean writable(Collection<DocumentName> names) {
+        return shardOf(names).writable();
+    }
+
+    /**
+     * Runs an action on an event loop when a write to these documents would find space.
      *
+     * @param names the documents; see {@link #writable}
      * @param afterTry whether the action repeats a write that the store has rejected although it was writable; the
      *     action then runs after a short pause
      */
-    public void onWritable(ScheduledExecutorService loop, boolean afterTry, Runnable action) {
-        store.onWritable(() -> {
+    public void onWritable(
+            Collection<DocumentName> names, ScheduledExecutorService loop, boolean afterTry, Runnable action) {
+        shardOf(names).onWritable(() -> {
             try {
                 if (afterTry) {
                     loop.schedule(action, RETRY_NANOS, TimeUnit.NANOSECONDS);
@@ -370,9 +382,9 @@ abstract class DocumentWrites extends DocumentReads {
         });
     }
 
-    private void awaitSpace() {
+    private void awaitSpace(Set<DocumentName> names) {
         CompletableFuture<Void> writable = new CompletableFuture<>();
-        store.onWritable(() -> writable.complete(null));
+        shardOf(names).onWritable(() -> writable.complete(null));
         writable.join();
         LockSupport.parkNanos(RETRY_NANOS);
     }
@@ -513,6 +525,11 @@ abstract class DocumentWrites extends DocumentReads {
                 return candidate;
             }
         }
+    }
+
+    /** Returns the shard of the first document, which must also contain the others, or the store if there is none. */
+    private ListStore shardOf(Collection<DocumentName> names) {
+        return names.isEmpty() ? store : shards.get(groupOf(names));
     }
 
     int groupOf(Collection<DocumentName> names) {

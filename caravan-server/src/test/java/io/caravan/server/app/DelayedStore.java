@@ -168,8 +168,13 @@ public final class DelayedStore extends ForwardingListStore {
     }
 
     /** Waits until a writer is waiting for space in the store. */
-    public synchronized void awaitWaiter() throws InterruptedException {
-        while (awaitingSpace.isEmpty()) {
+    public void awaitWaiter() throws InterruptedException {
+        awaitWaiters(1);
+    }
+
+    /** Waits until this many writers are waiting for space in the store. */
+    public synchronized void awaitWaiters(int count) throws InterruptedException {
+        while (awaitingSpace.size() < count) {
             wait();
         }
     }

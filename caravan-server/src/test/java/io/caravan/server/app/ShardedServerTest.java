@@ -29,6 +29,9 @@ class ShardedServerTest {
 
     private final List<FullStore> shards =
             Stream.generate(FullStore::new).limit(SHARDS).toList();
+    /** The same shards, which can also delay writes. */
+    private final List<DelayedStore> delaying =
+            shards.stream().map(DelayedStore::new).toList();
 
     private Server server;
     private RespClient client;
@@ -40,7 +43,7 @@ class ShardedServerTest {
 
     private void serve() throws IOException {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        ListStore store = new ShardedStore(shards);
+        ListStore store = new ShardedStore(delaying);
         server = Server.start(
                 store,
                 new ServerConfig(any, new RespLimits(MAX_BODY_BYTES, MAX_BODY_BYTES), Durability.MEMORY)
@@ -194,6 +197,47 @@ class ShardedServerTest {
         shards.get(1).full = false;
         replies(":1", "RPUSH", in(1), "a");
         assertThat(client.call("INFO", "persistence")).contains("store_state:ok", "shards:4");
+    }
+
+    @Test
+    void shardWithoutSpaceDelaysOnlyItsOwnWrites() throws Exception {
+        String value = "v".repeat(20_000);
+        String array = "[\"" + value + "\"]";
+        replies(":2", "RPUSH", in(2), value, value);
+        delaying.get(1).takeSpace();
+        try (RespClient one = new RespClient(server.respAddress());
+                RespClient several = new RespClient(server.respAddress())) {
+            one.send("RPUSH", in(1), "a");
+            one.send("RPUSH", in(2), "after");
+            delaying.get(1).awaitWaiters(1);
+            several.replies("+OK", "MULTI");
+            several.replies("+QUEUED", "RPUSH", namesIn(1).skip(1).findFirst().orElseThrow(), "b");
+            several.send("EXEC");
+            delaying.get(1).awaitWaiters(2);
+
+            replies("$" + value, "LPOP", in(2));
+            replies("[$" + in(2) + ", $" + value + "]", "BLPOP", in(2), "0");
+            replies(":1", "RPUSH", in(2), "a");
+            replies("+OK", "MULTI");
+            replies("+QUEUED", "RPUSH", in(2), "b");
+            replies("[:2]", "EXEC");
+            String stream = "/v1/stream/" + in(3);
+            assertThat(http("PUT", stream, "").statusCode()).isEqualTo(201);
+            assertThat(http("POST", stream, "a").statusCode()).isEqualTo(204);
+            String json = "/v1/stream/" + namesIn(3).skip(1).findFirst().orElseThrow();
+            String[] type = {"Content-Type", "application/json"};
+            assertThat(ServerFixture.http(server, "PUT", json, array, type).statusCode())
+                    .isEqualTo(201);
+            assertThat(ServerFixture.http(server, "POST", json, array, type).statusCode())
+                    .isEqualTo(204);
+            replies("[$a, $b]", "LRANGE", in(2), "0", "-1");
+            replies(":0", "LLEN", in(1));
+
+            delaying.get(1).freeSpace();
+            assertThat(one.read()).isEqualTo(":1");
+            assertThat(one.read()).isEqualTo(":3");
+            assertThat(several.read()).isEqualTo("[:1]");
+        }
     }
 
     @Test

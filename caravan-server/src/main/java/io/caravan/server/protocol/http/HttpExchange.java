@@ -29,6 +29,7 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -326,32 +327,36 @@ public final class HttpExchange {
     }
 
     /**
-     * Runs a write to a document on the event loop, when the store has space. The client's next request waits until
+     * Runs a write to a document on the event loop, when its shard has space. The client's next request waits until
      * then. The writes of one turn of the loop share an fsync.
      */
     void write(DocumentName name, Consumer<DocumentService> change) {
         DocumentService documents = documents();
+        List<DocumentName> names = List.of(name);
         Runnable grouped = () -> {
-            documents.willWrite(loop(), List.of(name));
+            documents.willWrite(loop(), names);
             change.accept(documents);
         };
-        apply(documents, grouped, () -> write(name, change));
+        apply(documents, names, grouped, () -> write(name, change));
     }
 
     /**
-     * Runs a write that takes a long time or must read values, on a reading thread, when the store has space. The write
+     * Runs a write that takes a long time or must read values, on a reading thread, when its shard has space. The write
      * must not wait for space on that thread, because it would hold the document's lock and thus delay writes on the
      * event loop.
+     *
+     * @param names the documents of the write; empty if they are not known yet, so that all shards must have space
      */
-    void writeApart(Consumer<DocumentService> change) {
+    void writeApart(Collection<DocumentName> names, Consumer<DocumentService> change) {
         DocumentService documents = documents();
-        Runnable again = () -> writeApart(change);
-        protocol().readers.execute(untilEnd(() -> run(() -> apply(documents, () -> change.accept(documents), again))));
+        Runnable once = () -> change.accept(documents);
+        Runnable again = () -> writeApart(names, change);
+        protocol().readers.execute(untilEnd(() -> run(() -> apply(documents, names, once, again))));
     }
 
-    private void apply(DocumentService documents, Runnable change, Runnable again) {
+    private void apply(DocumentService documents, Collection<DocumentName> names, Runnable change, Runnable again) {
         boolean tried = false;
-        if (documents.writable()) {
+        if (documents.writable(names)) {
             // The token may have been revoked since the request began.
             requireStillKnown();
             try {
@@ -362,7 +367,7 @@ public final class HttpExchange {
                 tried = true;
             }
         }
-        documents.onWritable(loop(), tried, untilEnd(() -> run(again)));
+        documents.onWritable(names, loop(), tried, untilEnd(() -> run(again)));
     }
 
     /** Returns an outcome that sends the response to a write when the write is durable. */

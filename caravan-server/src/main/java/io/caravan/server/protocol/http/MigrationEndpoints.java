@@ -61,7 +61,7 @@ final class MigrationEndpoints {
     static void importDocument(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         // Parsing and validating JSON may take a long time.
-        exchange.writeApart(documents -> {
+        exchange.writeApart(List.of(name), documents -> {
             ImportStep step = importStep(exchange);
             documents.write(
                     name,

@@ -40,7 +40,7 @@ final class StreamBatches {
     /** Applies the operations in the body, in order, as one write. */
     static void change(HttpExchange exchange) {
         // Parsing and validating JSON may take a long time.
-        exchange.writeApart(documents -> {
+        exchange.writeApart(List.of(), documents -> {
             List<Operation> operations = parse(
                     exchange.request().body(),
                     exchange.protocol().json,

@@ -55,7 +55,7 @@ final class StreamWrites {
         String contentType = request.contentType();
         boolean closed = request.flag(StreamHeaders.CLOSED);
         // Splitting JSON may take a long time, and a fork may have to read values.
-        exchange.writeApart(documents -> {
+        exchange.writeApart(List.of(name), documents -> {
             List<byte[]> values = values(exchange, contentType);
             documents.create(
                     name,
@@ -154,7 +154,7 @@ final class StreamWrites {
                     name, addition::applyTo, withDurability(exchange, documents, added -> appended(added, empty)));
         };
         if (request.body().length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
-            exchange.writeApart(append);
+            exchange.writeApart(List.of(name), append);
         } else {
             exchange.write(name, append);
         }

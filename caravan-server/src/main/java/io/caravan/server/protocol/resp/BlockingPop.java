@@ -194,8 +194,8 @@ final class BlockingPop implements ResumableRead {
         if (mine.stream().noneMatch(name -> hasValues(name) || documents.moved(name))) {
             return false;
         }
-        if (!documents.writable()) {
-            documents.onWritable(loop, false, session.untilClosed(this::wake));
+        if (!documents.writable(mine)) {
+            documents.onWritable(mine, loop, false, session.untilClosed(this::wake));
             return false;
         }
         Attempt attempt = new Attempt(mine);
@@ -204,7 +204,7 @@ final class BlockingPop implements ResumableRead {
         } catch (NotWritableException taken) {
             // Other writes have taken the space.
             context.place().hold(0);
-            documents.onWritable(loop, true, session.untilClosed(this::wake));
+            documents.onWritable(mine, loop, true, session.untilClosed(this::wake));
             return false;
         }
         throwRejection();

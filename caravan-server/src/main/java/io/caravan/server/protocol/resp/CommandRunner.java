@@ -1,13 +1,16 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.NotWritableException;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Prefetch;
 import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.net.ConnectionMemory;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -18,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * thread, and later requests wait until these reads are done. A read therefore reflects every earlier write, which the
  * store has already accepted, and no later write.
  *
- * <p>No request runs while the store has no space, a write is waiting for its documents, too many replies are pending,
- * the client is not reading its replies, or the turn is over. {@link #full()} then reports that the connection must
- * stop reading. Used only on the event loop.
+ * <p>No request runs while a write is waiting for space or for its documents, too many replies are pending, the client
+ * is not reading its replies, or the turn is over. {@link #full()} then reports that the connection must stop reading.
+ * Used only on the event loop.
  */
 final class CommandRunner implements RespRequestDecoder.Intake {
     /** Number of waiting requests at which the connection stops decoding further requests. */
@@ -259,8 +262,9 @@ final class CommandRunner implements RespRequestDecoder.Intake {
     private void write(Action.Write action, CommandSpec spec, Command command) {
         PendingReply place = null;
         try {
-            if (!documents.writable()) {
-                awaitSpace();
+            Collection<DocumentName> names = firstNames(spec, command);
+            if (!documents.writable(names)) {
+                awaitSpace(names);
                 return;
             }
             place = openReply(spec);
@@ -270,6 +274,23 @@ final class CommandRunner implements RespRequestDecoder.Intake {
         } catch (RuntimeException rejected) {
             (place == null ? openReply(spec) : place).complete(Errors.reply(rejected));
         }
+    }
+
+    /**
+     * Returns the first document of a write, which is in the same shard as the others. Returns none if there is only
+     * one shard, or if the write names no document.
+     */
+    private Collection<DocumentName> firstNames(CommandSpec spec, Command command) {
+        if (documents.shards() == 1) {
+            return List.of();
+        }
+        Transaction transaction = session.transaction();
+        return transaction != null
+                ? transaction.firstNames()
+                : spec.keys().of(command).stream()
+                        .limit(1)
+                        .map(DocumentName::of)
+                        .toList();
     }
 
     /**
@@ -296,8 +317,8 @@ final class CommandRunner implements RespRequestDecoder.Intake {
     /** Applies a write on a reading thread. Returns false if the write must wait for space in the store. */
     private boolean finishWrite(Change change, Prefetch prefetch, ResumableRead.Context context) {
         context.checkStillKnown();
-        if (!documents.writable()) {
-            documents.onWritable(channel.eventLoop(), false, session.untilClosed(context.wake()));
+        if (!documents.writable(change.names())) {
+            documents.onWritable(change.names(), channel.eventLoop(), false, session.untilClosed(context.wake()));
             return false;
         }
         documents.prepare(prefetch);
@@ -311,7 +332,7 @@ final class CommandRunner implements RespRequestDecoder.Intake {
             // all memory for replies, and the writes could then not go on.
             prefetch.releaseCopies();
             context.place().hold(0);
-            documents.onWritable(channel.eventLoop(), true, session.untilClosed(context.wake()));
+            documents.onWritable(change.names(), channel.eventLoop(), true, session.untilClosed(context.wake()));
             return false;
         }
     }
@@ -322,8 +343,8 @@ final class CommandRunner implements RespRequestDecoder.Intake {
         return replies.open(new PendingReply(replies, protocol, session, spec, command, nowNanos));
     }
 
-    private void awaitSpace() {
-        documents.onWritable(channel.eventLoop(), false, session.untilClosed(this::spaceFound));
+    private void awaitSpace(Collection<DocumentName> names) {
+        documents.onWritable(names, channel.eventLoop(), false, session.untilClosed(this::spaceFound));
         awaitingSpace = true;
     }
 

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentEdits;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -122,6 +123,11 @@ public final class Transaction {
         }
         heldBytes += commandBytes + STEP_BYTES;
         bytes += commandBytes;
+    }
+
+    /** Returns the documents of the first queued command, if any. */
+    Collection<DocumentName> firstNames() {
+        return steps.isEmpty() ? List.of() : steps.get(0).change().names();
     }
 
     /**

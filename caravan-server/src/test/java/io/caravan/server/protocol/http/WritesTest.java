@@ -82,7 +82,7 @@ class WritesTest {
     @Test
     void failedWriteRespondsAndRethrowsError() {
         HttpExchange exchange = exchange();
-        exchange.writeApart(unused -> {
+        exchange.writeApart(List.of(), unused -> {
             throw new StackOverflowError();
         });
         assertThatThrownBy(this::read).isInstanceOf(StackOverflowError.class);
@@ -94,7 +94,7 @@ class WritesTest {
     void writeDoesNotBlockThreadOnFullStore() {
         List<String> ran = new ArrayList<>();
         writable = false;
-        exchange().writeApart(unused -> ran.add("changed"));
+        exchange().writeApart(List.of(), unused -> ran.add("changed"));
         read();
         assertThat(ran).isEmpty();
         writable = true;
