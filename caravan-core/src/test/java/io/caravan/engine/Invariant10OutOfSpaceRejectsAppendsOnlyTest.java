@@ -282,15 +282,23 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             assertThat(recorded / deletions).isEqualTo(segmentBytes / 16 / batchBytes);
             assertThat(awaitWrite(reported -> store.engine.delete(599, reported)))
                     .isEqualTo(-1);
-            assertThat(store.engine.read(5)).hasSize(recorded);
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(cut.engine.read(5)).hasSize(recorded);
-                assertThat(cut.engine.info(100)).isNull();
-            }
+            assertPowerCutKeepsDeletions(store, 100, recorded);
 
             store.faults.heal();
             Eventually.await("appends are accepted again", () -> rejection(store, 1) == null);
             store.closeAndVerify();
+        }
+    }
+
+    /** Checks that the deletions of these lists, and a record of each, survive a power cut. */
+    private static void assertPowerCutKeepsDeletions(FaultyStore store, int firstId, int count) {
+        store.engine.flush();
+        try (FaultyStore cut = store.afterPowerCut()) {
+            assertThat(cut.engine.read(5)).hasSize(count);
+            for (int id = firstId; id < firstId + count; id++) {
+                assertThat(cut.engine.info(id)).isNull();
+            }
+            assertThat(cut.engine.info(firstId + count)).isNotNull();
         }
     }
 
@@ -355,6 +363,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
                     assertThat(rejection(store, 1)).isNotNull();
                 }
                 assertThat(recorded).isBetween(35, 45);
+                assertPowerCutKeepsDeletions(store, first - recorded, recorded);
                 store.engine.checkpoint();
                 awaitWrite(reported -> store.engine.trimTo(5, Long.MAX_VALUE, reported));
                 store.engine.checkpoint();
