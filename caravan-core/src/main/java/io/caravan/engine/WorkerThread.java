@@ -38,13 +38,19 @@ final class WorkerThread implements Worker {
         return Thread.currentThread() instanceof StoreThread || LENT.get() != null;
     }
 
-    /** Does the work of a store thread on this thread, which counts as a store thread until the work is done. */
+    /**
+     * Does the work of a store thread on this thread, which counts as a store thread until the work is done. The work
+     * may do the same for another store.
+     */
     static void asStoreThread(Runnable work) {
+        boolean outermost = LENT.get() == null;
         LENT.set(true);
         try {
             work.run();
         } finally {
-            LENT.remove();
+            if (outermost) {
+                LENT.remove();
+            }
         }
     }
 

@@ -260,6 +260,30 @@ class WriteGroupTest {
         }
     }
 
+    /** Checks that a callback that flushes a group of another store does not end the time as a store thread. */
+    @Test
+    void writerStaysStoreThreadWhenCallbackFlushesAnotherStore() throws Exception {
+        try (FaultyStore store = open();
+                FaultyStore other = open()) {
+            for (FaultyStore opened : List.of(store, other)) {
+                append(opened.engine, 1, "first");
+                opened.awaitIdleFlusher();
+            }
+            List<Thread> flushedHere = new ArrayList<>();
+            List<Throwable> rejections = new ArrayList<>();
+            Thread loop = onLoop(() -> {
+                WriteGroup group = store.engine.group();
+                store.engine.append(1, bytes("value"), onSuccess(() -> appendAndFlush(other, flushedHere)));
+                store.engine.append(
+                        1, bytes("next"), onSuccess(() -> rejections.add(catchThrowable(other.engine::flush))));
+                group.closeAndFlush();
+                store.engine.flush();
+            });
+            assertThat(flushedHere).containsExactly(loop);
+            assertThat(rejections).singleElement().isInstanceOf(IllegalStateException.class);
+        }
+    }
+
     @Test
     void checkpointsRunWhenWritersFlushThemselves() throws Exception {
         StoreConfig config = FaultyStore.small().checkpointFloorBytes(16 * 1024).build();
