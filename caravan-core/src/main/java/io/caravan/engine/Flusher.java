@@ -112,6 +112,7 @@ final class Flusher {
         } catch (RuntimeException | Error broken) {
             // Fails the store here, because this may be a writer's thread.
             fail(broken);
+            commit.complete(state.failure());
             throw broken;
         } finally {
             state.locked(() -> queue.endFlush(commit));

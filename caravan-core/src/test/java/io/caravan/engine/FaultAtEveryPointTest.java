@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
+import io.caravan.StoreFailedException;
 import io.caravan.VerifyReport;
+import io.caravan.WriteCallback;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage;
@@ -17,7 +19,11 @@ import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
@@ -144,6 +150,44 @@ class FaultAtEveryPointTest {
         assertThat(Verifier.verify(left, VerifyReport.Progress.NONE).faults())
                 .as(point)
                 .isEmpty();
+    }
+
+    /** Checks that every accepted write calls its callback, wherever the flusher runs out of memory. */
+    @Test
+    void flusherErrorAtAnyPointReachesCallbacks() throws IOException {
+        int points = 0;
+        while (flusherFailsAt(points)) {
+            points++;
+        }
+        assertThat(points).as("points of failure").isGreaterThan(3);
+    }
+
+    /** Appends to a store whose flusher fails at its n-th point from then on. Returns whether it reached that point. */
+    private static boolean flusherFailsAt(int n) throws IOException {
+        AtomicInteger left = new AtomicInteger(Integer.MAX_VALUE);
+        WatchedScheduler threads = new WatchedScheduler() {
+            @Override
+            public void handOver() {
+                if (Thread.currentThread().getName().startsWith("caravan-flusher") && left.getAndDecrement() == 0) {
+                    throw new OutOfMemoryError("on purpose");
+                }
+            }
+        };
+        Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, threads);
+        List<CompletableFuture<Long>> appends = new ArrayList<>();
+        left.set(n);
+        try (engine) {
+            for (int i = 0; i < 3; i++) {
+                CompletableFuture<Long> append = new CompletableFuture<>();
+                engine.append(LIST, bytes(VALUE_BYTES, i), WriteCallback.completing(append));
+                appends.add(append);
+            }
+            engine.flush();
+        } catch (StoreFailedException failed) {
+            assertThat(failed).hasRootCauseInstanceOf(OutOfMemoryError.class);
+        }
+        assertThat(appends).as("after an error at point " + n).allMatch(CompletableFuture::isDone);
+        return left.get() < 0;
     }
 
     /** Returns a disk whose store has two checkpoints, several log and heap segments, and frames to replay. */
