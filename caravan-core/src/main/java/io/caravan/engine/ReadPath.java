@@ -262,7 +262,8 @@ final class ReadPath {
     /** Pins the list from this sequence on, and records the state of the list. Called under the lock. */
     private Pinned pinned(int list, long fromSequence) {
         ListIndex index = state.index;
-        Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
+        // A pin after the end would be no pin if its sequence were that of Pins.NONE.
+        Pin pin = index.pin(list, Math.max(index.first(list), Math.min(fromSequence, index.next(list))));
         heapFile.retain();
         state.counters.pinnedReaders++;
         return new Pinned(
