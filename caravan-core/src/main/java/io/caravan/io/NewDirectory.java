@@ -156,11 +156,14 @@ public final class NewDirectory implements AutoCloseable {
 
     /** Durably renames the directory to its final name. The files in it must be durable and closed. */
     public void publish() throws IOException {
-        storage.close();
-        // Fails if the directory exists again and is not empty.
+        // Fails if the directory exists again and is not empty. The lock is released afterwards, because another
+        // attempt
+        // for this name deletes the files that it finds.
         Files.move(partial, name, StandardCopyOption.ATOMIC_MOVE);
         published = true;
-        FileStorage.force(parentOf(name));
+        try (storage) {
+            FileStorage.force(parentOf(name));
+        }
     }
 
     /** Removes the directory if it was not published. */

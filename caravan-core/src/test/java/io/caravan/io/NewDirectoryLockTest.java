@@ -1,0 +1,59 @@
+package io.caravan.io;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.caravan.StoreDirectoryException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class NewDirectoryLockTest {
+    @TempDir
+    private Path parent;
+
+    /** System properties that run an action when the first lock is released, because they hold the registry of locks. */
+    private static final class WatchedLocks extends Properties {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Runnable released;
+        private boolean watching = true;
+
+        WatchedLocks(Properties properties, Runnable released) {
+            putAll(properties);
+            this.released = released;
+        }
+
+        @Override
+        public synchronized Object remove(Object key) {
+            Object removed = super.remove(key);
+            if (watching && key.toString().startsWith("io.caravan.lock.")) {
+                watching = false;
+                released.run();
+            }
+            return removed;
+        }
+    }
+
+    /** Checks that another attempt for the same name finds no unlocked directory, whose files it would delete. */
+    @Test
+    void attemptDuringPublicationDeletesNothing() throws IOException {
+        Path name = parent.resolve("copy");
+        List<Throwable> rejections = new ArrayList<>();
+        Properties properties = System.getProperties();
+        try (NewDirectory directory = NewDirectory.begin(name, file -> true)) {
+            directory.storage().create("data", 1).close();
+            System.setProperties(new WatchedLocks(
+                    properties, () -> rejections.add(catchThrowable(() -> NewDirectory.begin(name, file -> true)))));
+            directory.publish();
+        } finally {
+            System.setProperties(properties);
+        }
+        assertThat(name.resolve("data")).exists();
+        assertThat(rejections).singleElement().isInstanceOf(StoreDirectoryException.class);
+    }
+}
