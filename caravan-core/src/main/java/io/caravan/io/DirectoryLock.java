@@ -79,10 +79,17 @@ final class DirectoryLock {
         return owner.isEmpty() ? "another process" : owner;
     }
 
+    /** Writes the id of this process to the lock file, unless the disk has no space for it. */
     private static void writeOwner(FileChannel channel) throws IOException {
-        channel.truncate(0);
         String owner = "process " + ProcessHandle.current().pid() + "\n";
-        channel.write(ByteBuffer.wrap(owner.getBytes(StandardCharsets.UTF_8)), 0);
+        try {
+            channel.truncate(0);
+            channel.write(ByteBuffer.wrap(owner.getBytes(StandardCharsets.UTF_8)), 0);
+        } catch (IOException noSpace) {
+            if (!channel.isOpen()) {
+                throw noSpace;
+            }
+        }
     }
 
     void release() throws IOException {

@@ -55,6 +55,19 @@ class FileStorageTest {
         FileStorage.open(directory).close();
     }
 
+    /** Checks that a store on a full disk can be opened, although the lock file has no space for the process id. */
+    @Test
+    void locksDirectoryWithoutSpaceForOwner() throws IOException {
+        Path directory = Files.createDirectory(parent.resolve("a"));
+        Files.createSymbolicLink(directory.resolve(DirectoryLock.FILE_NAME), Path.of("/dev/full"));
+        for (int i = 0; i < 2; i++) {
+            try (Storage storage = FileStorage.open(directory)) {
+                assertThat(storage.list()).isEmpty();
+                assertThatThrownBy(() -> FileStorage.open(directory)).isInstanceOf(StoreLockedException.class);
+            }
+        }
+    }
+
     /** Checks for an {@code IOException}, after which a caller retries; other exceptions would make the store fail. */
     @Test
     void reportsUnreadableDirectoryAsIoError() {
