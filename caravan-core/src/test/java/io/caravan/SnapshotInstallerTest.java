@@ -101,6 +101,7 @@ final class SnapshotInstallerTest {
             assertRejected(copy, piece(2, 0, "content of no file"), "outside of a file");
             assertRejected(copy, piece(1, 0, "../elsewhere"), "cannot be received");
             assertRejected(copy, piece(1, 0, "letter.txt"), "cannot be received");
+            assertRejected(copy, piece(1, (1 << 30) + 1, "log-0000000000000000.wal"), "size 1073741825");
             assertRejected(copy, piece(9, 0, ""), "kind 9");
             copy.receive(piece(1, 0, "log-0000000000000000.wal"));
             assertRejected(copy, piece(1, 0, "log-0000000000000001.wal"), "within a file");

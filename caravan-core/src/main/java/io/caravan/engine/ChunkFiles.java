@@ -1,6 +1,7 @@
 package io.caravan.engine;
 
 import io.caravan.SnapshotInstaller;
+import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
@@ -47,7 +48,7 @@ public final class ChunkFiles implements SnapshotInstaller {
         byte kind = rest.get();
         long number = rest.getLong();
         StoreFile now = file;
-        if (number < 0) {
+        if (number < 0 || kind == NEW_FILE && number > Blocks.MAX_SEGMENT_BYTES) {
             throw new IOException("a chunk has the position or size " + number);
         } else if (kind == NEW_FILE && now == null) {
             String name = StandardCharsets.UTF_8.decode(rest).toString();
