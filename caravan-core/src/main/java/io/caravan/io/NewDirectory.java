@@ -172,9 +172,11 @@ public final class NewDirectory implements AutoCloseable {
         if (published) {
             return;
         }
-        delete(contents(partial));
-        storage.close();
-        Files.deleteIfExists(partial.resolve(DirectoryLock.FILE_NAME));
-        Files.deleteIfExists(partial);
+        // The lock is released last, because a lock on a deleted lock file excludes no later attempt.
+        try (storage) {
+            delete(contents(partial));
+            Files.deleteIfExists(partial.resolve(DirectoryLock.FILE_NAME));
+            Files.deleteIfExists(partial);
+        }
     }
 }

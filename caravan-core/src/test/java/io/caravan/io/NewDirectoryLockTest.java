@@ -1,10 +1,12 @@
 package io.caravan.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.caravan.StoreDirectoryException;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,11 +14,12 @@ import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Tests that one attempt at a time has a new directory, until the directory is published or gone. */
 class NewDirectoryLockTest {
     @TempDir
     private Path parent;
 
-    /** System properties that run an action when the first lock is released, because they hold the registry of locks. */
+    /** System properties, which hold the registry of locks, that run an action when the first lock is released. */
     private static final class WatchedLocks extends Properties {
         private static final long serialVersionUID = 1L;
 
@@ -37,6 +40,37 @@ class NewDirectoryLockTest {
             }
             return removed;
         }
+    }
+
+    /** Checks that an attempt whose directory another program has deleted does not keep the name locked. */
+    @Test
+    void releasesLockIfDirectoryIsGone() throws IOException {
+        Path name = parent.resolve("copy");
+        NewDirectory gone = NewDirectory.begin(name, file -> true);
+        Files.delete(gone.path().resolve(DirectoryLock.FILE_NAME));
+        Files.delete(gone.path());
+        assertThatIOException().isThrownBy(gone::close);
+        try (NewDirectory again = NewDirectory.begin(name, file -> true)) {
+            again.publish();
+        }
+        assertThat(name).isDirectory();
+    }
+
+    /** Checks that a process that waited for the lock file of a failed attempt cannot lock the deleted file. */
+    @Test
+    void deletesLockFileBeforeReleasingLock() throws IOException {
+        Path name = parent.resolve("copy");
+        List<Boolean> there = new ArrayList<>();
+        Properties properties = System.getProperties();
+        try {
+            NewDirectory failed = NewDirectory.begin(name, file -> true);
+            Path lock = failed.path().resolve(DirectoryLock.FILE_NAME);
+            System.setProperties(new WatchedLocks(properties, () -> there.add(Files.exists(lock))));
+            failed.close();
+        } finally {
+            System.setProperties(properties);
+        }
+        assertThat(there).containsExactly(false);
     }
 
     /** Checks that another attempt for the same name finds no unlocked directory, whose files it would delete. */
