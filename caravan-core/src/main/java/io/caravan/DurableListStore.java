@@ -119,8 +119,8 @@ public interface DurableListStore extends ListStore {
      * no files. Writes and checkpoints continue. The store keeps the log that follows the backup's checkpoint until the
      * backup ends.
      *
-     * @param target a directory that does not exist or is empty, on any disk
-     * @throws StoreDirectoryException if the target exists and is not empty
+     * @param target a directory that does not exist or is empty, on any disk, outside the store's directory
+     * @throws StoreDirectoryException if the target is not empty, or is inside the store's directory
      * @throws StoreLockedException if another backup to the same directory is in progress
      * @throws StoreIoException if the operating system reports an error, or the log has no space to grow
      * @throws StoreClosedException if the store is closed during the backup

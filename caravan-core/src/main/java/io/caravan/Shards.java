@@ -210,6 +210,7 @@ public final class Shards implements AutoCloseable {
             return stores.get(0).backup(target, progress);
         }
         return DedicatedThread.call("back up to " + target, () -> {
+            FileStorage.requireOutside(target, Path.of(storage.describe("")));
             try (NewDirectory copy = NewDirectory.begin(target, Shards::isOfCopy)) {
                 BackupReport report = copyAll(copy, progress);
                 writeCount(copy.storage(), stores.size());

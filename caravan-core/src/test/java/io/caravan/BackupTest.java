@@ -9,6 +9,7 @@ import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreContents;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,6 +63,21 @@ class BackupTest {
         }
         assertThat(link).isSymbolicLink();
         assertThat(directory).isEmptyDirectory();
+    }
+
+    /** Checks that no backup makes a directory in that of a store, which then could not be opened again. */
+    @Test
+    void rejectsDirectoryInsideStore() throws Exception {
+        Path link = work.resolve("link");
+        try (DurableListStore store = filled()) {
+            Files.createSymbolicLink(link, work.resolve("store"));
+            for (Path target : List.of(work.resolve("store"), work.resolve("store/a/backup"), link.resolve("backup"))) {
+                assertThatThrownBy(() -> store.backup(target, BackupReport.Progress.NONE))
+                        .isInstanceOf(StoreDirectoryException.class)
+                        .hasMessageContaining("inside");
+            }
+        }
+        filled().close();
     }
 
     @Test

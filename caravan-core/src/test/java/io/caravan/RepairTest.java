@@ -74,9 +74,12 @@ class RepairTest {
         Path store = killedAfterAppends(3);
         Files.writeString(Files.createDirectory(work.resolve("full")).resolve("letter"), "keep me");
 
-        assertThatThrownBy(() -> DurableListStore.repair(store, store.resolve("kept"), VerifyReport.Progress.NONE))
-                .isInstanceOf(StoreDirectoryException.class)
-                .hasMessageContaining("inside");
+        Path link = Files.createSymbolicLink(work.resolve("link"), store);
+        for (Path inside : List.of(store.resolve("kept"), store.resolve("a/kept"), link.resolve("kept"))) {
+            assertThatThrownBy(() -> DurableListStore.repair(store, inside, VerifyReport.Progress.NONE))
+                    .isInstanceOf(StoreDirectoryException.class)
+                    .hasMessageContaining("inside");
+        }
         assertThatThrownBy(() -> DurableListStore.repair(store, work.resolve("full"), VerifyReport.Progress.NONE))
                 .isInstanceOf(StoreDirectoryException.class)
                 .hasMessageContaining("not empty");

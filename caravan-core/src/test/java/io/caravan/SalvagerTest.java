@@ -1,6 +1,7 @@
 package io.caravan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.engine.Engine;
 import io.caravan.format.Blocks;
@@ -322,6 +323,10 @@ class SalvagerTest {
         DirectoryImage rotten = DirectoryImage.of(damaged).withFlip(entry.file(), entry.offset() + 8);
         Files.write(damaged.resolve(entry.file()), rotten.bytes(entry.file()));
         List<SalvageReport.Loss> losses = new ArrayList<>();
+        Path link = Files.createSymbolicLink(work.resolve("link"), damaged);
+        assertThatThrownBy(() -> DurableListStore.salvage(damaged, link.resolve("new"), listener(losses)))
+                .isInstanceOf(StoreDirectoryException.class)
+                .hasMessageContaining("inside");
 
         SalvageReport report = DurableListStore.salvage(damaged, work.resolve("new"), listener(losses));
 

@@ -224,6 +224,16 @@ class ShardsTest {
     }
 
     @Test
+    void rejectsBackupInsideDirectory() {
+        try (Shards opened = open(2)) {
+            assertThatExceptionOfType(StoreDirectoryException.class)
+                    .isThrownBy(() -> opened.backup(data().resolve("backup"), BackupReport.Progress.NONE))
+                    .withMessageContaining("inside");
+        }
+        open(2).close();
+    }
+
+    @Test
     void failedBackupLeavesNoFiles() throws IOException {
         Path target = work.resolve("backup");
         try (Shards opened = open(2)) {

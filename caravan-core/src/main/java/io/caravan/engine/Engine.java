@@ -16,6 +16,7 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
+import io.caravan.io.FileStorage;
 import io.caravan.io.NewDirectory;
 import io.caravan.io.Storage;
 import java.io.IOException;
@@ -369,6 +370,7 @@ public final class Engine implements DurableListStore, Replica {
     public BackupReport backup(Path target, BackupReport.Progress progress) {
         StoreState.checkMayWait("backup");
         return DedicatedThread.call("back up to " + target, () -> {
+            FileStorage.requireOutside(target, state.config.directory());
             try (NewDirectory directory = NewDirectory.begin(target, FileNames::isOurs)) {
                 BackupReport report = backup(directory.storage(), progress);
                 directory.publish();

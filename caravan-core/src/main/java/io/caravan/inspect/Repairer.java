@@ -49,13 +49,7 @@ public final class Repairer {
     /** Repairs the closed store in a directory; see {@link io.caravan.DurableListStore#repair}. */
     public static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress)
             throws IOException {
-        if (keepDirectory
-                .toAbsolutePath()
-                .normalize()
-                .startsWith(directory.toAbsolutePath().normalize())) {
-            throw new StoreDirectoryException(
-                    keepDirectory + " is inside the store's directory; name another directory for the copies");
-        }
+        FileStorage.requireOutside(keepDirectory, directory);
         try (Storage storage = FileStorage.open(directory);
                 Storage keep = FileStorage.openOrCreate(keepDirectory)) {
             if (!keep.list().isEmpty()) {

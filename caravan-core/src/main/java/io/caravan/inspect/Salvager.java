@@ -2,7 +2,6 @@ package io.caravan.inspect;
 
 import io.caravan.SalvageReport;
 import io.caravan.SalvageReport.Loss;
-import io.caravan.StoreDirectoryException;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.NewStore;
 import io.caravan.format.Blocks;
@@ -79,12 +78,7 @@ public final class Salvager {
     /** Salvages the closed store in a directory to a new directory. Holds the store's lock during the salvage. */
     public static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener)
             throws IOException {
-        if (target.toAbsolutePath()
-                .normalize()
-                .startsWith(directory.toAbsolutePath().normalize())) {
-            throw new StoreDirectoryException(
-                    target + " is inside the damaged store's directory; name another directory");
-        }
+        FileStorage.requireOutside(target, directory);
         try (Storage from = FileStorage.openToRead(directory);
                 NewDirectory created = NewDirectory.begin(target, FileNames::isOurs)) {
             SalvageReport report = salvage(from, created.storage(), listener);

@@ -113,6 +113,28 @@ public final class FileStorage implements Storage {
         return new FileStorage(absolute, false, null);
     }
 
+    /**
+     * Checks that a directory, which may not exist yet, is not inside the directory of a store, which then could not be
+     * opened.
+     *
+     * @throws StoreDirectoryException if it is inside
+     */
+    public static void requireOutside(Path directory, Path store) throws IOException {
+        if (withoutLinks(directory).startsWith(withoutLinks(store))) {
+            throw new StoreDirectoryException(
+                    directory + " is inside the store's directory, " + store + "; name another directory");
+        }
+    }
+
+    /** Resolves the symbolic links in the existing part of a path. */
+    private static Path withoutLinks(Path path) throws IOException {
+        Path absolute = path.toAbsolutePath().normalize();
+        Path parent = absolute.getParent();
+        return parent == null || Files.exists(absolute)
+                ? absolute.toRealPath()
+                : withoutLinks(parent).resolve(absolute.getFileName());
+    }
+
     /** Whether the file system of an existing directory is read-only. */
     private static boolean isReadOnly(Path directory) {
         try {

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests reads that start after the end of their list, which pin no entry, but need the list's record. */
 @LongTimeout
 class ReadPastEndTest {
-    /** So many lists that their records take several pages of the index. */
+    /** Number of lists whose records take several pages of the index. */
     private static final int LISTS = 2_000;
 
     private static final String READER = "reader";

@@ -219,8 +219,8 @@ class LogReaderTest {
     /** Checks that the zeros before the start of a backup's checkpoint are not reported as damage. */
     @ParameterizedTest
     @ValueSource(ints = {0, 5})
-    void reportsNoDamageInBackup(int writesDuringBackup) throws Exception {
-        Path copy = directory.resolve("copy");
+    void reportsNoDamageInBackup(int writesDuringBackup, @TempDir Path another) throws Exception {
+        Path copy = another.resolve("copy");
         try (DurableListStore store = (DurableListStore) open()) {
             write(store, 5, new Random(5));
             done.clear();
