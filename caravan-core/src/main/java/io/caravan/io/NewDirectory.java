@@ -44,38 +44,13 @@ public final class NewDirectory implements AutoCloseable {
         Path absolute = name.toAbsolutePath().normalize();
         removeEmpty(absolute);
         Path partial = parentOf(absolute).resolve(absolute.getFileName() + ENDING);
-        FileStorage storage = open(partial);
+        FileStorage storage = FileStorage.openOrCreate(partial);
         try {
             clear(partial, ours);
             return new NewDirectory(absolute, partial, storage);
         } catch (IOException | RuntimeException failed) {
             storage.close();
             throw failed;
-        }
-    }
-
-    /** Opens the directory. If that fails, for example on a full disk, removes it again, unless it existed before. */
-    private static FileStorage open(Path partial) throws IOException {
-        boolean existed = Files.exists(partial);
-        try {
-            return FileStorage.openOrCreate(partial);
-        } catch (StoreLockedException byAnotherAttempt) {
-            throw byAnotherAttempt;
-        } catch (IOException | RuntimeException failed) {
-            if (!existed) {
-                deleteEmpty(partial);
-            }
-            throw failed;
-        }
-    }
-
-    private static void deleteEmpty(Path partial) {
-        for (Path path : List.of(partial.resolve(DirectoryLock.FILE_NAME), partial)) {
-            try {
-                Files.deleteIfExists(path);
-            } catch (IOException kept) {
-                // The failure that led here is more important.
-            }
         }
     }
 
@@ -157,8 +132,7 @@ public final class NewDirectory implements AutoCloseable {
     /** Durably renames the directory to its final name. The files in it must be durable and closed. */
     public void publish() throws IOException {
         // Fails if the directory exists again and is not empty. The lock is released afterwards, because another
-        // attempt
-        // for this name deletes the files that it finds.
+        // attempt for this name deletes the files that it finds.
         Files.move(partial, name, StandardCopyOption.ATOMIC_MOVE);
         published = true;
         try (storage) {

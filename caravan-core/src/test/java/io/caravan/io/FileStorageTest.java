@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.StoreLockedException;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -83,5 +86,15 @@ class FileStorageTest {
         Path directory = Files.createDirectory(parent.resolve("a"));
         FileStorage.createDurably(directory, fsynced::add);
         assertThat(fsynced).containsExactly(parent);
+    }
+
+    @Test
+    void reasonHasNoClassNameIfThereIsAMessage() {
+        assertThat(FileStorage.reason(new IOException("No space left on device")))
+                .isEqualTo("No space left on device");
+        assertThat(FileStorage.reason(new FileSystemException("f", null, "Read-only file system")))
+                .isEqualTo("f: Read-only file system");
+        assertThat(FileStorage.reason(new AccessDeniedException("f"))).isEqualTo("f: this user lacks the permission");
+        assertThat(FileStorage.reason(new NoSuchFileException("f"))).isEqualTo("java.nio.file.NoSuchFileException: f");
     }
 }

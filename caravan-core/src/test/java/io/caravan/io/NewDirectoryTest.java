@@ -1,57 +1,107 @@
 package io.caravan.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.caravan.StoreDirectoryException;
 import io.caravan.StoreLockedException;
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
+/** Tests that one attempt at a time has a new directory, until the directory is published or gone. */
+@Isolated("replaces the system properties")
 class NewDirectoryTest {
-    /** The maximum length of a path in Linux, without the zero byte at its end. */
-    private static final int MAX_PATH = 4095;
-
     @TempDir
-    private Path directory;
+    private Path parent;
 
-    /** The lock file cannot be created, because its path is too long, as it cannot be created on a full disk. */
-    @Test
-    void failedBeginLeavesNoDirectory() throws IOException {
-        Path parent = directory;
-        while (parent.toString().length() + 400 < MAX_PATH) {
-            parent = parent.resolve("x".repeat(200));
+    /** System properties, which hold the registry of locks, that run an action when the first lock is released. */
+    private static final class WatchedLocks extends Properties {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Runnable released;
+        private boolean watching = true;
+
+        WatchedLocks(Properties properties, Runnable released) {
+            putAll(properties);
+            this.released = released;
         }
-        Files.createDirectories(parent);
-        int left = MAX_PATH - parent.toString().length() - 1 - NewDirectory.ENDING.length();
-        Path below = Files.createDirectory(parent.resolve("y".repeat(left / 2)));
-        Path name = below.resolve("z".repeat(left - left / 2 - 1));
-        assertThatThrownBy(() -> NewDirectory.begin(name, any -> true)).isInstanceOf(IOException.class);
-        assertThat(below).isEmptyDirectory();
+
+        @Override
+        public synchronized Object remove(Object key) {
+            Object removed = super.remove(key);
+            if (watching && key.toString().startsWith("io.caravan.lock.")) {
+                watching = false;
+                released.run();
+            }
+            return removed;
+        }
     }
 
     @Test
     void secondBeginKeepsDirectoryOfFirst() throws IOException {
-        Path name = directory.resolve("new");
-        try (NewDirectory first = NewDirectory.begin(name, any -> true)) {
-            assertThatThrownBy(() -> NewDirectory.begin(name, any -> true)).isInstanceOf(StoreLockedException.class);
+        Path name = parent.resolve("new");
+        try (NewDirectory first = NewDirectory.begin(name, file -> true)) {
+            assertThatThrownBy(() -> NewDirectory.begin(name, file -> true)).isInstanceOf(StoreLockedException.class);
             assertThat(first.path()).isNotEmptyDirectory();
         }
-        assertThat(directory).isEmptyDirectory();
+        assertThat(parent).isEmptyDirectory();
     }
 
+    /** Checks that an attempt whose directory another program has deleted does not keep the name locked. */
     @Test
-    void reasonHasNoClassNameIfThereIsAMessage() {
-        assertThat(FileStorage.reason(new IOException("No space left on device")))
-                .isEqualTo("No space left on device");
-        assertThat(FileStorage.reason(new FileSystemException("f", null, "Read-only file system")))
-                .isEqualTo("f: Read-only file system");
-        assertThat(FileStorage.reason(new AccessDeniedException("f"))).isEqualTo("f: this user lacks the permission");
-        assertThat(FileStorage.reason(new NoSuchFileException("f"))).isEqualTo("java.nio.file.NoSuchFileException: f");
+    void releasesLockIfDirectoryIsGone() throws IOException {
+        Path name = parent.resolve("copy");
+        NewDirectory gone = NewDirectory.begin(name, file -> true);
+        Files.delete(gone.path().resolve(DirectoryLock.FILE_NAME));
+        Files.delete(gone.path());
+        assertThatIOException().isThrownBy(gone::close);
+        try (NewDirectory again = NewDirectory.begin(name, file -> true)) {
+            again.publish();
+        }
+        assertThat(name).isDirectory();
+    }
+
+    /** Checks that a process that waited for the lock file of a failed attempt cannot lock the deleted file. */
+    @Test
+    void deletesLockFileBeforeReleasingLock() throws IOException {
+        Path name = parent.resolve("copy");
+        List<Boolean> there = new ArrayList<>();
+        Properties properties = System.getProperties();
+        try {
+            NewDirectory failed = NewDirectory.begin(name, file -> true);
+            Path lock = failed.path().resolve(DirectoryLock.FILE_NAME);
+            System.setProperties(new WatchedLocks(properties, () -> there.add(Files.exists(lock))));
+            failed.close();
+        } finally {
+            System.setProperties(properties);
+        }
+        assertThat(there).containsExactly(false);
+    }
+
+    /** Checks that another attempt for the same name finds no unlocked directory, whose files it would delete. */
+    @Test
+    void attemptDuringPublicationDeletesNothing() throws IOException {
+        Path name = parent.resolve("copy");
+        List<Throwable> rejections = new ArrayList<>();
+        Properties properties = System.getProperties();
+        try (NewDirectory directory = NewDirectory.begin(name, file -> true)) {
+            directory.storage().create("data", 1).close();
+            System.setProperties(new WatchedLocks(
+                    properties, () -> rejections.add(catchThrowable(() -> NewDirectory.begin(name, file -> true)))));
+            directory.publish();
+        } finally {
+            System.setProperties(properties);
+        }
+        assertThat(name.resolve("data")).exists();
+        assertThat(rejections).singleElement().isInstanceOf(StoreDirectoryException.class);
     }
 }
