@@ -62,13 +62,14 @@ class FileStorageTest {
     @Test
     void locksDirectoryWithoutSpaceForOwner() throws IOException {
         Path directory = Files.createDirectory(parent.resolve("a"));
-        Files.createSymbolicLink(directory.resolve(DirectoryLock.FILE_NAME), Path.of("/dev/full"));
+        Path full = Files.createSymbolicLink(directory.resolve(DirectoryLock.FILE_NAME), Path.of("/dev/full"));
         for (int i = 0; i < 2; i++) {
             try (Storage storage = FileStorage.open(directory)) {
                 assertThat(storage.list()).isEmpty();
                 assertThatThrownBy(() -> FileStorage.open(directory)).isInstanceOf(StoreLockedException.class);
             }
         }
+        Files.delete(full);
     }
 
     /** Checks for an {@code IOException}, after which a caller retries; other exceptions would make the store fail. */
