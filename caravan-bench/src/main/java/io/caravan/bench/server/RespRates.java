@@ -56,8 +56,7 @@ final class RespRates implements Measure {
                     String workload = WORKLOAD + ", -P " + DEPTHS[i];
                     turn.say(workload + ", " + subject.name());
                     benchmark.run(server.address(), DEPTHS[i], COUNTS[i] / divisor);
-                    Measurement measurement = measure(benchmark, server, DEPTHS[i], COUNTS[i] / divisor);
-                    comparison.add(workload, subject, measurement);
+                    comparison.add(workload, subject, measure(benchmark, server, DEPTHS[i], COUNTS[i] / divisor));
                 }
             });
         }
