@@ -262,9 +262,7 @@ public final class WholeRestore {
         int reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(generation));
         waitingBytes.acquireUninterruptibly(reserved);
         try {
-            if (latestDamage == null) {
-                dropStale(manifest, generation);
-            }
+            dropStale(manifest, generation, latestDamage == null);
             Outcome<Restored> outcome = Outcome.of(
                     restored -> {
                         waitingBytes.release(reserved);
@@ -311,7 +309,7 @@ public final class WholeRestore {
         DocumentInfo local = documents.peek(manifest.name());
         ArchiveMark mark = local == null ? null : local.attributes().archived();
         if (local != null && mark != null && precedes(mark, manifest, tombstone)) {
-            if (!local.archived()) {
+            if (!local.archived() || !isOfArchive(manifest, local)) {
                 String later = "document '" + manifest.name() + "' is deleted in the archive, and has changes here that"
                         + " the archive does not have; the restore leaves it unchanged";
                 throw new ArchiveException(Reason.DIVERGED, later);
@@ -337,18 +335,25 @@ public final class WholeRestore {
      * This is the case if the generation is of another incarnation, has no further values, or was trimmed: the trimmed
      * values must not reappear, and the document would differ from every generation. Verifies the generation first.
      */
-    private void dropStale(Manifest manifest, Generation generation) {
+    private void dropStale(Manifest manifest, Generation generation, boolean latest) {
         DocumentInfo local = documents.peek(manifest.name());
         ArchiveMark mark = local == null ? null : local.attributes().archived();
         if (local == null || mark == null || !local.archived()) {
             return;
         }
-        boolean continues =
-                generation.firstSequence() == local.firstSequence() && local.nextSequence() < generation.nextSequence();
-        if (mark.incarnation() != generation.incarnation() || mark.generation() < generation.number() && !continues) {
+        boolean continues = latest
+                && mark.incarnation() == generation.incarnation()
+                && local.firstSequence() == generation.firstSequence()
+                && local.nextSequence() < generation.nextSequence();
+        if (mark.generation() < generation.number() && !continues && isOfArchive(manifest, local)) {
             archive.verify(manifest.name(), generation, bytes -> {});
             drop(manifest);
         }
+    }
+
+    /** Whether the mark of an archived document is of this archive, rather than of another one that a server has used. */
+    private boolean isOfArchive(Manifest manifest, DocumentInfo local) {
+        return documents.store().info(StoreIdentity.ARCHIVE_LIST_ID) == null || copied(manifest, local) != null;
     }
 
     /**
