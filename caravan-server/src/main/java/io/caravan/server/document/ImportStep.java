@@ -214,23 +214,12 @@ public record ImportStep(
         }
         requireNext(document, info, "continues");
         long next = sequence + values.size();
-        DocumentAttributes continued = info.attributes()
-                .with(ORIGIN, isComplete(info) ? attributes.origin() : null)
-                .withCopied(next);
+        // A document that has lost values that the source retains is not a copy, and has no origin.
+        Origin origin = info.firstSequence() <= number(FIRST) ? attributes.origin() : null;
+        DocumentAttributes continued = info.attributes().with(ORIGIN, origin).withCopied(next);
         document.importPart(continued.withPortable(attributes.raw()), values);
         document.trimTo(number(FIRST));
         return next;
-    }
-
-    /**
-     * Whether the document has received all values that the source retains: it still has them, or it already has this
-     * origin. A document that has lost values during its import has no origin.
-     */
-    private boolean isComplete(DocumentInfo info) {
-        Origin known = info.attributes().origin();
-        Origin source = attributes.origin();
-        return info.firstSequence() <= number(FIRST)
-                || known != null && source != null && known.identity().equals(source.identity());
     }
 
     private static boolean delete(EditedDocument document, long id) {

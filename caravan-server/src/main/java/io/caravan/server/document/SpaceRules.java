@@ -110,7 +110,7 @@ final class SpaceRules {
         if (keep <= info.firstSequence()) {
             return 0;
         }
-        document.dropBefore(keep, Objects.requireNonNull(document.evenDeleted()).attributes());
+        document.retire(keep, Objects.requireNonNull(document.evenDeleted()).attributes());
         return keep - info.firstSequence();
     }
 

@@ -452,9 +452,48 @@ class SpacesTest {
         assertThat(resumed(0)).isNull();
         // The source has trimmed the values that the copy lacks.
         assertThat(resumed(2)).isEqualTo(new Origin("x/1", 5));
-        // Clients may trim a complete copy.
+        // A client has trimmed the copy.
         documents.edit("d", document -> document.trimTo(4));
-        assertThat(resumed(2)).isEqualTo(new Origin("x/1", 5));
+        assertThat(resumed(2)).isNull();
+    }
+
+    @Test
+    void agedCopyHasNoOrigin() {
+        set("d", SpaceSetting.RETAINED_SECONDS, 10);
+        documents.importStep("d", Kind.WHOLE, Replaced.NOTHING, COPIED, values("1111", "2222"), 0L);
+        documents.pass(Duration.ofSeconds(1));
+        assertThat(resumed(0, "3")).isEqualTo(new Origin("x/1", 3));
+        documents.pass(Duration.ofSeconds(30));
+        assertThat(resumed(0, "4")).isNull();
+        assertThat(documents.read("d")).containsExactly("4");
+    }
+
+    @Test
+    void agedCopyInPartsHasNoOrigin() {
+        set("d", SpaceSetting.RETAINED_SECONDS, 10);
+        long id = documents.<Long>importStep("d", Kind.BEGIN, Replaced.NOTHING, COPIED, List.of(), 0L);
+        imported(id, 0, "a", "b");
+        documents.pass(Duration.ofSeconds(1));
+        imported(id, 2, "c");
+        documents.pass(Duration.ofSeconds(30));
+        imported(id, 3, "d");
+        documents.importStep("d", Kind.END, List.of(), id, 4L);
+        assertThat(documents.read("d")).containsExactly("d");
+        assertThat(origin()).isNull();
+    }
+
+    /** Checks a copy whose values were trimmed between two steps of its import. */
+    @Test
+    void sweptCopyHasNoOrigin() {
+        set("d", SpaceSetting.RETAINED_SECONDS, 10);
+        documents.importStep("d", Kind.WHOLE, Replaced.NOTHING, COPIED, values("1111", "2222"), 0L);
+        documents.pass(Duration.ofSeconds(1));
+        assertThat(resumed(0, "3")).isEqualTo(new Origin("x/1", 3));
+        documents.pass(Duration.ofSeconds(30));
+        documents.awaitSweep();
+        documents.awaitSweep();
+        assertThat(documents.read("d")).isEmpty();
+        assertThat(resumed(0, "4")).isNull();
     }
 
     private @Nullable Origin origin() {
