@@ -131,6 +131,11 @@ final class TailRead implements ResumableRead {
     private final class Format implements ValueStream.Format {
         @Override
         public void begin(ByteBuf out, long count) {
+            if (count == 0) {
+                // The document was deleted after its values were chosen.
+                endsClosed = false;
+                documentId = 0;
+            }
             Reply.putNumber(out, '*', 4);
             Reply.putNumber(out, ':', from + count);
             Reply.putNumber(out, '*', count);

@@ -18,8 +18,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the waits of {@code CARAVAN.READ} with {@code BLOCK}, which occupy no thread, and the events that end them. */
 class TailTest extends RespTestBase {
@@ -90,14 +93,19 @@ class TailTest extends RespTestBase {
         }
     }
 
-    @Test
-    void concurrentlyDeletedDocumentHasNoId() throws IOException {
+    /** Checks the deletion of a closed document before and after a read has chosen the values. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void concurrentlyDeletedDocumentHasNoId(int lookups) throws IOException {
+        AtomicInteger left = new AtomicInteger(-1);
         AtomicReference<Runnable> concurrentWrite = new AtomicReference<>(() -> {});
         ListStore store = new ForwardingListStore(ListStore.inMemory()) {
             @Override
             public ListInfo info(long id) {
                 ListInfo info = super.info(id);
-                concurrentWrite.getAndSet(() -> {}).run();
+                if (left.decrementAndGet() == 0) {
+                    concurrentWrite.get().run();
+                }
                 return info;
             }
         };
@@ -105,8 +113,10 @@ class TailTest extends RespTestBase {
                         store, Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
                 RespClient reader = racing.connect()) {
             reader.call("RPUSH", "k", "a");
+            TestDocuments.close(racing.documents, "k");
             concurrentWrite.set(() -> Outcome.<Boolean>await(
                     outcome -> racing.documents.write(DocumentName.of("k"), EditedDocument::delete, outcome)));
+            left.set(lookups);
             assertThat(reader.call("CARAVAN.READ", "k", "FROM", "0")).isEqualTo("[:0, [], :0, null]");
         }
     }
