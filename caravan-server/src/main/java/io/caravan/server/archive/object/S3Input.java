@@ -123,8 +123,9 @@ final class S3Input extends InputStream {
         in = request(GetObjectRequest.builder().range("bytes=" + position + "-").ifMatch(tag));
         String range = in.response().contentRange();
         if (position > 0 && (range == null || !range.startsWith("bytes " + position + "-"))) {
+            in.abort();
             String why = "the connection broke after " + position
-                    + " bytes, and the server, or a proxy before it, ignores" + " Range";
+                    + " bytes, and the server, or a proxy before it, ignores Range or omits Content-Range";
             throw calls.problems().of(Kind.UNAVAILABLE, "GetObject", key, why, broken);
         }
     }
