@@ -117,7 +117,9 @@ final class ExportReader {
     }
 
     private static String firstLine(IOException problem) {
-        return String.valueOf(problem.getMessage()).lines().findFirst().orElse("");
+        // Java's exceptions for compressed input that is cut off have no message.
+        String message = Objects.requireNonNullElse(problem.getMessage(), "the input ends too early");
+        return message.lines().findFirst().orElse("");
     }
 
     private int line() {
