@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Locale;
@@ -41,6 +42,9 @@ final class ExportFile implements AutoCloseable {
     private final Compression compression;
     private final Set<DocumentName> names = new HashSet<>();
     private @Nullable FileChannel channel;
+    /** Identifies the file that this object has created; the user may have replaced it. */
+    private @Nullable Object key;
+
     private @Nullable OutputStream out;
     private @Nullable ExportWriter writer;
 
@@ -67,14 +71,14 @@ final class ExportFile implements AutoCloseable {
         String interrupted = "is an export that was interrupted: resume it with --resume, or remove it";
         requireMissing(partial, interrupted);
         requireMissing(resumed, interrupted);
-        writer = create();
-        return writer;
+        return create(StandardOpenOption.CREATE_NEW);
     }
 
-    private ExportWriter create() throws IOException {
-        FileChannel locked = FileChannel.open(partial, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    private ExportWriter create(StandardOpenOption how) throws IOException {
+        FileChannel locked = FileChannel.open(partial, how, StandardOpenOption.WRITE);
         channel = locked;
         requireLock(locked);
+        key = keyOfPartial();
         locked.truncate(0);
         // The channel stays open when the stream is closed, so that the lock is kept.
         OutputStream created = compression.compress(new BufferedOutputStream(Channels.newOutputStream(locked)) {
@@ -84,7 +88,12 @@ final class ExportFile implements AutoCloseable {
             }
         });
         out = created;
-        return new ExportWriter(created);
+        writer = new ExportWriter(created);
+        return writer;
+    }
+
+    private Object keyOfPartial() throws IOException {
+        return Files.readAttributes(partial, BasicFileAttributes.class).fileKey();
     }
 
     /** Locks the file until the channel is closed; throws {@link ClientException} if another export has locked it. */
@@ -108,7 +117,7 @@ final class ExportFile implements AutoCloseable {
             }
             Files.move(partial, resumed, StandardCopyOption.ATOMIC_MOVE);
         }
-        ExportWriter created = create();
+        ExportWriter created = create(StandardOpenOption.CREATE);
         if (Files.exists(resumed)) {
             copy(created);
             created.flush();
@@ -116,7 +125,6 @@ final class ExportFile implements AutoCloseable {
             forceName();
             Files.delete(resumed);
         }
-        writer = created;
         return created;
     }
 
@@ -163,6 +171,9 @@ final class ExportFile implements AutoCloseable {
         closeStream();
         Objects.requireNonNull(channel).force(true);
         writer = null;
+        if (!keyOfPartial().equals(key)) {
+            throw ClientException.failed("another program has replaced the file '" + partial + "'");
+        }
         requireMissing(
                 file, "was created by another program, and is not overwritten; the export is in '" + partial + "'");
         Files.move(partial, file, StandardCopyOption.ATOMIC_MOVE);
@@ -188,8 +199,9 @@ final class ExportFile implements AutoCloseable {
     @Override
     public void close() throws IOException {
         try (FileChannel locked = channel) {
-            if (writer != null && writer.totals().documents() == 0) {
-                Files.deleteIfExists(partial);
+            boolean nothing = writer != null && writer.totals().documents() == 0;
+            if (nothing && Files.exists(partial) && keyOfPartial().equals(key)) {
+                Files.delete(partial);
             }
             closeStream();
         }

@@ -292,7 +292,11 @@ class ExportImportTest {
             CommandRun.of(from, "export", "--out", path("x"), "--resume").exits(1, "stays as it is");
             assertThat(directory.resolve("x.resumed")).hasContent(other);
             assertThat(directory.resolve("x")).doesNotExist();
-            Files.delete(directory.resolve("x.partial"));
+            Path copied = directory.resolve("x.partial");
+            assertThat(!Files.exists(copied) || Files.size(copied) > 0)
+                    .as("no empty file")
+                    .isTrue();
+            Files.deleteIfExists(copied);
             Files.delete(directory.resolve("x.resumed"));
         }
     }
@@ -318,7 +322,8 @@ class ExportImportTest {
         byte[] whole = Files.readAllBytes(directory.resolve(file));
         for (int length = 4; length < whole.length; length++) {
             Files.write(directory.resolve("cut"), Arrays.copyOf(whole, length));
-            CommandRun run = CommandRun.of(to, "import", path("cut"), "--resume").exits(1, "the export is ");
+            CommandRun run =
+                    CommandRun.of(to, "import", path("cut"), "--resume").exits(1, "the export is ");
             assertThat(run.err()).doesNotContain("null");
         }
     }
@@ -344,6 +349,30 @@ class ExportImportTest {
         }
         CommandRun imported = CommandRun.of(to, "import", file.toString());
         assertThat(imported.out()).startsWith("imported 0 documents");
+    }
+
+    @Test
+    void failedExportDeletesOnlyItsOwnFile() throws IOException {
+        Path theirs = directory.resolve("x.partial");
+        try (ExportFile export = new ExportFile(directory.resolve("x"), Compression.NONE)) {
+            export.begin();
+            Files.delete(theirs);
+            Files.writeString(theirs, "theirs");
+        }
+        assertThat(theirs).hasContent("theirs");
+    }
+
+    @Test
+    void exportPublishesOnlyItsOwnFile() throws IOException {
+        Path theirs = directory.resolve("x.partial");
+        try (ExportFile export = new ExportFile(directory.resolve("x"), Compression.NONE)) {
+            export.begin();
+            Files.delete(theirs);
+            Files.writeString(theirs, "theirs");
+            assertThatThrownBy(export::finish).hasMessageContaining("another program has replaced");
+        }
+        assertThat(theirs).hasContent("theirs");
+        assertThat(directory.resolve("x")).doesNotExist();
     }
 
     @Test
