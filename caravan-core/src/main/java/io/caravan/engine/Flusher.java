@@ -110,9 +110,12 @@ final class Flusher {
                 afterFlush.run();
             }
         } catch (RuntimeException | Error broken) {
-            // Fails the store here, because this may be a writer's thread.
-            fail(broken);
-            commit.complete(state.failure());
+            try {
+                // Fails the store here, because this may be a writer's thread.
+                fail(broken);
+            } finally {
+                commit.complete(state.locked(() -> state.fail(broken)));
+            }
             throw broken;
         } finally {
             state.locked(() -> queue.endFlush(commit));

@@ -4,6 +4,7 @@ import io.caravan.StoreLockedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -66,6 +67,10 @@ final class DirectoryLock {
                 writeOwner(channel);
             }
             return new DirectoryLock(directory, channel);
+        } catch (OverlappingFileLockException renamed) {
+            // The directory had another name when this process locked it.
+            channel.close();
+            throw new StoreLockedException(directory.toString(), "this process");
         } catch (IOException | RuntimeException failed) {
             channel.close();
             throw failed;
@@ -79,15 +84,15 @@ final class DirectoryLock {
         return owner.isEmpty() ? "another process" : owner;
     }
 
-    /** Writes the id of this process to the lock file, unless the disk has no space for it. */
+    /** Writes the id of this process to the lock file, unless that fails, for example on a full disk. */
     private static void writeOwner(FileChannel channel) throws IOException {
         String owner = "process " + ProcessHandle.current().pid() + "\n";
         try {
             channel.truncate(0);
             channel.write(ByteBuffer.wrap(owner.getBytes(StandardCharsets.UTF_8)), 0);
-        } catch (IOException noSpace) {
+        } catch (IOException notWritten) {
             if (!channel.isOpen()) {
-                throw noSpace;
+                throw notWritten;
             }
         }
     }

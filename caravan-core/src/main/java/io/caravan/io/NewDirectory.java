@@ -6,6 +6,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Comparator;
@@ -44,12 +45,29 @@ public final class NewDirectory implements AutoCloseable {
         Path absolute = name.toAbsolutePath().normalize();
         removeEmpty(absolute);
         Path partial = parentOf(absolute).resolve(absolute.getFileName() + ENDING);
-        FileStorage storage = FileStorage.openOrCreate(partial);
+        FileStorage storage = open(partial);
         try {
             clear(partial, ours);
             return new NewDirectory(absolute, partial, storage);
         } catch (IOException | RuntimeException failed) {
             storage.close();
+            throw failed;
+        }
+    }
+
+    /** Opens the directory. If it cannot be locked, for example on a full disk, and is new, removes it again. */
+    private static FileStorage open(Path partial) throws IOException {
+        boolean existed = Files.exists(partial, LinkOption.NOFOLLOW_LINKS);
+        try {
+            return FileStorage.openOrCreate(partial);
+        } catch (IOException | RuntimeException failed) {
+            try {
+                if (!existed) {
+                    Files.deleteIfExists(partial);
+                }
+            } catch (IOException notEmpty) {
+                failed.addSuppressed(notEmpty);
+            }
             throw failed;
         }
     }
@@ -135,9 +153,8 @@ public final class NewDirectory implements AutoCloseable {
         // attempt for this name deletes the files that it finds.
         Files.move(partial, name, StandardCopyOption.ATOMIC_MOVE);
         published = true;
-        try (storage) {
-            FileStorage.force(parentOf(name));
-        }
+        storage.close();
+        FileStorage.force(parentOf(name));
     }
 
     /** Removes the directory if it was not published. */

@@ -20,6 +20,9 @@ import org.junit.jupiter.api.parallel.Isolated;
 /** Tests that one attempt at a time has a new directory, until the directory is published or gone. */
 @Isolated("replaces the system properties")
 class NewDirectoryTest {
+    /** The maximum length of a path in Linux, without the zero byte at its end. */
+    private static final int MAX_PATH = 4095;
+
     @TempDir
     private Path parent;
 
@@ -53,6 +56,41 @@ class NewDirectoryTest {
             assertThatThrownBy(() -> NewDirectory.begin(name, file -> true)).isInstanceOf(StoreLockedException.class);
             assertThat(first.path()).isNotEmptyDirectory();
         }
+        assertThat(parent).isEmptyDirectory();
+    }
+
+    /** Checks an attempt whose lock file cannot be created because its path is too long. */
+    @Test
+    void failedBeginLeavesNoDirectory() throws IOException {
+        Path below = parent;
+        while (below.toString().length() + 400 < MAX_PATH) {
+            below = below.resolve("x".repeat(200));
+        }
+        Files.createDirectories(below);
+        int left = MAX_PATH - below.toString().length() - 1 - NewDirectory.ENDING.length();
+        Path last = Files.createDirectory(below.resolve("y".repeat(left / 2)));
+        Path name = last.resolve("z".repeat(left - left / 2 - 1));
+        assertThatThrownBy(() -> NewDirectory.begin(name, file -> true)).isInstanceOf(IOException.class);
+        assertThat(last).isEmptyDirectory();
+    }
+
+    @Test
+    void failedBeginKeepsSymbolicLink() throws IOException {
+        Path name = parent.resolve("copy");
+        Path link = Files.createSymbolicLink(parent.resolve("copy" + NewDirectory.ENDING), parent.resolve("missing"));
+        assertThatThrownBy(() -> NewDirectory.begin(name, file -> true)).isInstanceOf(StoreDirectoryException.class);
+        assertThat(link).isSymbolicLink();
+    }
+
+    /** Checks that a directory that this process has locked under another name is reported as locked. */
+    @Test
+    void renamedDirectoryIsLocked() throws IOException {
+        Path renamed = parent.resolve("renamed");
+        NewDirectory directory = NewDirectory.begin(parent.resolve("copy"), file -> true);
+        Files.move(directory.path(), renamed);
+        assertThatThrownBy(() -> FileStorage.open(renamed)).isInstanceOf(StoreLockedException.class);
+        Files.move(renamed, directory.path());
+        directory.close();
         assertThat(parent).isEmptyDirectory();
     }
 
