@@ -43,10 +43,6 @@ short_lived=(
   -Dslf4j.provider=org.slf4j.helpers.NOP_FallbackServiceProvider -Dslf4j.internal.verbosity=WARN
 )
 
-# Options of the server's JVM. A server without free memory cannot reply, so it exits with status 3 and is restarted. With
-# less inlining, the compiler leaves more processor time to the first requests (decision 69).
-serving=(-XX:+ExitOnOutOfMemoryError -XX:FreqInlineSize=100 -XX:MaxInlineLevel=9 -XX:InlineSmallCode=1200)
-
 # Archives are optional. A JVM that cannot write or use one runs without it. Its verbose messages about this are off.
 archive_flags() { # archive_flags JAVA
   if (( $(class_file_version "$1") >= 69 )); then
@@ -67,7 +63,7 @@ make_archives() { # make_archives FOLDER JAVA JVM_OPTION...
   local main=("$native_access" "$@" io.caravan.server.cli.Main)
   archive_flags "$java"
   scratch=$(mktemp -d)
-  env -i "$java" "${serving[@]}" "$write_archive=$folder/server.jsa.new" "${main[@]}" \
+  env -i "$java" "$write_archive=$folder/server.jsa.new" "${main[@]}" \
     serve --data "$scratch/data" --resp 127.0.0.1:0 --http 127.0.0.1:0 > "$scratch/out" 2>&1 &
   server=$!
   # The server has warmed up when it prints its address.
@@ -102,7 +98,8 @@ choose_options() { # choose_options JAVA FOLDER_OF_ARCHIVES ARGUMENT...
     # The nodes of a demo inherit the options of the demo.
     " serve "* | " cluster demo "*)
       archive=$folder/server.jsa
-      jvm_options=("${serving[@]}")
+      # A server without free memory cannot reply, so it exits with status 3 and is restarted.
+      jvm_options=(-XX:+ExitOnOutOfMemoryError)
       ;;
     " verify "* | " repair "* | " salvage "* | " dump "* | " log "* | " restore "*" --archive"[\ =]*) ;;
     *)

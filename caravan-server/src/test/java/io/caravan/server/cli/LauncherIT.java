@@ -35,8 +35,7 @@ import picocli.CommandLine;
 @Timeout(180)
 class LauncherIT {
     private static final String NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED";
-    private static final String SERVED = NATIVE_ACCESS
-            + " -XX:+ExitOnOutOfMemoryError -XX:FreqInlineSize=100 -XX:MaxInlineLevel=9 -XX:InlineSmallCode=1200 ";
+    private static final String SERVED = NATIVE_ACCESS + " -XX:+ExitOnOutOfMemoryError ";
 
     private static final Path SCRIPTS = Path.of("../scripts");
 
