@@ -377,9 +377,7 @@ public final class WholeRestore {
         // A document that was restored from an older generation has the mark of a new document.
         return mark.generation() == 0
                 ? hasSameContent(manifest, generation, local)
-                : local.archived()
-                        && mark.incarnation() == generation.incarnation()
-                        && mark.generation() == generation.number();
+                : local.archived() && mark.equals(Archive.mark(generation, local.attributes()));
     }
 
     /** Whether a document with the sequences of the generation also has its values and attributes. */

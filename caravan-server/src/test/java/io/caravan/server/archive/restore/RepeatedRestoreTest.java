@@ -21,6 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests restores to a store that was restored before, and that clients or other archives have used since. */
 @Execution(ExecutionMode.CONCURRENT)
@@ -118,6 +120,21 @@ class RepeatedRestoreTest {
         restore();
         writeAndArchiveElsewhere();
         archive.delete("a");
+        assertClientsValueStays();
+    }
+
+    /** Checks a generation that has the number and the sequences of the one that is archived elsewhere. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void changedDocumentStaysIfArchiveHasEqualSequences(boolean deleted) throws Exception {
+        restore();
+        writeAndArchiveElsewhere();
+        archive.put("a", 7, 0, 11);
+        if (deleted) {
+            archive.delete("a");
+        } else {
+            archive.put("a", 7, 3, 14);
+        }
         assertClientsValueStays();
     }
 
