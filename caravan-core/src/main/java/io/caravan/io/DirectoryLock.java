@@ -4,10 +4,11 @@ import io.caravan.StoreLockedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Set;
 
 /**
@@ -21,17 +22,18 @@ final class DirectoryLock {
     static final String FILE_NAME = "caravan.lock";
     private static final int OWNER_BYTES = 64;
     /**
-     * The prefix of the registry's system property names; the rest of each name is a directory path. System properties
-     * are the only state that all copies of this class share, regardless of their class loaders. The registry is
-     * checked before the lock file is opened, because a close of the file would release this process's lock.
+     * The prefix of the registry's system property names; the rest of each name is the directory's file key, which stays
+     * the same when the directory is renamed. System properties are the only state that all copies of this class share,
+     * regardless of their class loaders. The registry is checked before the lock file is opened, because a close of the
+     * file would release this process's lock.
      */
     private static final String HELD_HERE = "io.caravan.lock.";
 
-    private final Path realDirectory;
+    private final String property;
     private final FileChannel channel;
 
-    private DirectoryLock(Path realDirectory, FileChannel channel) {
-        this.realDirectory = realDirectory;
+    private DirectoryLock(String property, FileChannel channel) {
+        this.property = property;
         this.channel = channel;
     }
 
@@ -42,19 +44,21 @@ final class DirectoryLock {
      */
     static DirectoryLock acquire(Path directory, boolean shared) throws IOException {
         Path real = directory.toRealPath();
-        if (System.getProperties().putIfAbsent(HELD_HERE + real, "held") != null) {
+        Object key = Files.readAttributes(real, BasicFileAttributes.class).fileKey();
+        String property = HELD_HERE + (key == null ? real : key);
+        if (System.getProperties().putIfAbsent(property, "held") != null) {
             throw new StoreLockedException(directory.toString(), "this process");
         }
         try {
-            return lockFile(real, shared);
+            return new DirectoryLock(property, lockFile(real, shared));
         } catch (IOException | RuntimeException failed) {
-            System.clearProperty(HELD_HERE + real);
+            System.clearProperty(property);
             throw failed;
         }
     }
 
     @SuppressWarnings("resource") // the lock lives as long as its channel, which release() closes
-    private static DirectoryLock lockFile(Path directory, boolean shared) throws IOException {
+    private static FileChannel lockFile(Path directory, boolean shared) throws IOException {
         Set<StandardOpenOption> options = shared
                 ? Set.of(StandardOpenOption.READ)
                 : Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -66,11 +70,7 @@ final class DirectoryLock {
             if (!shared) {
                 writeOwner(channel);
             }
-            return new DirectoryLock(directory, channel);
-        } catch (OverlappingFileLockException renamed) {
-            // The directory had another name when this process locked it.
-            channel.close();
-            throw new StoreLockedException(directory.toString(), "this process");
+            return channel;
         } catch (IOException | RuntimeException failed) {
             channel.close();
             throw failed;
@@ -101,7 +101,7 @@ final class DirectoryLock {
         try {
             channel.close();
         } finally {
-            System.clearProperty(HELD_HERE + realDirectory);
+            System.clearProperty(property);
         }
     }
 }

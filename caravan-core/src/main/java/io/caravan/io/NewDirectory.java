@@ -6,7 +6,6 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Comparator;
@@ -55,12 +54,12 @@ public final class NewDirectory implements AutoCloseable {
         }
     }
 
-    /** Opens the directory. If it cannot be locked, for example on a full disk, and is new, removes it again. */
+    /** Opens the directory. If it is new and its lock file cannot be created, as on a full disk, removes it again. */
     private static FileStorage open(Path partial) throws IOException {
-        boolean existed = Files.exists(partial, LinkOption.NOFOLLOW_LINKS);
+        boolean existed = Files.exists(partial);
         try {
             return FileStorage.openOrCreate(partial);
-        } catch (IOException | RuntimeException failed) {
+        } catch (IOException failed) {
             try {
                 if (!existed) {
                     Files.deleteIfExists(partial);

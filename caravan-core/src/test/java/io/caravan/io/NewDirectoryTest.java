@@ -30,17 +30,20 @@ class NewDirectoryTest {
     private static final class WatchedLocks extends Properties {
         private static final long serialVersionUID = 1L;
 
+        private final Properties original;
         private final transient Runnable released;
         private boolean watching = true;
 
         WatchedLocks(Properties properties, Runnable released) {
             putAll(properties);
+            this.original = properties;
             this.released = released;
         }
 
         @Override
         public synchronized Object remove(Object key) {
             Object removed = super.remove(key);
+            original.remove(key);
             if (watching && key.toString().startsWith("io.caravan.lock.")) {
                 watching = false;
                 released.run();
