@@ -68,12 +68,12 @@ public interface DurableListStore extends ListStore {
     }
 
     /**
-     * Repairs a closed store that cannot be opened, by cutting off its log before the first damaged frame. All writes
-     * from that frame on are lost. Every file that is changed or removed is first copied to another directory.
+     * Repairs a closed store that cannot be opened, by cutting off its log before the first damaged frame, and removing
+     * damaged checkpoints that are newer than the newest intact one. All writes from that frame on are lost. Every file
+     * that is changed or removed is first copied to another directory.
      *
      * @param keepDirectory a new or empty directory for the copies, outside the store's directory
-     * @throws CorruptStoreException if cutting the log does not help. Nothing was changed, unless the store cannot be
-     *     recovered even with the cut log; in that case, the copies are complete
+     * @throws CorruptStoreException if cutting the log would not help; nothing was changed
      */
     static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress) {
         return DedicatedThread.call("repair " + directory, () -> Repairer.repair(directory, keepDirectory, progress));
@@ -81,7 +81,7 @@ public interface DurableListStore extends ListStore {
 
     /**
      * Reports which part of the log {@link #repair} would cut off, and which files it would change or remove. Changes
-     * nothing, and does not check whether the repaired store would open.
+     * nothing.
      *
      * @throws CorruptStoreException if cutting the log would not help
      */

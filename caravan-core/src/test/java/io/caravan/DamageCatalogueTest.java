@@ -32,6 +32,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -522,6 +523,147 @@ class DamageCatalogueTest {
         String replayStart = FileNames.LOG.of(newest.startLsn() / newest.logSegmentBytes());
         return subject.image().differences(damage.image()).stream()
                 .anyMatch(name -> name.startsWith("log-") && name.compareTo(replayStart) < 0);
+    }
+
+    // (e) newest checkpoint damaged, and log cut off
+
+    /** The state of a store whose log ends earlier than it did, and the LSN at which the lost part began. */
+    private record CutLog(DirectoryImage image, long lsn) {}
+
+    /**
+     * Damages each part of the newest checkpoint, and also cuts off the log at each frame that the older checkpoint
+     * does not need. Opens the store only if the log reaches the end of the damaged checkpoint.
+     */
+    @Test
+    void logShorterThanDamagedCheckpointIsReported() throws IOException {
+        Subject subject = subjects.get(State.KILLED);
+        CheckpointHeader newest = subject.anatomy().newest();
+        List<CutLog> cutLogs = cutLogs(subject);
+        assertThat(cutLogs.stream().map(CutLog::lsn)).contains(newest.endLsn());
+        assertThat(cutLogs.stream().map(cut -> Long.signum(cut.lsn() - newest.endLsn())))
+                .contains(-1, 0, 1);
+        List<Case> cases = new ArrayList<>();
+        List<StoreContents> expected = new ArrayList<>();
+        for (CutLog cut : cutLogs) {
+            StoreContents contents =
+                    cut.lsn() < newest.endLsn() ? null : recovered(cut.image()).contents();
+            for (Case damage : damagedCheckpoints(cut.image())) {
+                cases.add(new Case(damage.name() + ", log cut off at " + cut.lsn(), damage.image()));
+                expected.add(contents);
+            }
+        }
+        forEach(
+                cases.size(),
+                i -> wrongIn(cases.get(i).name(), wrong -> {
+                    DirectoryImage damaged = cases.get(i).image();
+                    Outcome outcome = recovered(damaged);
+                    if (expected.get(i) != null) {
+                        check(expected.get(i).equals(outcome.contents()), wrong, "should open, came to ", outcome);
+                        return;
+                    }
+                    check(
+                            saysLogWasLonger(outcome.rejection(), subject),
+                            wrong,
+                            "should be rejected, came to ",
+                            outcome);
+                    List<CaravanException> faults = Faults.of(damaged);
+                    check(
+                            faults.stream().anyMatch(fault -> saysLogWasLonger(fault, subject)),
+                            wrong,
+                            "verify should report the lost part, finds ",
+                            faults);
+                }));
+    }
+
+    private static boolean saysLogWasLonger(CaravanException problem, Subject subject) {
+        return problem instanceof CorruptStoreException
+                && Stream.of(
+                                "log-",
+                                "the log ends here, but",
+                                subject.image().last("checkpoint-"),
+                                " shows that it reached LSN "
+                                        + subject.anatomy().newest().endLsn(),
+                                "repair")
+                        .allMatch(problem.getMessage()::contains);
+    }
+
+    /** Repairs a store with each kind of damage to the newest checkpoint, and a log that is too short for it. */
+    @Test
+    void logShorterThanDamagedCheckpointIsRepaired(@TempDir Path work) throws IOException {
+        Subject subject = subjects.get(State.KILLED);
+        String checkpoint = subject.image().last("checkpoint-");
+        List<CutLog> tooShort = cutLogs(subject).stream()
+                .filter(cut -> cut.lsn() < subject.anatomy().newest().endLsn())
+                .toList();
+        for (CutLog cut : List.of(tooShort.get(0), tooShort.get(tooShort.size() - 1))) {
+            for (Case damage : damagedCheckpoints(cut.image())) {
+                Path directory = damage.image().writeTo(work.resolve(cut.lsn() + " " + damage.name()));
+                Path kept = work.resolve("kept " + directory.getFileName());
+                StoreContents contents =
+                        recovered(damage.image().without(checkpoint)).contents();
+
+                RepairReport plan = DurableListStore.planRepair(directory, VerifyReport.Progress.NONE);
+                assertThat(DirectoryImage.of(directory).differences(damage.image()))
+                        .isEmpty();
+                RepairReport report = DurableListStore.repair(directory, kept, VerifyReport.Progress.NONE);
+
+                assertThat(plan.cutLsn()).isEqualTo(report.cutLsn()).isLessThanOrEqualTo(cut.lsn());
+                assertThat(plan.keptFiles()).hasSameSizeAs(report.keptFiles());
+                assertThat(report.keptFiles()).contains(kept.resolve(checkpoint).toString());
+                DirectoryImage changed = DirectoryImage.of(kept);
+                changed.files()
+                        .forEach((name, bytes) -> assertThat(bytes)
+                                .as(name)
+                                .isEqualTo(damage.image().bytes(name)));
+                assertThat(Faults.of(directory)).as(damage.name()).isEmpty();
+                assertThat(opened(new MemoryStorage(DirectoryImage.of(directory)))
+                                .contents())
+                        .as(damage.name())
+                        .isEqualTo(contents);
+            }
+        }
+    }
+
+    /** Cuts off the log at each frame that the older checkpoint does not need: by zeros, and by lost files. */
+    private static List<CutLog> cutLogs(Subject subject) {
+        long needed = subject.anatomy().checkpoints().get(0).endLsn();
+        List<CutLog> cuts = new ArrayList<>();
+        subject.anatomy().frames().stream()
+                .filter(frame -> frame.lsn() >= needed)
+                .forEach(frame -> {
+                    DirectoryImage image = subject.image();
+                    DirectoryImage lost = image;
+                    for (String name : image.names("log-")) {
+                        if (name.compareTo(frame.file()) >= 0) {
+                            int from = name.equals(frame.file()) ? frame.offset() : StoreConfig.BLOCK_BYTES;
+                            image = image.edited(name, file -> file.put(from, new byte[file.limit() - from]));
+                            lost = lost.without(name);
+                        }
+                    }
+                    cuts.add(new CutLog(image, frame.lsn()));
+                    if (frame.offset() == StoreConfig.BLOCK_BYTES) {
+                        cuts.add(new CutLog(lost, frame.lsn()));
+                    }
+                });
+        return cuts;
+    }
+
+    /** Damages each field of the headers, the first, middle, and last section, and the length of the newest checkpoint. */
+    private static List<Case> damagedCheckpoints(DirectoryImage image) {
+        String file = image.last("checkpoint-");
+        List<Integer> sections = new ArrayList<>();
+        Sections.forEach(image.buffer(file), sections::add);
+        int middle = sections.get(sections.size() / 2);
+        List<Case> cases = new ArrayList<>();
+        IntStream.concat(
+                        IntStream.iterate(0, at -> at < CheckpointLayout.HEADER_BYTES, at -> at + Integer.BYTES),
+                        IntStream.of(sections.get(0), middle, image.length(file) - 1))
+                .forEach(at -> cases.add(new Case("byte " + at + " flipped", image.withFlip(file, at))));
+        for (int length : new int[] {CheckpointLayout.HEADER_BYTES, middle, middle + 1, image.length(file) - 1}) {
+            cases.add(new Case("truncated to " + length, image.truncated(file, length)));
+        }
+        cases.add(new Case("without headers", image.edited(file, bytes -> bytes.put(0, new byte[middle]))));
+        return cases;
     }
 
     @Test

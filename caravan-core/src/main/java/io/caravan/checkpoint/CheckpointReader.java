@@ -105,6 +105,36 @@ public final class CheckpointReader implements AutoCloseable {
         return header;
     }
 
+    /**
+     * Returns a position that the log has reached, even if this checkpoint is damaged: before a checkpoint is published,
+     * the log is fsynced up to its end. If the header is damaged, the intact sections name the end. If they are damaged
+     * too, returns 0.
+     */
+    public long provenEndLsn() throws IOException {
+        if (header != null) {
+            return header.endLsn();
+        }
+        CaptureLsns found = new CaptureLsns();
+        readDamaged(MAX_PARTITIONS, found);
+        return found.highest;
+    }
+
+    /** Finds the highest position at which an intact section was captured. */
+    private static final class CaptureLsns implements Visitor {
+        private long highest;
+
+        @Override
+        public void partition(int partition, long captureLsn) {
+            highest = captureLsn < NUMBER_LIMIT ? Math.max(highest, captureLsn) : highest;
+        }
+
+        @Override
+        public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {}
+
+        @Override
+        public void damaged(CorruptStoreException damage) {}
+    }
+
     /** Whether the file is shorter than its header states. */
     public boolean cutOff() {
         return header != null && fileBytes < statedBytes;

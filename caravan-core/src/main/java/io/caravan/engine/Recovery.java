@@ -169,7 +169,7 @@ public final class Recovery {
                 progress.at("checkpoints", good.size() + bad.size(), checkpoints.size());
                 try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                     if (replayed == null) {
-                        replayed = recoverFrom(reader, reader.header().endLsn(), good, bad);
+                        replayed = recoverFrom(reader, good, bad);
                     } else {
                         requireSameStore(reader, replayed.newest());
                     }
@@ -218,15 +218,23 @@ public final class Recovery {
     }
 
     /**
-     * Rebuilds the state of the store from this checkpoint and the log after it. The log must reach at least {@code
-     * neededEndLsn}.
+     * Rebuilds the state that {@link #recover()} would find if the log ended at this position and if this checkpoint
+     * were the newest.
      */
-    public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
-        return recoverFrom(reader, neededEndLsn, List.of(reader.header()), List.of());
+    public Recovered recoverCutAt(CheckpointHeader newest, long endLsn) throws IOException {
+        checkpoints.tailSet(newest.number(), false).clear();
+        logs.tailSet(new LogGeometry(newest.logSegmentBytes()).segmentOf(endLsn), false)
+                .clear();
+        reached = OptionalLong.of(endLsn);
+        return recover();
     }
 
-    private Recovered recoverFrom(
-            CheckpointReader reader, long neededEndLsn, List<CheckpointHeader> good, List<Long> bad)
+    /** Rebuilds the state of the store from this checkpoint and the log after it. */
+    public Recovered recoverFrom(CheckpointReader reader) throws IOException {
+        return recoverFrom(reader, List.of(reader.header()), List.of());
+    }
+
+    private Recovered recoverFrom(CheckpointReader reader, List<CheckpointHeader> good, List<Long> bad)
             throws IOException {
         CheckpointHeader header = reader.header();
         requireOurPartitions(reader);
@@ -234,7 +242,8 @@ public final class Recovery {
         LogGeometry geometry = new LogGeometry(header.logSegmentBytes());
         LogSegments log = new LogSegments(storage, geometry, header.storeId());
         try {
-            openHeap(heapFile, header);
+            Shown shown = shown(header.storeId());
+            openHeap(heapFile, header, shown.heapSegments);
             for (long segment : logs) {
                 log.open(segment);
             }
@@ -243,7 +252,7 @@ public final class Recovery {
             reader.read(replay);
             requireEachListOnce(reader, replay.index());
             requireSegments(geometry.segmentOf(header.startLsn()));
-            LogScanner.End end = scan(log, header, neededEndLsn, replay);
+            LogScanner.End end = scan(log, header, shown.end, replay);
             // If the last segment with frames is full, the end lies in the next segment, which may be unfinished.
             long lastLsn = end.frames() > 0 ? end.last().lsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
@@ -294,7 +303,7 @@ public final class Recovery {
     }
 
     private LogScanner.End scan(
-            LogSegments log, CheckpointHeader header, long neededEndLsn, RecordLayout.Visitor visitor)
+            LogSegments log, CheckpointHeader header, LogScanner.ProvenEnd proven, RecordLayout.Visitor visitor)
             throws IOException {
         long first = log.geometry().segmentOf(header.startLsn());
         long segments = log.last() - first + 1;
@@ -307,13 +316,12 @@ public final class Recovery {
             return scanner.scanUpTo(header.startLsn(), header.previous(), reached.getAsLong(), frames);
         }
         LogScanner.End end =
-                scanner.scan(header.startLsn(), header.previous(), neededEndLsn, forcedLsn, beingWritten, frames);
+                scanner.scan(header.startLsn(), header.previous(), proven, forcedLsn, beingWritten, frames);
         reached = beingWritten ? OptionalLong.of(end.position()) : reached;
         return end;
     }
 
-    private void openHeap(HeapFile heapFile, CheckpointHeader header) throws IOException {
-        int counted = countedHeapSegments();
+    private void openHeap(HeapFile heapFile, CheckpointHeader header, int counted) throws IOException {
         while (heapFile.segmentCount() < counted && heaps.contains((long) heapFile.segmentCount())) {
             heapFile.openNext();
         }
@@ -322,17 +330,28 @@ public final class Recovery {
         }
     }
 
-    /** Returns the number of heap segments to which a checkpoint refers. Later segments have no values. */
-    private int countedHeapSegments() throws IOException {
-        int counted = 0;
+    /**
+     * What the store's checkpoints show together, even if they are damaged.
+     *
+     * @param heapSegments the number of heap segments to which a checkpoint refers; later segments have no values
+     * @param end the position that the log must reach
+     */
+    private record Shown(int heapSegments, LogScanner.ProvenEnd end) {}
+
+    private Shown shown(long storeId) throws IOException {
+        Shown shown = new Shown(0, new LogScanner.ProvenEnd(0, ""));
         for (long number : checkpointNumbers()) {
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
-                counted = Math.max(counted, reader.header().heapSegments());
-            } catch (CorruptStoreException bad) {
-                // The damage is reported when the entire checkpoint is read.
+                CheckpointHeader header = reader.damagedHeader();
+                if (header == null || header.storeId() == storeId) {
+                    long endLsn = reader.provenEndLsn();
+                    shown = new Shown(
+                            Math.max(shown.heapSegments, header == null ? 0 : header.heapSegments()),
+                            endLsn > shown.end.lsn() ? new LogScanner.ProvenEnd(endLsn, reader.path()) : shown.end);
+                }
             }
         }
-        return counted;
+        return shown;
     }
 
     /**

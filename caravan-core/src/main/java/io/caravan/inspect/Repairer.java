@@ -25,9 +25,10 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a log off before its first damaged frame. A store that could not be opened can then be opened, but lacks the
- * writes after the cut. A repair is made only on request, never when a store is opened. Every file that the repair
- * changes or removes is first copied to a separate directory.
+ * Cuts a log off before its first damaged frame, and removes damaged checkpoints that are newer than the newest intact
+ * one. A store that could not be opened can then be opened, but lacks the writes after the cut. A repair is made only on
+ * request, never when a store is opened. Every file that the repair changes or removes is first copied to a separate
+ * directory.
  */
 public final class Repairer {
     private static final int COPY_BYTES = 1 << 20;
@@ -75,14 +76,7 @@ public final class Repairer {
             recovery.recover().close();
             return new RepairReport(LogFrames.NOWHERE, List.of());
         } catch (CorruptStoreException damage) {
-            long cutLsn = cut(newestWhole(recovery, damage));
-            if (keep != null) {
-                // Throws if any fault remains, because then more than the log is damaged.
-                new Recovery(storage, progress, OptionalLong.empty(), false)
-                        .recover()
-                        .close();
-            }
-            return new RepairReport(cutLsn, kept);
+            return new RepairReport(cut(recovery, newestWhole(recovery, damage)), kept);
         }
     }
 
@@ -100,7 +94,7 @@ public final class Repairer {
         throw damage;
     }
 
-    private long cut(CheckpointHeader checkpoint) throws IOException {
+    private long cut(Recovery recovery, CheckpointHeader checkpoint) throws IOException {
         LogGeometry geometry = new LogGeometry(checkpoint.logSegmentBytes());
         try (LogSegments log = new LogSegments(storage, geometry, checkpoint.storeId())) {
             for (long segment : FileNames.LOG.numbers(storage.list())) {
@@ -123,17 +117,25 @@ public final class Repairer {
                                 + checkpoint.endLsn() + "; cutting it off would lose more than the log: restore the"
                                 + " directory from a backup");
             }
-            cutAt(log, end);
+            List<String> newer = recovery.checkpointNumbers().stream()
+                    .filter(number -> number > checkpoint.number())
+                    .map(FileNames.CHECKPOINT::of)
+                    .toList();
+            // Throws if any fault would remain, because then more than the log is damaged.
+            recovery.recoverCutAt(checkpoint, end).close();
+            cutAt(log, end, newer);
             return end;
         }
     }
 
-    private void cutAt(LogSegments log, long end) throws IOException {
+    /** Cuts off the log, and removes damaged checkpoints, which would show that the log had been longer. */
+    private void cutAt(LogSegments log, long end, List<String> checkpoints) throws IOException {
         long segment = log.geometry().segmentOf(end);
-        List<Long> damaged = log.from(segment);
-        for (long number : damaged) {
-            progress.at("copies", kept.size(), damaged.size());
-            copy(FileNames.LOG.of(number));
+        List<String> changed = new ArrayList<>(checkpoints);
+        log.from(segment).forEach(number -> changed.add(FileNames.LOG.of(number)));
+        for (String name : changed) {
+            progress.at("copies", kept.size(), changed.size());
+            copy(name);
         }
         if (keep == null) {
             return;
@@ -145,6 +147,10 @@ public final class Repairer {
         if (log.ready(segment)) {
             zeroFrom(log.file(segment), log.geometry().offsetOf(end));
         }
+        for (String name : checkpoints) {
+            storage.delete(name);
+        }
+        storage.forceDirectory();
     }
 
     private void copy(String name) throws IOException {

@@ -120,6 +120,7 @@ public final class Salvager {
             try (CheckpointReader reader = new CheckpointReader(file, number)) {
                 DamagedCheckpoint found = new DamagedCheckpoint(reader, any -> true);
                 checkpoints.add(found);
+                endLsn = Math.max(endLsn, reader.provenEndLsn());
                 if (found.firstDamage() < 0) {
                     break;
                 }
@@ -143,7 +144,6 @@ public final class Salvager {
             index.partitions[number] = Objects.requireNonNull(best.partitions[number]);
         }
         long captured = index.partitions[number].captureLsn();
-        endLsn = Math.max(endLsn, captured);
         if (captured < captureLsn) {
             captureLsn = captured;
             startLsn = best == null ? 0 : best.startLsn;

@@ -131,7 +131,7 @@ public final class Verifier {
         Recovered newest = null;
         try {
             for (long number : recovery.checkpointNumbers()) {
-                Recovered found = recoverFrom(number, newest);
+                Recovered found = recoverFrom(number);
                 if (newest == null) {
                     newest = found;
                 } else if (found != null) {
@@ -151,20 +151,19 @@ public final class Verifier {
         return new VerifyReport(checkpoints, frames, lists, entries, bytes, faults);
     }
 
-    /**
-     * Recovers the store from one checkpoint. The log was fsynced up to the newest checkpoint's end before that
-     * checkpoint was published, so every recovery must reach that end.
-     */
-    private @Nullable Recovered recoverFrom(long number, @Nullable Recovered newest) throws IOException {
+    /** Recovers the store from one checkpoint. Reports a problem that affects several checkpoints once. */
+    private @Nullable Recovered recoverFrom(long number) throws IOException {
         progress.at("checkpoints", checkpoints, recovery.checkpointNumbers().size());
         try (CheckpointReader reader = new CheckpointReader(storage, number)) {
-            long neededEndLsn = (newest == null ? reader.header() : newest.newest()).endLsn();
-            Recovered found = recovery.recoverFrom(reader, neededEndLsn);
+            Recovered found = recovery.recoverFrom(reader);
             checkpoints++;
             frames = Math.max(frames, found.end().frames());
             return found;
         } catch (CaravanException problem) {
-            faults.add(problem);
+            String message = String.valueOf(problem.getMessage());
+            if (faults.stream().noneMatch(fault -> message.equals(fault.getMessage()))) {
+                faults.add(problem);
+            }
             return null;
         }
     }

@@ -60,6 +60,14 @@ public final class LogScanner {
     }
 
     /**
+     * A position that the log has reached.
+     *
+     * @param lsn the position
+     * @param path the checkpoint that shows this; it may be damaged
+     */
+    public record ProvenEnd(long lsn, String path) {}
+
+    /**
      * The maximum total size, in segments, that the torn frames in one segment may claim. Torn frames may follow each
      * other in a segment, but do not overlap. Frames that claim more cannot be genuine, and a check of these frames
      * would read the same bytes repeatedly.
@@ -82,16 +90,21 @@ public final class LogScanner {
      *
      * @param start the position of a frame, or the log's end
      * @param previous the frame before {@code start}
-     * @param end the position that the log must reach; may equal {@code start}
+     * @param proven the position that the log must reach; may equal {@code start}
      * @param forced the position up to which a replica's log is known to be fsynced, after which a power failure may
      *     have removed any frame. If it is empty, the magics of the frames show which frames were fsynced
      * @param beingWritten whether another process writes the log during the scan; frames after the end that the scan
      *     has found may then be new
      * @throws CorruptStoreException if a damaged frame that was fsynced has valid frames after it, or the log ends
-     *     before {@code end}
+     *     before {@code proven}
      */
     public End scan(
-            long start, Link previous, long end, OptionalLong forced, boolean beingWritten, FrameVisitor visitor)
+            long start,
+            Link previous,
+            ProvenEnd proven,
+            OptionalLong forced,
+            boolean beingWritten,
+            FrameVisitor visitor)
             throws IOException {
         End found = visitFrames(start, previous, Long.MAX_VALUE, visitor);
         Behind behind = behind(found);
@@ -100,8 +113,12 @@ public final class LogScanner {
         if (gap && wasForced) {
             reject(found, behind.first());
         }
-        if (found.position() < end) {
-            throw damaged(damagedFrame(found, end), "the log ends here, but a checkpoint needs it up to LSN " + end);
+        if (found.position() < proven.lsn()) {
+            throw damaged(
+                    damagedFrame(found, proven.lsn()),
+                    "the log ends here, but " + proven.path() + " shows that it reached LSN " + proven.lsn()
+                            + "; restore the directory from a backup, or, if that checkpoint is damaged too, cut the"
+                            + " log off here with repair, losing what followed");
         }
         return new End(found.position(), found.last(), found.frames(), found.torn(), gap, behind.term());
     }

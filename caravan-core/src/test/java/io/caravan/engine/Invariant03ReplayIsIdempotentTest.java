@@ -93,8 +93,7 @@ class Invariant03ReplayIsIdempotentTest {
             Replayed last = null;
             for (int i = 0; i < times; i++) {
                 try (CheckpointReader reader = new CheckpointReader(storage, checkpoint);
-                        Recovered recovered = new Recovery(storage)
-                                .recoverFrom(reader, reader.header().endLsn())) {
+                        Recovered recovered = new Recovery(storage).recoverFrom(reader)) {
                     last = of(recovered);
                 }
             }

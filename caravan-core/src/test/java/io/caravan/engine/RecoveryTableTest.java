@@ -304,6 +304,7 @@ class RecoveryTableTest {
                 store.open().without(name),
                 name + " is missing",
                 "put the file back, or restore the directory from a backup");
+        assertThat(Faults.of(store.open().without(name))).hasSize(1);
     }
 
     @Test
@@ -370,7 +371,9 @@ class RecoveryTableTest {
                 CorruptStoreException.class,
                 damaged,
                 FileNames.LOG.of(anatomy.logEnd() / (32 * 1024)),
-                "the log ends here, but a checkpoint needs it up to LSN " + farther);
+                "the log ends here, but",
+                store.open().last("checkpoint-"),
+                "shows that it reached LSN " + farther);
     }
 
     @Test

@@ -58,7 +58,7 @@ public record StoreAnatomy(
                     .scan(
                             oldest.startLsn(),
                             oldest.previous(),
-                            oldest.endLsn(),
+                            new LogScanner.ProvenEnd(oldest.endLsn(), "the oldest checkpoint"),
                             OptionalLong.empty(),
                             false,
                             (segment, at, lsn) -> {

@@ -140,7 +140,13 @@ class LogFramesTest {
         write(SMALL);
         damage(written.get(1));
         LogScanner.End end = new LogScanner(segments)
-                .scan(written.get(0), Link.NONE, written.get(0), OptionalLong.empty(), false, (bytes, at, lsn) -> {});
+                .scan(
+                        written.get(0),
+                        Link.NONE,
+                        new LogScanner.ProvenEnd(0, ""),
+                        OptionalLong.empty(),
+                        false,
+                        (bytes, at, lsn) -> {});
         assertThat(end.position()).isEqualTo(written.get(1));
         assertThat(end.term()).isEqualTo(5);
     }

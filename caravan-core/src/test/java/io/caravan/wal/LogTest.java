@@ -79,9 +79,19 @@ class LogTest {
                 opened.open(FileNames.LOG.number(name).getAsLong());
             }
             var end = new LogScanner(opened)
-                    .scan(start, previous, needed, OptionalLong.empty(), false, (segment, at, lsn) -> frames.add(lsn));
+                    .scan(
+                            start,
+                            previous,
+                            proven(needed),
+                            OptionalLong.empty(),
+                            false,
+                            (segment, at, lsn) -> frames.add(lsn));
             return new Scan(frames, end);
         }
+    }
+
+    private static LogScanner.ProvenEnd proven(long lsn) {
+        return new LogScanner.ProvenEnd(lsn, "a checkpoint");
     }
 
     private Scan scan() throws IOException {
@@ -226,7 +236,7 @@ class LogTest {
                 opened.open(0);
                 LogScanner scanner = new LogScanner(opened);
                 assertThatThrownBy(() -> scanner.scan(
-                                START, Link.NONE, START, OptionalLong.empty(), false, (segment, at, lsn) -> {}))
+                                START, Link.NONE, proven(START), OptionalLong.empty(), false, (segment, at, lsn) -> {}))
                         .isInstanceOf(CorruptStoreException.class)
                         .hasMessageContainingAll(FileNames.LOG.of(0), "overlap here");
             }
