@@ -22,7 +22,6 @@ import io.caravan.io.Storage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -451,11 +450,14 @@ public final class Engine implements DurableListStore, Replica {
         try {
             finishWork(flushed);
         } finally {
-            releaseEverything();
-            // An action must not have to wait for the end of this close.
-            state.scheduler.doInstead(() -> writes.runActions(true));
-            state.endClose();
-            futureThread.close();
+            try {
+                releaseEverything();
+            } finally {
+                // An action must not have to wait for the end of this close.
+                state.scheduler.doInstead(() -> writes.runActions(true));
+                state.endClose();
+                futureThread.close();
+            }
         }
         StoreFailedException failure = state.failure();
         if (failure != null && failedBefore == null) {
@@ -499,13 +501,11 @@ public final class Engine implements DurableListStore, Replica {
     }
 
     private void releaseEverything() {
-        stopWorkers();
-        for (AutoCloseable part : List.<AutoCloseable>of(recovered, state.storage)) {
-            try {
-                part.close();
-            } catch (Exception failed) {
-                LOG.warn("{}: could not close a file", state.name(), failed);
-            }
+        try (state.storage;
+                recovered) {
+            stopWorkers();
+        } catch (IOException | RuntimeException failed) {
+            LOG.warn("{}: could not close a file", state.name(), failed);
         }
         LOG.info("{} is closed", state.name());
     }

@@ -332,7 +332,7 @@ final class Flusher {
 
     /**
      * Fails the store, and with it all waiting calls. Later failures are only logged. May be called on any store
-     * thread.
+     * thread. Logs last, because a logger may throw.
      */
     void fail(Throwable cause) {
         StoreFailedException failure = state.locked(() -> state.failure() == null ? state.fail(cause) : null);
@@ -340,9 +340,9 @@ final class Flusher {
             LOG.error("{} had failed before, and has failed again", state.name(), cause);
             return;
         }
-        LOG.error("{} has failed and must be reopened", state.name(), cause);
         state.forced.fail(failure);
         state.committed.fail(failure);
+        LOG.error("{} has failed and must be reopened", state.name(), cause);
     }
 
     private void record(Commit commit, int bytes, boolean force, long startNanos, long durableNanos) {

@@ -66,9 +66,16 @@ final class WorkerThread implements Worker {
         }
     }
 
-    /** Logs an exception that user code has thrown. A caller that may not use a lambda catches the exception itself. */
+    /**
+     * Logs an exception that user code has thrown, unless the logger throws too. A caller that may not use a lambda
+     * catches the exception itself.
+     */
     static void logUserCode(String what, Throwable thrown) {
-        LOG.error("{} threw an exception; the store continues", what, thrown);
+        try {
+            LOG.error("{} threw an exception; the store continues", what, thrown);
+        } catch (Throwable notLogged) {
+            // The caller must continue with the other callbacks.
+        }
     }
 
     @Override
@@ -82,11 +89,20 @@ final class WorkerThread implements Worker {
             try {
                 waitNanos = step.run();
             } catch (Throwable failed) {
-                crashed.accept(failed);
+                reportCrash(failed);
             }
             if (waitNanos > 0) {
                 pause(waitNanos);
             }
+        }
+    }
+
+    /** Reports a failed step. */
+    private void reportCrash(Throwable failed) {
+        try {
+            crashed.accept(failed);
+        } catch (Throwable notLogged) {
+            // The handler logs last, and a logger may throw. The thread must still notify the waiting calls.
         }
     }
 

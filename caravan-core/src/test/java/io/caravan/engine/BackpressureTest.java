@@ -170,12 +170,17 @@ class BackpressureTest {
 
     @Test
     void throwingActionDoesNotPreventNextAction() {
+        throwingActionDoesNotPreventNextAction(new IllegalStateException("an action's own mistake, thrown on purpose"));
+        throwingActionDoesNotPreventNextAction(new FaultyStore.Unloggable());
+    }
+
+    private static void throwingActionDoesNotPreventNextAction(RuntimeException mistake) {
         try (FaultyStore store = FaultyStore.open()) {
             CountDownLatch ran = new CountDownLatch(1);
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
                 fillTheActiveBuffer(store, force);
                 store.engine.onWritable(() -> {
-                    throw new IllegalStateException("an action's own mistake, thrown on purpose");
+                    throw mistake;
                 });
                 store.engine.onWritable(ran::countDown);
             }

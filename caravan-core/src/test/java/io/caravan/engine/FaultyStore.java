@@ -12,6 +12,7 @@ import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.StoreCalls;
 import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -52,6 +53,16 @@ final class FaultyStore implements AutoCloseable {
             this.engine = Engine.open(config, faults, clock, threads);
         } catch (IOException rejected) {
             throw new UncheckedIOException(rejected);
+        }
+    }
+
+    /** A failure that no logger can log. */
+    static final class Unloggable extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void printStackTrace(PrintStream log) {
+            throw this;
         }
     }
 

@@ -79,6 +79,35 @@ class Invariant09FailedFsyncIsFinalTest {
         }
     }
 
+    /** Checks that a logger that throws keeps no call, write, or action waiting, and no file open. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Kind.class,
+            names = {"WRITE", "FORCE"})
+    void failureThatCannotBeLoggedReachesEveryWaiter(Kind kind) {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            Completions completions = new Completions();
+            FutureTask<Void> waiter = new FutureTask<>(() -> store.engine.state.forced.await(Long.MAX_VALUE), null);
+            new Thread(waiter).start();
+            try (Hold write = store.faults.hold(frames(kind))) {
+                store.faults.fail(frames(kind).and(call -> {
+                    throw new FaultyStore.Unloggable();
+                }));
+                store.engine.append(1, bytes("fails"), completions.callback(1));
+                write.awaitReached();
+                store.engine.append(1, bytes("fails too"), completions.callback(2));
+            }
+            assertThat(completions.await(2))
+                    .allSatisfy(completion -> assertThat(completion.problem())
+                            .isInstanceOf(StoreFailedException.class)
+                            .hasRootCauseInstanceOf(FaultyStore.Unloggable.class));
+            assertThat(catchThrowable(waiter::get)).hasCauseInstanceOf(StoreFailedException.class);
+            store.engine.close();
+            assertThat(store.faults.mapped()).isZero();
+        }
+    }
+
     private static void assertFailed(Completion completion, Kind kind) {
         assertThat(completion.problem()).isInstanceOf(StoreFailedException.class);
         assertThat(completion.problem().getCause())
