@@ -331,7 +331,7 @@ public final class Recovery {
     }
 
     /**
-     * What the store's checkpoints show together, even if they are damaged.
+     * The facts that the store's checkpoints show together, even if they are damaged.
      *
      * @param heapSegments the number of heap segments to which a checkpoint refers; later segments have no values
      * @param end the position that the log must reach
