@@ -87,10 +87,17 @@ final class WritePath {
                 throw state.fail(broken);
             }
         } catch (CaravanException rejected) {
-            state.counters.rejections++;
+            countRejection(rejected, mayWait);
             throw rejected;
         } finally {
             state.lock.unlock();
+        }
+    }
+
+    /** Counts a rejected write, unless the caller repeats it when the store has space. */
+    private void countRejection(CaravanException rejected, boolean mayWait) {
+        if (mayWait || !(rejected instanceof NotWritableException)) {
+            state.counters.rejections++;
         }
     }
 
@@ -136,7 +143,7 @@ final class WritePath {
     }
 
     private void release(int bytes, WriteCallback callback, ToLongFunction<LogBuffer> put) {
-        admit(() -> enter(queue.makeRoom(bytes, Reserve.ALL, true), put, Commit.USUAL_TERMS, callback));
+        admit(true, () -> enter(queue.makeRoom(bytes, Reserve.ALL, true), put, Commit.USUAL_TERMS, callback));
     }
 
     /** Writes the batch if the write need not wait for space. Returns whether the batch was written. */
@@ -167,7 +174,7 @@ final class WritePath {
                 .filter(WriteBatch.Delete.class::isInstance)
                 .mapToLong(WriteBatch.Operation::id)
                 .toArray();
-        admit(() -> {
+        admit(mayWait, () -> {
             Reserve reserve;
             Commit commit;
             do {
@@ -368,12 +375,12 @@ final class WritePath {
         return lastRemovalLsn;
     }
 
-    private void admit(Runnable write) {
+    private void admit(boolean mayWait, Runnable write) {
         state.lock.lock();
         try {
             write.run();
         } catch (CaravanException rejected) {
-            state.counters.rejections++;
+            countRejection(rejected, mayWait);
             throw rejected;
         } finally {
             state.lock.unlock();
