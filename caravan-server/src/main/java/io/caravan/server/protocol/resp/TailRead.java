@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Executes {@code CARAVAN.READ}: returns the values starting at a sequence. With {@code BLOCK}, the command waits if no
- * values exist yet, without occupying a thread. The wait ends with the first value, when the document is closed, at the
+ * values exist yet, without occupying a thread. The command extends a sliding expiry once, even if there are no values;
+ * the wait does not. The wait ends with the first value, when the document is closed, at the
  * timeout, when the client disconnects, or when the server stops.
  */
 final class TailRead implements ResumableRead {
@@ -95,6 +96,9 @@ final class TailRead implements ResumableRead {
         if (info != null && from < next) {
             stream = new ValueStream(documents, name, this::choose, new Format(), context);
             return false;
+        }
+        if (info != null && wait == null) {
+            documents.use(name, info);
         }
         boolean closed = info != null && info.attributes().closed();
         if (options.blocks() && !lastCheck && !closed) {

@@ -64,6 +64,17 @@ class TailTest extends RespTestBase {
         awaitTails(0);
     }
 
+    /** A read over HTTP does the same. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "1"})
+    void readWithoutValuesExtendsSlidingExpiry(String blockMillis) throws IOException {
+        client.call("CARAVAN.IMPORT", "k", "WHOLE", "0", "ATTRIBUTE", "ttl", "60", "VALUES", "a");
+        fixture.aheadMillis.addAndGet(50_000);
+        replies("[:1, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "1", "BLOCK", blockMillis);
+        fixture.aheadMillis.addAndGet(50_000);
+        replies(":1", "LLEN", "k");
+    }
+
     @Test
     void waitReturnsOnlyDurableValues() throws Exception {
         try (RespClient tail = tail("k", "0")) {
