@@ -227,7 +227,9 @@ public final class WholeRestore {
 
     /** Restores the latest generation or, if it is damaged and {@code allowOlder} is set, the one before it. */
     private void restore(Manifest manifest, CompletableFuture<Runnable> result) {
-        if (isDeleted(manifest)) {
+        DocumentInfo local = documents.peek(manifest.name());
+        Generation copied = local == null ? null : copied(manifest, local);
+        if (isDeleted(manifest, local, copied)) {
             result.complete(progress::deleted);
             return;
         }
@@ -241,7 +243,7 @@ public final class WholeRestore {
         RuntimeException latestDamage = null;
         for (int left = all.size() - 1; left >= 0; left--) {
             try {
-                restore(manifest, all.get(left), latestDamage, result);
+                restore(manifest, all.get(left), copied, latestDamage, result);
                 return;
             } catch (RuntimeException problem) {
                 if (!allowOlder || left == 0 || !isDamage(problem)) {
@@ -253,16 +255,19 @@ public final class WholeRestore {
         }
     }
 
-    /** @param latestDamage the fault of the latest generation, or null if this is the latest generation */
+    /**
+     * @param copied the generation of which the document is already a copy, or null
+     * @param latestDamage the fault of the latest generation, or null if this is the latest generation
+     */
     private void restore(
             Manifest manifest,
             Generation generation,
+            @Nullable Generation copied,
             @Nullable RuntimeException latestDamage,
             CompletableFuture<Runnable> result) {
         int reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(generation));
         waitingBytes.acquireUninterruptibly(reserved);
         try {
-            dropStale(manifest, generation, latestDamage == null);
             Outcome<Restored> outcome = Outcome.of(
                     restored -> {
                         waitingBytes.release(reserved);
@@ -277,7 +282,6 @@ public final class WholeRestore {
                     });
             Local local = restorer.local(manifest.name());
             DocumentInfo info = local.info();
-            Generation copied = info == null ? null : copied(manifest, info);
             if (info != null && copied != null) {
                 if (copied.number() >= generation.number() || latestDamage != null && !info.archived()) {
                     outcome.success(Restored.unchanged(manifest.name(), copied, info));
@@ -287,6 +291,11 @@ public final class WholeRestore {
                     // If the latest generation is still damaged, the older one stays.
                     archive.verify(manifest.name(), generation, bytes -> {});
                 }
+            }
+            if (info != null && isStale(manifest, generation, latestDamage == null, info, copied)) {
+                archive.verify(manifest.name(), generation, bytes -> {});
+                drop(manifest);
+                local = restorer.local(manifest.name());
             }
             restorer.restore(Source.of(manifest, generation), latestDamage != null, local, outcome);
         } catch (Throwable problem) {
@@ -301,20 +310,19 @@ public final class WholeRestore {
     }
 
     /** Whether the document was deleted. If so, also deletes it from the store if an earlier restore has created it. */
-    private boolean isDeleted(Manifest manifest) {
+    private boolean isDeleted(Manifest manifest, @Nullable DocumentInfo local, @Nullable Generation copied) {
         Tombstone tombstone = manifest.tombstone();
         if (tombstone == null) {
             return documents.deletionPending(manifest.name());
         }
-        DocumentInfo local = documents.peek(manifest.name());
         ArchiveMark mark = local == null ? null : local.attributes().archived();
-        if (local != null && mark != null && precedes(mark, manifest, tombstone)) {
-            if (!local.archived() || !isOfArchive(manifest, local)) {
-                String later = "document '" + manifest.name() + "' is deleted in the archive, and has changes here that"
-                        + " the archive does not have; the restore leaves it unchanged";
-                throw new ArchiveException(Reason.DIVERGED, later);
+        if (local != null && mark != null) {
+            boolean precedes = precedes(mark, manifest, tombstone);
+            if (isReplaceable(local, copied) && (precedes || mark.generation() == 0)) {
+                drop(manifest);
+            } else if (precedes) {
+                throw notReplaceable(manifest, local, mark, "deleted");
             }
-            drop(manifest);
         }
         return true;
     }
@@ -325,35 +333,65 @@ public final class WholeRestore {
                 || mark.generation() > 0 && mark.generation() <= manifest.lastGeneration();
     }
 
+    private static ArchiveException notReplaceable(
+            Manifest manifest, DocumentInfo local, ArchiveMark mark, String done) {
+        String why = local.archived()
+                ? "is here as it was in generation " + mark.generation() + ", which the archive does not have: it was"
+                        + " removed from the archive, or is in another one"
+                : "has changes here that the archive does not have";
+        return new ArchiveException(
+                Reason.DIVERGED,
+                "document '" + manifest.name() + "' is " + done + " in the archive, and " + why
+                        + "; the restore leaves it unchanged");
+    }
+
     private void drop(Manifest manifest) {
         Outcome.<Boolean>await(
                 outcome -> documents.writeLocal(manifest.name(), EditedDocument::deleteUnnoted, outcome));
     }
 
     /**
-     * Deletes an unchanged document that an earlier restore created, if appending to it cannot produce the generation.
-     * This is the case if the generation is of another incarnation, has no further values, or was trimmed: the trimmed
-     * values must not reappear, and the document would differ from every generation. Verifies the generation first.
+     * Whether to replace the document, because appending to it cannot produce the generation in one write. This is the
+     * case if the generation is of another incarnation, has no further values, has too many of them, or was trimmed:
+     * the trimmed values must not reappear, and the document would differ from every generation.
+     *
+     * @throws ArchiveException {@code DIVERGED} if the generation was trimmed, and the document cannot be replaced
      */
-    private void dropStale(Manifest manifest, Generation generation, boolean latest) {
-        DocumentInfo local = documents.peek(manifest.name());
-        ArchiveMark mark = local == null ? null : local.attributes().archived();
-        if (local == null || mark == null || !local.archived()) {
-            return;
+    private boolean isStale(
+            Manifest manifest, Generation generation, boolean latest, DocumentInfo local, @Nullable Generation copied) {
+        ArchiveMark mark = local.attributes().archived();
+        if (mark == null || mark.generation() >= generation.number()) {
+            return false;
         }
-        boolean continues = latest
-                && mark.incarnation() == generation.incarnation()
-                && local.firstSequence() == generation.firstSequence()
-                && local.nextSequence() < generation.nextSequence();
-        if (mark.generation() < generation.number() && !continues && isOfArchive(manifest, local)) {
-            archive.verify(manifest.name(), generation, bytes -> {});
-            drop(manifest);
+        boolean same = mark.incarnation() == generation.incarnation();
+        if (local.archived() && isReplaceable(local, copied)) {
+            return !latest
+                    || !same
+                    || local.firstSequence() != generation.firstSequence()
+                    || !lacksOneWrite(manifest, generation, local);
         }
+        if (same && local.firstSequence() < generation.firstSequence()) {
+            throw notReplaceable(manifest, local, mark, "trimmed");
+        }
+        return false;
     }
 
-    /** Whether the mark of an archived document is of this archive, rather than of another one that a server has used. */
-    private boolean isOfArchive(Manifest manifest, DocumentInfo local) {
-        return documents.store().info(StoreIdentity.ARCHIVE_LIST_ID) == null || copied(manifest, local) != null;
+    /** Whether a document that begins like the generation lacks values of it that fit into one write. */
+    private boolean lacksOneWrite(Manifest manifest, Generation generation, DocumentInfo local) {
+        long count = generation.nextSequence() - local.nextSequence();
+        long bytes = generation.valueBytes() - documents.bytes(manifest.name(), local);
+        return count == 1 || count > 0 && SnapshotParts.bytes(count, bytes) <= SnapshotParts.MAX_BYTES;
+    }
+
+    /**
+     * Whether a document that has a mark is certainly an unchanged copy that an earlier restore from this archive has
+     * made. A server may have used another archive, or have restored a deleted document at the request of a user.
+     *
+     * @param copied the generation of which the document is a copy, or null
+     */
+    private boolean isReplaceable(DocumentInfo local, @Nullable Generation copied) {
+        boolean served = documents.store().info(StoreIdentity.ARCHIVE_LIST_ID) != null;
+        return served ? local.archived() && copied != null : local.archived() || copied != null;
     }
 
     /**

@@ -7,6 +7,9 @@ import io.caravan.server.app.SmallFiles;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.TestStore.Reports;
 import io.caravan.server.document.StoreIdentity;
@@ -16,6 +19,7 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +32,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Execution(ExecutionMode.CONCURRENT)
 class RepeatedRestoreTest {
     private static final String WRITTEN = "written by a client";
+    /** The number of values of a document that does not fit into one write. */
+    private static final int LONG_COUNT = 60_000;
 
     @TempDir
     private Path directory;
@@ -153,6 +159,127 @@ class RepeatedRestoreTest {
         try (TestStore here = open()) {
             assertThat(here.read("a")).isEqualTo(TestArchive.texts(8, 0, 3));
         }
+    }
+
+    /** Makes the store one that a server has used with an archive, which need not be this one. */
+    private void useWithArchive() {
+        try (TestStore here = open()) {
+            here.store.append(StoreIdentity.ARCHIVE_LIST_ID, new byte[1]).join();
+        }
+    }
+
+    private void assertFaultKeepsValues(String why) {
+        assertThat(restore().faults)
+                .singleElement()
+                .satisfies(fault -> assertThat(fault.why())
+                        .contains(why)
+                        .contains("generation 1")
+                        .doesNotContain("has changes here"));
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
+        }
+    }
+
+    @Test
+    void unchangedDocumentOfPrunedGenerationIsNotSaidToBeChanged() {
+        restore();
+        useWithArchive();
+        archive.put("a", 7, 0, 12);
+        archive.prune();
+        archive.delete("a");
+        assertFaultKeepsValues("is deleted in the archive");
+    }
+
+    /** The values that the archive has trimmed must neither stay unnoticed nor be deleted without a proof. */
+    @ParameterizedTest
+    @ValueSource(longs = {10, 12})
+    void trimOfPrunedGenerationIsReported(long next) {
+        restore();
+        useWithArchive();
+        archive.put("a", 7, 5, next);
+        archive.prune();
+        assertFaultKeepsValues("is trimmed in the archive");
+    }
+
+    @Test
+    void unchangedDocumentOfPrunedGenerationIsReplacedIfNoServerHasArchivedIt() {
+        restore();
+        archive.put("a", 7, 5, 10);
+        archive.prune();
+        assertThat(restore().faults).isEmpty();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 5, 10));
+        }
+    }
+
+    /** A part of the missing values that were appended before an interruption must not prevent a later trim. */
+    @Test
+    void trimIsRestoredAfterInterruptedAppend() {
+        restore();
+        String key = archive.put("a", 7, 0, LONG_COUNT).key();
+        AtomicInteger reads = new AtomicInteger();
+        archive.client.faults((number, call, read) ->
+                read.equals(key) && reads.incrementAndGet() == 2 ? ObjectFault.RESPONSE_LOST : ObjectFault.NONE);
+        assertThat(restore().faults).hasSize(1);
+        archive.client.faults(ObjectFaults.NONE);
+        archive.put("a", 7, 5, LONG_COUNT + 1);
+        assertThat(restore().faults).isEmpty();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 5, LONG_COUNT + 1));
+        }
+    }
+
+    private void restoreOlderGeneration() {
+        archive.damage(archive.put("a", 7, 0, 20).key());
+        allowOlder = true;
+        assertThat(restore().faults).hasSize(1);
+    }
+
+    @Test
+    void olderGenerationIsDeletedIfArchiveHasDeletedTheDocument() {
+        restoreOlderGeneration();
+        archive.delete("a");
+        assertThat(restore().faults).isEmpty();
+        try (TestStore here = open()) {
+            assertThat(here.find("a")).isNull();
+        }
+    }
+
+    @Test
+    void changedOlderGenerationStaysIfArchiveHasDeletedTheDocument() {
+        restoreOlderGeneration();
+        try (TestStore here = open()) {
+            here.push("a", WRITTEN);
+        }
+        archive.delete("a");
+        assertClientsValueStays();
+    }
+
+    /** A server restores a deleted document at a user's request, and gives it the same mark. */
+    @Test
+    void olderGenerationStaysIfServerMayHaveRestoredIt() {
+        restoreOlderGeneration();
+        useWithArchive();
+        archive.delete("a");
+        restore();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
+        }
+    }
+
+    @Test
+    void olderGenerationIsReadOnceToCompareIt() {
+        String first = archive.objects().keys("snapshots/a/").get(0);
+        restoreOlderGeneration();
+        AtomicInteger reads = new AtomicInteger();
+        archive.client.faults((number, call, key) -> {
+            if (call == ObjectCall.OPEN && key.equals(first)) {
+                reads.incrementAndGet();
+            }
+            return ObjectFault.NONE;
+        });
+        restore();
+        assertThat(reads).hasValue(1);
     }
 
     @Test
