@@ -289,8 +289,21 @@ public final class EditedDocument {
     /**
      * Trims the values before {@code sequence} because the space does not retain them. An imported document is then no
      * longer a complete copy, so it loses its origin.
+     *
+     * @throws DocumentException {@link Reason#TOO_LARGE} when the document replaces a redirect: clients would find the
+     *     incomplete document, and the move could neither be completed nor abandoned
      */
     void retire(long sequence, DocumentAttributes attributes) {
+        if (edits.migrates
+                && before != null
+                && DocumentAttributes.of(before.attributes()).movedTo() != null) {
+            Space space = Objects.requireNonNull(size).space();
+            space.rejected(Space.Counter.REJECTED_SIZES);
+            throw new DocumentException(
+                    Reason.TOO_LARGE,
+                    name,
+                    "cannot return to this server: its space retains fewer values ('" + space.prefix() + "')");
+        }
         boolean incomplete = edits.migrates && attributes.origin() != null;
         DocumentAttributes kept = incomplete ? attributes.with(ORIGIN, null) : attributes;
         if (incomplete) {
@@ -325,7 +338,13 @@ public final class EditedDocument {
 
     void removeIfExpired() {
         DocumentInfo info = evenDeleted();
-        if (info != null && !info.attributes().deleted() && edits.writes.expiry.expired(info.id(), info.attributes())) {
+        Expiry expiry = edits.writes.expiry;
+        if (info == null) {
+            return;
+        }
+        if (expiry.abandoned(info.id(), info.attributes())) {
+            abortRestoring(info.id());
+        } else if (!info.attributes().deleted() && expiry.expired(info.id(), info.attributes())) {
             removeOrHide(info, true);
         }
     }
@@ -440,6 +459,27 @@ public final class EditedDocument {
         edits.migrates = true;
         requireFit(attributes, values);
         return arrive(attributes, values);
+    }
+
+    /** Deletes the unfinished import of a replacement of this document, if there is one. */
+    void abortReplacement() {
+        if (edits.writes.catalog.peek(edits.writes.replacementName(name)) != null) {
+            EditedDocument staging = replacement();
+            DocumentInfo unfinished = staging.evenDeleted();
+            if (unfinished != null) {
+                staging.abortRestoring(unfinished.id());
+            }
+        }
+    }
+
+    /**
+     * Restarts the time after which the import is abandoned, and the sliding expiry. Called before the write, because
+     * the document must not seem to have expired as soon as the write has made it visible.
+     */
+    void touchImport() {
+        DocumentInfo info = Objects.requireNonNull(evenDeleted());
+        edits.writes.expiry.forget(info.id());
+        edits.writes.expiry.use(info.id(), info.attributes());
     }
 
     /**

@@ -13,6 +13,9 @@ import java.util.function.LongSupplier;
  * measured with a monotonic clock. A restart counts as a read of every document, so that no document expires early.
  */
 final class Expiry {
+    /** The time without a step after which the client of an import is assumed to have ended. */
+    private static final long ABANDONED_NANOS = TimeUnit.DAYS.toNanos(2);
+
     private final InstantSource clock;
     private final LongSupplier nanoTime;
     private final long startedNanos;
@@ -63,6 +66,19 @@ final class Expiry {
         if (attributes.ttlSeconds().isPresent()) {
             lastUse.put(id, nanoTime.getAsLong());
         }
+    }
+
+    /**
+     * Whether the document is being imported by a client, and the last step of the import was long ago. The time is
+     * measured from the first call after that step.
+     */
+    boolean abandoned(long id, DocumentAttributes attributes) {
+        if (!attributes.importing()) {
+            return false;
+        }
+        long now = nanoTime.getAsLong();
+        Long since = lastUse.putIfAbsent(id, now);
+        return since != null && now - since > ABANDONED_NANOS;
     }
 
     void forget(long id) {

@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes expired documents, which are already invisible, to free their space. Also trims values that exceed the
- * maximum age in their document's space, as appends do. The sweeper repeatedly visits all documents, in short steps of
- * one stripe each.
+ * Deletes expired documents and abandoned imports, which are already invisible, to free their space. Also trims values
+ * that exceed the maximum age in their document's space, as appends do. The sweeper repeatedly visits all documents, in
+ * short steps of one stripe each.
  */
 final class ExpirySweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExpirySweeper.class);
@@ -53,16 +53,20 @@ final class ExpirySweeper implements AutoCloseable {
         stripe = (stripe + 1) % Catalog.STRIPES;
     }
 
-    /** Whether the document can expire. A document that is kept for its forks is deleted with its last fork instead. */
+    /**
+     * Whether the document can expire or be abandoned. A document that is kept for its forks is deleted with its last
+     * fork instead.
+     */
     private static boolean expiring(DocumentAttributes attributes) {
-        return attributes.expires() && !attributes.deleted();
+        return attributes.expires() && !attributes.deleted() || attributes.importing();
     }
 
-    /** Deletes expired documents by means of empty writes, because any write to an expired document deletes it. */
+    /** Deletes documents by means of empty writes, because any write to an expired document deletes it. */
     private void deleteExpired() {
         for (NamedDocument found : documents.catalog.list(stripe, raw -> expiring(DocumentAttributes.of(raw)))) {
             DocumentInfo info = DocumentInfo.of(found.state());
-            if (documents.expiry.expired(info.id(), info.attributes())) {
+            if (documents.expiry.expired(info.id(), info.attributes())
+                    || documents.expiry.abandoned(info.id(), info.attributes())) {
                 DocumentName name = found.name();
                 documents.write(
                         name,

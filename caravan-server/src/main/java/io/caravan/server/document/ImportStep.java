@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * A step in the import of a document from another store, with its original sequences, requested by a client over any
  * protocol. An import consists of one step or of several; the document is invisible until the last step. A step that
  * continues an import checks that the document has not changed since the previous step. If the client disconnects, the
- * unfinished document stays invisible; it is deleted when another import of the name begins or the server restarts.
+ * unfinished document stays invisible; it is deleted when another import of the name begins, when no step has followed
+ * for two days, or when the server restarts.
  *
  * @param numbers the numeric arguments of the step, in the order of {@link Kind#numbers()}
  * @param replaced the existing document that a new one may replace
@@ -139,11 +140,8 @@ public record ImportStep(
         DocumentAttributes importing = attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT);
         if (replaced == Replaced.ANYTHING && isVisible(document)) {
             document.requireNoFence();
+            document.abortReplacement();
             EditedDocument staging = document.replacement();
-            DocumentInfo unfinished = staging.evenDeleted();
-            if (unfinished != null) {
-                staging.abortRestoring(unfinished.id());
-            }
             staging.requireMissing();
             return staging.importPart(importing, List.of());
         }
@@ -166,6 +164,7 @@ public record ImportStep(
     /** Frees the name, and returns the target of the redirect that occupied it, or null if there was no redirect. */
     private @Nullable RedirectTarget freeName(EditedDocument document, long firstSequence) {
         requireFirst(firstSequence);
+        document.abortReplacement();
         DocumentInfo unfinished = document.evenDeleted();
         if (unfinished != null && unfinished.attributes().importing()) {
             document.abortRestoring(unfinished.id());
@@ -245,6 +244,7 @@ public record ImportStep(
             throw new DocumentException(Reason.CHANGED, document.name(), "is no longer being imported");
         }
         requireNext(document, info, "is being imported, and continues");
+        imported.touchImport();
         return info;
     }
 

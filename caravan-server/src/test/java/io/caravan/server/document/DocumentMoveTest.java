@@ -8,17 +8,25 @@ import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.ListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.MoveStep.Fenced;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.testing.ForwardingListStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests documents that are migrated to another server and back. */
@@ -239,6 +247,101 @@ class DocumentMoveTest {
             rejected(Reason.MOVED, () -> documents.find("a"));
             assertThat(forget()).isTrue();
         }
+    }
+
+    /** Clients are no longer redirected once the document is here, so it must not lack values that the space drops. */
+    @ParameterizedTest
+    @ValueSource(strings = {"whole", "parts", "old"})
+    void rejectsReturningDocumentOfWhichSpaceWouldDropValues(String how) {
+        documents.set("a", how.equals("old") ? SpaceSetting.RETAINED_SECONDS : SpaceSetting.RETAINED_VALUES, 1);
+        documents.push("a", "1");
+        fence("a", 7);
+        redirect("a", 7);
+        if (how.equals("whole")) {
+            rejected(
+                    Reason.TOO_LARGE,
+                    () -> documents.importStep(
+                            "a", Kind.WHOLE, Replaced.REDIRECT, DocumentAttributes.NONE, values("x", "y"), 3L));
+        } else {
+            long id = begin(Replaced.REDIRECT);
+            documents.importStep("a", Kind.ADD, values("x"), id, 3L);
+            documents.pass(Duration.ofHours(1));
+            rejected(Reason.TOO_LARGE, () -> documents.importStep("a", Kind.ADD, values("y"), id, 4L));
+            documents.importStep("a", Kind.ABORT, List.of(), id);
+        }
+        rejected(Reason.MOVED, () -> documents.find("a"));
+        assertThat(forget()).isTrue();
+    }
+
+    private long begin(Replaced replaced) {
+        return documents.<Long>importStep("a", Kind.BEGIN, replaced, DocumentAttributes.NONE, List.of(), 3L);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Replaced.class)
+    void abandonedImportIsDeleted(Replaced replaced) {
+        if (replaced != Replaced.NOTHING) {
+            documents.push("a", "1");
+        }
+        if (replaced == Replaced.REDIRECT) {
+            fence("a", 7);
+            redirect("a", 7);
+        }
+        long before = documents.service().documents();
+        long id = begin(replaced);
+        documents.awaitSweep();
+        documents.pass(Duration.ofDays(2));
+        documents.importStep("a", Kind.ADD, values("x"), id, 3L);
+        documents.awaitSweep();
+        documents.pass(Duration.ofDays(2));
+        documents.importStep("a", Kind.ADD, values("y"), id, 4L);
+        documents.awaitSweep();
+        documents.pass(Duration.ofDays(2).plusSeconds(1));
+        documents.awaitSweptTo(before);
+        rejected(Reason.CHANGED, () -> documents.importStep("a", Kind.END, List.of(), id, 5L));
+        switch (replaced) {
+            case NOTHING -> assertThat(documents.find("a")).isNull();
+            case REDIRECT -> rejected(Reason.MOVED, () -> documents.find("a"));
+            case ANYTHING -> assertThat(documents.read("a")).containsExactly("1");
+        }
+    }
+
+    /** The end of the earlier import must not replace the later document. */
+    @Test
+    void wholeImportDiscardsUnfinishedReplacement() {
+        documents.push("a", "1");
+        long id = begin(Replaced.ANYTHING);
+        importDocument(Replaced.ANYTHING);
+        assertThat(documents.service().documents()).isOne();
+        rejected(Reason.CHANGED, () -> documents.importStep("a", Kind.END, List.of(), id, 3L));
+        assertThat(documents.read("a")).containsExactly("x");
+    }
+
+    /** A reader may see the document as soon as the store has accepted the last step of the import. */
+    @ParameterizedTest
+    @EnumSource(names = {"NOTHING", "ANYTHING"})
+    void importedDocumentIsInUseBeforeItIsVisible(Replaced replaced) {
+        AtomicReference<Runnable> onWrite = new AtomicReference<>(() -> {});
+        ListStore store = new ForwardingListStore(ListStore.inMemory()) {
+            @Override
+            public void write(WriteBatch batch, WriteCallback callback) {
+                onWrite.get().run();
+                super.write(batch, callback);
+            }
+        };
+        DocumentAttributes expires = DocumentAttributes.NONE.withTtlSeconds(9);
+        List<Boolean> expired = new ArrayList<>();
+        try (Documents here = new Documents(store)) {
+            if (replaced == Replaced.ANYTHING) {
+                here.push("a", "1");
+            }
+            long id = here.<Long>importStep("a", Kind.BEGIN, replaced, expires, List.of(), 3L);
+            here.pass(Duration.ofHours(1));
+            onWrite.set(() -> expired.add(here.service().expiry.expired(id, expires)));
+            here.importStep("a", Kind.END, List.of(), id, 3L);
+            onWrite.set(() -> {});
+        }
+        assertThat(expired).containsExactly(false);
     }
 
     /** A client may have given a document the name under which a replacement is imported. */

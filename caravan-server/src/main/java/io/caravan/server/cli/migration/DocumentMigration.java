@@ -32,6 +32,8 @@ final class DocumentMigration {
     /** The number of passes after which a document is fenced even if it grows faster than it is copied. */
     private static final int CATCH_UPS = 20;
 
+    private static final String STAYS_FENCED = "; it stays fenced: solve the problem, and run this again";
+
     private static final int DRAINS = 3;
     private static final int PASSES = 20;
     /** The exclusive upper bound of the ids of fence holders. HTTP requests allow 18 digits. */
@@ -96,7 +98,7 @@ final class DocumentMigration {
             found = returns || here.moving();
             String rejection = returns ? null : caughtUp(name);
             if (rejection != null && !sync.hasAll(servers, name, found)) {
-                follower.reject(name, rejection);
+                follower.reject(name, here.moving() ? rejection + STAYS_FENCED : rejection);
                 return true;
             }
             if (!targetChecked && !returns) {
@@ -132,8 +134,7 @@ final class DocumentMigration {
             redirect(name);
         } else {
             boolean unfenced = abandon(name, found);
-            follower.reject(
-                    name, problem + (unfenced ? "" : "; it stays fenced: solve the problem, and run this again"));
+            follower.reject(name, unfenced ? problem : problem + STAYS_FENCED);
         }
     }
 

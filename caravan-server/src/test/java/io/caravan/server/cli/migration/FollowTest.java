@@ -500,6 +500,19 @@ class FollowTest {
         elsewhere(here, "c", to);
     }
 
+    /** The fence must not stay, because no later run of the move would succeed either. */
+    @Test
+    void rejectedReturnLeavesDocumentUnfenced() {
+        here.rpush("a", "1");
+        move(from, to, "a").exits(0);
+        there.rpush("a", "2", "3");
+        here.sendCommand(SPACE, "SET", "a", "retain-values", "2");
+        CommandRun moved = move(to, from, "a").exits(3, "its space retains fewer values");
+        assertThat(moved.err()).doesNotContain("stays fenced");
+        assertThat(there.rpush("a", "4")).isEqualTo(4);
+        elsewhere(here, "a", to);
+    }
+
     /**
      * A resumed move must not delete values that the target received and then lost because of its space.
      *
@@ -520,7 +533,7 @@ class FollowTest {
         assertThat(there.llen("a")).isEqualTo(2 + more);
         // An earlier run of the move was killed.
         here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
-        move(from, to, "a").exits(3);
+        move(from, to, "a").exits(3, "it stays fenced");
         assertThat(here.llen("a")).isEqualTo(3 + more);
     }
 
