@@ -352,8 +352,8 @@ public final class WholeRestore {
 
     /**
      * Whether to replace the document, because appending to it cannot produce the generation in one write. This is the
-     * case if the generation is of another incarnation, has no further values, has too many of them, or was trimmed:
-     * the trimmed values must not reappear, and the document would differ from every generation.
+     * case if the generation is of another incarnation, has no further values, has too many of them, or was trimmed.
+     * Trimmed values must not reappear, and the document would differ from every generation.
      *
      * @throws ArchiveException {@code DIVERGED} if the generation was trimmed, and the document cannot be replaced
      */
