@@ -141,6 +141,23 @@ class ConfigurationTest {
     }
 
     @Test
+    void rejectsBackupsAndArchiveInsideStore() throws IOException {
+        Path data = Files.createDirectory(directory.resolve("store"));
+        environment.put("CARAVAN_DATA", data.toString());
+        String file =
+                Files.writeString(directory.resolve("cluster"), threeNodes()).toString();
+        String node = "--insecure --cluster-create --cluster-file " + file + " --cluster-node a ";
+        assertRejected("--backup-dir '" + data + "' is inside --data", (node + "--backup-dir " + data).split(" "));
+        assertRejected("--archive '" + data + "/x' is inside", (node + "--archive file:" + data + "/x").split(" "));
+        Path link = Files.createSymbolicLink(directory.resolve("link"), data);
+        Path below = Files.createDirectory(data.resolve("below"));
+        for (Path backups : List.of(data, link, below)) {
+            assertRejected("--backup-dir '" + backups + "' is inside --data", "--backup-dir", backups.toString());
+            assertRejected("--archive '" + backups + "' is inside --data", "--archive", "file:" + backups);
+        }
+    }
+
+    @Test
     void rejectsTooShortHeartbeat() {
         assertRejected("--event-stream-heartbeat must be 1s or more, or off", "--event-stream-heartbeat", "500ms");
         // Only the second setting is invalid.

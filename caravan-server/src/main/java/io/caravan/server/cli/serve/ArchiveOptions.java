@@ -13,6 +13,7 @@ import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.server.cli.archive.ArchivePlace.S3Settings;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Quantities;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -165,7 +166,7 @@ final class ArchiveOptions {
      * cannot serve the others, and each Raft group has its own.
      */
     @Nullable
-    ArchiveConfig config(Path data, @Nullable Cluster cluster) {
+    ArchiveConfig config(Path data, @Nullable Cluster cluster) throws IOException {
         check(after.compareTo(SHORTEST) >= 0, "--archive-after must be 1s or more");
         check(
                 concurrency >= 1 && concurrency <= MAX_CONCURRENCY,
@@ -175,6 +176,10 @@ final class ArchiveOptions {
         }
         String url = archive.equals(AUTO) ? FILE + data.toAbsolutePath().normalize() + AUTO_SUFFIX : ofGroup(cluster);
         Place place = place(url);
+        if (url.startsWith(FILE)) {
+            Path directory = Path.of(ObjectStores.canonical(url).substring(FILE.length()));
+            StoreOptions.requireOutside(data, "--archive", directory);
+        }
         S3Options options = s3.options();
         return new ArchiveConfig(
                 url,

@@ -177,7 +177,7 @@ public final class ServeCommand extends SettingsCommand {
                 network,
                 authenticator,
                 listenOptions.readers(),
-                archiveOptions.config(store.directory(), cluster),
+                archiveOptions.config(storeOptions.data(), cluster),
                 archiveOptions.restore(store));
     }
 

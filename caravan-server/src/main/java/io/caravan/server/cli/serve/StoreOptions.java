@@ -7,6 +7,7 @@ import io.caravan.FlushPolicy;
 import io.caravan.Shards;
 import io.caravan.StoreConfig;
 import io.caravan.server.config.Quantities;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -71,11 +72,28 @@ final class StoreOptions {
 
     /** Returns the directory for backups, or null. Not created: a backup to an unmounted disk would fill another. */
     @Nullable
-    Path backupDirectory() {
+    Path backupDirectory() throws IOException {
+        if (backupDirectory == null) {
+            return null;
+        }
         check(
-                backupDirectory == null || Files.isDirectory(backupDirectory),
+                Files.isDirectory(backupDirectory),
                 "--backup-dir '" + backupDirectory + "' is not a directory: create it, or mount its disk");
+        requireOutside(data, "--backup-dir", backupDirectory);
         return backupDirectory;
+    }
+
+    /** Checks that a directory, which may not exist yet, is not in the data directory: the next start would fail. */
+    static void requireOutside(Path data, String option, Path directory) throws IOException {
+        boolean inside = directory
+                .toAbsolutePath()
+                .normalize()
+                .startsWith(data.toAbsolutePath().normalize());
+        boolean exist = Files.exists(data) && Files.exists(directory);
+        check(
+                !inside && !(exist && directory.toRealPath().startsWith(data.toRealPath())),
+                option + " '" + directory + "' is inside --data '" + data
+                        + "', which may contain only the store: name another directory");
     }
 
     /** Returns the store's settings. */

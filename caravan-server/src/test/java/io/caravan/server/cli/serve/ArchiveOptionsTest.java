@@ -8,6 +8,7 @@ import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.config.HostPort;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
@@ -51,18 +52,18 @@ class ArchiveOptionsTest {
         return HostPort.parse("10.0.0." + (number + 1) + ":" + port);
     }
 
-    private static @Nullable ArchiveConfig config(String archive, @Nullable Cluster cluster) {
+    private static @Nullable ArchiveConfig config(String archive, @Nullable Cluster cluster) throws IOException {
         Serve serve = new Serve();
         new CommandLine(serve).parseArgs("--archive", archive);
         return serve.archive.config(Path.of("data", "store"), cluster);
     }
 
-    private static String location(String archive, @Nullable Cluster cluster) {
+    private static String location(String archive, @Nullable Cluster cluster) throws IOException {
         return config(archive, cluster).location();
     }
 
     @Test
-    void eachGroupHasOwnArchiveLocation() {
+    void eachGroupHasOwnArchiveLocation() throws IOException {
         assertThat(location("s3://bucket/folder", null)).isEqualTo("s3://bucket/folder");
         assertThat(location("s3://bucket/folder/", cluster(1))).isEqualTo("s3://bucket/folder/");
         assertThat(location("s3://bucket/folder", cluster(2))).isEqualTo("s3://bucket/folder/slots-0-8191");
@@ -72,7 +73,7 @@ class ArchiveOptionsTest {
     }
 
     @Test
-    void autoArchiveIsDisabledInCluster() {
+    void autoArchiveIsDisabledInCluster() throws IOException {
         assertThat(config("auto", null)).isNotNull();
         assertThat(config("auto", cluster(2))).isNull();
     }
