@@ -13,21 +13,29 @@ import picocli.CommandLine.TypeConversionException;
 public record HostPort(String host, int port) {
     private static final int MAX_PORT = 65_535;
 
-    /** Parses an address; throws {@link IllegalArgumentException} if the text is none. */
+    /**
+     * Parses an address; throws {@link IllegalArgumentException} if the text is none. The message omits the user
+     * information, which may contain a password.
+     */
     public static HostPort parse(String text) {
         int colon = text.lastIndexOf(':');
         String host = colon < 0 ? "" : text.substring(0, colon);
         if (host.startsWith("[") && host.endsWith("]")) {
             host = host.substring(1, host.length() - 1);
-        } else if (host.contains(":")) {
+        } else if (host.contains(":") || host.contains("@")) {
             host = "";
         }
         int port = port(text.substring(colon + 1));
         if (host.isEmpty() || port < 0) {
-            throw new IllegalArgumentException("'" + text
+            throw new IllegalArgumentException("'" + withoutUser(text)
                     + "' is not HOST:PORT, such as 127.0.0.1:6380 or [::1]:6380, with a port up to " + MAX_PORT);
         }
         return new HostPort(host, port);
+    }
+
+    /** Returns the text of an invalid address or URL, for messages, without a user and a password. */
+    public static String withoutUser(String text) {
+        return text.replaceFirst("(?s).*@", "(hidden)@");
     }
 
     private static int port(String text) {

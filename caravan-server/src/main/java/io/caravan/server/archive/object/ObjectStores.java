@@ -2,6 +2,7 @@ package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.S3Calls.S3Timeouts;
 import io.caravan.server.archive.object.S3Upload.S3Parts;
+import io.caravan.server.config.HostPort;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.function.Function;
@@ -108,6 +109,7 @@ public final class ObjectStores {
     }
 
     private static IllegalArgumentException wrong(String url, String why, @Nullable Throwable cause) {
-        return new IllegalArgumentException("'" + url + "' is not a valid archive location: " + why, cause);
+        return new IllegalArgumentException(
+                "'" + HostPort.withoutUser(url) + "' is not a valid archive location: " + why, cause);
     }
 }

@@ -3,7 +3,9 @@ package io.caravan.server.cli.archive;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
+import io.caravan.server.config.HostPort;
 import java.net.URI;
+import java.net.URISyntaxException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
@@ -67,6 +69,7 @@ public final class ArchivePlace {
                 names = "--s3-endpoint",
                 order = ORDER,
                 paramLabel = "URL",
+                converter = EndpointConverter.class,
                 defaultValue = "${env:CARAVAN_S3_ENDPOINT}",
                 description = "URL of an S3 service other than Amazon S3, such as http://127.0.0.1:9000. Alternatively,"
                         + " set CARAVAN_S3_ENDPOINT.")
@@ -91,6 +94,18 @@ public final class ArchivePlace {
                 description = "Name the bucket in the path, as most S3 services other than Amazon S3 require."
                         + " Alternatively, set CARAVAN_S3_PATH_STYLE=true.")
         private boolean pathStyle;
+
+        /** Converts an endpoint. The exception does not quote a user and a password. */
+        static final class EndpointConverter implements CommandLine.ITypeConverter<URI> {
+            @Override
+            public URI convert(String url) {
+                try {
+                    return new URI(url);
+                } catch (URISyntaxException malformed) {
+                    throw new CommandLine.TypeConversionException("'" + HostPort.withoutUser(url) + "' is not a URL");
+                }
+            }
+        }
 
         /** Returns these settings as {@link S3Options}. */
         public S3Options options() {

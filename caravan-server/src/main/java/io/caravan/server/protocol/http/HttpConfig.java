@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.server.config.HostPort;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collection;
@@ -61,7 +62,7 @@ public record HttpConfig(
     public HttpConfig withAllowedOrigins(Collection<String> origins) {
         for (String origin : origins) {
             if (!Origins.valid(origin)) {
-                throw new IllegalArgumentException("'" + origin
+                throw new IllegalArgumentException("'" + HostPort.withoutUser(origin)
                         + "' is not an origin, such as http://localhost:3000 or https://app.example, in lower case and"
                         + " without a path, nor *");
             }
@@ -78,7 +79,7 @@ public record HttpConfig(
     public HttpConfig withAllowedHosts(Collection<String> hosts) {
         for (String host : hosts) {
             if (!Origins.validHost(host)) {
-                throw new IllegalArgumentException("'" + host
+                throw new IllegalArgumentException("'" + HostPort.withoutUser(host)
                         + "' is not a host name, such as caravan.example, in lower case and without a port, nor *");
             }
         }

@@ -18,6 +18,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the options that commands use to find a server and to authenticate, and the messages about failures. */
 @Timeout(120)
@@ -106,6 +108,36 @@ class ConnectionOptionsTest {
                 assertThat(run.out() + run.err()).isNotEmpty().doesNotContain(SECRET);
             }
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "copy d --to user:correct-horse@host",
+                "copy d --to correct-horse@host:6380",
+                "copy d --to user:correct-horse@host:6380",
+                "copy d --to redis://user:correct-horse@host:6380",
+                "copy d --to http://user:correct-horse@host:4437",
+                "move d --to user:correct-horse@@host",
+                "get d --server user:correct-horse@host:6380",
+                "import --from redis://user:correct-horse@host:x",
+                "import --from https://user:correct-horse@host --name d",
+                "serve --resp user:correct-horse@127.0.0.1:6380",
+                "serve --archive s3://user:correct-horse@bucket",
+                "serve --archive s3://bucket --s3-endpoint http://user:correct-horse@host:x:y",
+                "serve --allow-origin http://user:correct-horse@host",
+                "serve --allow-host user:correct-horse@host",
+                "archive ls --archive s3://user:correct-horse@bucket",
+                "archive ls --archive s3://bucket --s3-endpoint http://user:correct-horse@h^st"
+            })
+    void rejectsAddressWithSecretWithoutRepeatingIt(String command) throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            CommandRun run = anywhere(Map.of("CARAVAN_SERVER", served.address()), command.split(" "));
+            assertThat(run.exitCode()).isEqualTo(2);
+            assertThat(run.out() + run.err()).isNotEmpty().doesNotContain(SECRET);
+        }
+        anywhere(Map.of("CARAVAN_SERVER", "user:" + SECRET + "@host"), "ls")
+                .exits(2, "'(hidden)@host' is not HOST:PORT", "from environment CARAVAN_SERVER");
     }
 
     private static CommandRun anywhere(Map<String, String> environment, String... words) {
