@@ -7,9 +7,15 @@ import io.caravan.ListStore;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
+import io.caravan.testing.FreePorts;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -49,6 +55,52 @@ class CommandLineIT {
             assertThat(out.readLine()).isNull();
             assertThat(new String(tail.getErrorStream().readAllBytes(), UTF_8)).isEmpty();
         }
+    }
+
+    /** Terminates the command once between two samples, and once while it waits for a reply. */
+    @Test
+    void terminatedTopExitsWithZero() throws Exception {
+        try (ServedStore server = new ServedStore()) {
+            Process top = start(server.address(), "top", "--json", "--interval", "100ms");
+            BufferedReader out = top.inputReader(UTF_8);
+            assertThat(out.readLine()).startsWith("{\"at\":");
+            top.toHandle().destroy();
+            assertThat(exitCode(top)).isZero();
+            assertThat(out.lines()).allMatch(line -> line.endsWith("}"));
+            assertThat(new String(top.getErrorStream().readAllBytes(), UTF_8)).isEmpty();
+        }
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Process top = start("127.0.0.1:" + silent.getLocalPort(), "top");
+            try (Socket connection = silent.accept()) {
+                assertThat(connection.getInputStream().read()).isNotNegative();
+                top.toHandle().destroy();
+                assertThat(exitCode(top)).isZero();
+            }
+        }
+    }
+
+    @Test
+    void terminatedDemoExitsWithZero() throws Exception {
+        Process demo = start("", "cluster", "demo", directory.toString(), "--ports", "" + FreePorts.next());
+        BufferedReader out = demo.inputReader(UTF_8);
+        while (!out.readLine().startsWith("connect with a cluster client")) {
+            // Skips the lines about the nodes.
+        }
+        demo.toHandle().destroy();
+        assertThat(exitCode(demo)).isZero();
+        assertThat(out.lines()).isEmpty();
+    }
+
+    /** The limit on the size of files has the same effect as a full disk. */
+    @Test
+    void demoOnFullDiskLeavesNoIncompleteClusterFile() throws Exception {
+        List<String> demo = ServerJvm.command(List.of("-XX:-UsePerfData"), "cluster", "demo", directory.toString());
+        List<String> command = new ArrayList<>(List.of("bash", "-c", "ulimit -f 0 && exec \"$@\"", "bash"));
+        command.addAll(demo);
+        Process process = new ProcessBuilder(command).start();
+        assertThat(exitCode(process)).isOne();
+        assertThat(new String(process.getErrorStream().readAllBytes(), UTF_8)).contains("File too large");
+        assertThat(directory.resolve("cluster.properties")).doesNotExist();
     }
 
     @Test

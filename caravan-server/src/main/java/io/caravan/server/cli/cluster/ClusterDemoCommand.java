@@ -10,10 +10,12 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -66,6 +68,9 @@ final class ClusterDemoCommand extends CliCommand {
     @Option(names = "--start", paramLabel = "NODE", description = "Start this node again, in the foreground.")
     private String again = "";
 
+    private final List<Process> nodes = new CopyOnWriteArrayList<>();
+    private volatile boolean stopping;
+
     @Override
     protected void run(Output output) throws IOException {
         check(firstPort >= 1 && firstPort <= 65_000, "--ports must be from 1 to 65000");
@@ -77,32 +82,44 @@ final class ClusterDemoCommand extends CliCommand {
                     "there is no cluster in '" + directory
                             + "', of which --start could start a node; name its directory");
             Files.createDirectories(directory);
-            Files.writeString(file, clusterFile());
+            // The next run must not find an incomplete file, which a full disk would leave.
+            Path written = Files.writeString(directory.resolve(FILE + ".tmp"), clusterFile());
+            Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
         }
         ClusterFile cluster = ClusterFile.read(file);
-        if (!again.isEmpty()) {
-            exitWith(startAgain(cluster, file));
-            return;
-        }
+        runUntilSignal(this::stop, () -> {
+            if (again.isEmpty()) {
+                runAll(cluster, file);
+            } else {
+                exitWith(startAgain(cluster, file));
+            }
+        });
+    }
+
+    /** Runs all nodes until they have ended; that is a failure, unless the user has stopped them. */
+    private void runAll(ClusterFile cluster, Path file) throws IOException {
         boolean single = cluster.groups().size() == 1;
-        List<Process> nodes = stoppedWithThisProcess();
         say("a cluster of " + (single ? "three nodes" : cluster.groups().size() + " groups of three nodes") + ", in "
                 + directory.toAbsolutePath().normalize() + ":");
         for (ClusterNode node : cluster.nodes()) {
-            Process process = start(node, file, nodes);
+            Process process = start(node, file);
             say("  " + described(node, process)
                     + (single ? "" : ", slots " + cluster.groupOf(node.id()).slots()));
-            process.onExit()
-                    .thenAccept(ended -> say("node " + node.id() + " has ended, with exit code " + ended.exitValue()
-                            + ": start it again with 'caravan cluster demo " + directory + " --start " + node.id()
-                            + "'"));
+            process.onExit().thenAccept(ended -> reportEnd(node, ended.exitValue()));
         }
         int port = cluster.nodes().get(0).resp().port();
         say("connect with a cluster client: redis-cli -c -p " + port + ", or send HTTP requests to any node; show the"
                 + " status with 'caravan cluster status --server 127.0.0.1:" + port + "'; stop with Ctrl-C");
         CompletableFuture.allOf(nodes.stream().map(Process::onExit).toArray(CompletableFuture[]::new))
                 .join();
-        exitWith(CommandLine.ExitCode.SOFTWARE);
+        exitWith(stopping ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
+    }
+
+    private void reportEnd(ClusterNode node, int exitValue) {
+        if (!stopping) {
+            say("node " + node.id() + " has ended, with exit code " + exitValue
+                    + ": start it again with 'caravan cluster demo " + directory + " --start " + node.id() + "'");
+        }
     }
 
     private int startAgain(ClusterFile cluster, Path file) throws IOException {
@@ -112,15 +129,9 @@ final class ClusterDemoCommand extends CliCommand {
         } catch (IllegalArgumentException unknown) {
             throw misused(String.valueOf(unknown.getMessage()));
         }
-        Process process = start(node, file, stoppedWithThisProcess());
+        Process process = start(node, file);
         say(described(node, process));
         return process.onExit().join().exitValue();
-    }
-
-    private static List<Process> stoppedWithThisProcess() {
-        List<Process> nodes = new ArrayList<>();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(nodes), "caravan-demo-stop"));
-        return nodes;
     }
 
     private String described(ClusterNode node, Process process) {
@@ -154,7 +165,7 @@ final class ClusterDemoCommand extends CliCommand {
     }
 
     /** Starts a node as a process of this program, with the same JVM options. */
-    private Process start(ClusterNode node, Path file, List<Process> nodes) throws IOException {
+    private Process start(ClusterNode node, Path file) throws IOException {
         Path data = directory.resolve(node.id());
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -172,6 +183,9 @@ final class ClusterDemoCommand extends CliCommand {
                 .redirectError(ProcessBuilder.Redirect.appendTo(out))
                 .start();
         nodes.add(process);
+        if (stopping) {
+            process.destroy();
+        }
         Files.writeString(directory.resolve(node.id() + ".pid"), Long.toString(process.pid()));
         return process;
     }
@@ -185,7 +199,9 @@ final class ClusterDemoCommand extends CliCommand {
         }
     }
 
-    private static void stop(List<Process> nodes) {
+    /** Stops all nodes; called on another thread. */
+    private void stop() {
+        stopping = true;
         nodes.forEach(Process::destroy);
         for (Process node : nodes) {
             node.onExit().join();

@@ -118,13 +118,14 @@ public abstract class CliCommand implements Callable<Integer> {
 
     /**
      * Runs work that stops cleanly on Ctrl-C or SIGTERM: the output is completed, and the process exits with the exit
-     * code of this command, if the work has ended without an exception.
+     * code of this command, if the work has ended without an exception. If the work does not end in time, the exit code
+     * is 0 if the command only reads.
      *
      * @param stop ends the work soon; called on another thread
      */
     protected final void runUntilSignal(Runnable stop, Output.Writing work) throws IOException {
         CountDownLatch done = new CountDownLatch(1);
-        AtomicInteger code = new AtomicInteger(CommandLine.ExitCode.SOFTWARE);
+        AtomicInteger code = new AtomicInteger(onlyReads() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
         Thread hook = new Thread(() -> endProcess(stop, done, code), "caravan-" + spec.name() + "-end");
         Runtime.getRuntime().addShutdownHook(hook);
         try {

@@ -1,7 +1,6 @@
 package io.caravan.server.cli.operate;
 
 import io.caravan.server.cli.client.ClientCommand;
-import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
@@ -15,6 +14,7 @@ import java.math.RoundingMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 import org.jline.utils.AttributedString;
@@ -60,6 +60,7 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
     @Option(names = "--clients", paramLabel = "N", defaultValue = "5", description = "Number of clients to show.")
     private int clients;
 
+    private final CountDownLatch stop = new CountDownLatch(1);
     private @Nullable ServerConnection connection;
 
     @Override
@@ -68,25 +69,36 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
         check(clients >= 0, "--clients must be at least 0");
         check(!once || count == null, "--once and --count exclude each other");
         long most = once ? 1 : atLeast(1, count, "--count", Long.MAX_VALUE);
-        try {
-            // A server that is unreachable at the start is more likely a mistake than a restart, so the command fails.
-            Sample before = sample();
-            try (LiveScreen screen = screen()) {
-                for (long shown = 0; shown < most; shown++) {
-                    Sample after = next(output, screen);
-                    if (after == null) {
-                        return;
-                    }
-                    if (screen != null) {
-                        screen.show(new Rates(before, after));
-                    } else {
-                        print(output, new Rates(before, after), shown == 0);
-                    }
-                    before = after;
+        runUntilSignal(stop::countDown, () -> {
+            try {
+                showSamples(most, output);
+            } catch (IOException | RuntimeException problem) {
+                // After Ctrl-C, JLine closes the terminal while it is in use.
+                if (!stopped(stop, 0)) {
+                    throw problem;
                 }
+            } finally {
+                disconnect();
             }
-        } finally {
-            disconnect();
+        });
+    }
+
+    private void showSamples(long most, Output output) throws IOException {
+        // A server that is unreachable at the start is more likely a mistake than a restart, so the command fails.
+        Sample before = sample();
+        try (LiveScreen screen = screen()) {
+            for (long shown = 0; shown < most; shown++) {
+                Sample after = next(output, screen);
+                if (after == null) {
+                    return;
+                }
+                if (screen != null) {
+                    screen.show(new Rates(before, after));
+                } else {
+                    print(output, new Rates(before, after), shown == 0);
+                }
+                before = after;
+            }
         }
     }
 
@@ -122,15 +134,16 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
     private @Nullable Sample next(Output output, @Nullable LiveScreen screen) throws IOException {
         String reported = "";
         while (true) {
-            if (screen == null) {
-                Retries.sleep(interval.toMillis());
-            } else if (!screen.handleKeys(interval)) {
+            if (screen == null ? stopped(stop, interval.toMillis()) : !screen.handleKeys(interval)) {
                 return null;
             }
             try {
                 return sample();
             } catch (ServerConnection.LostException lost) {
                 disconnect();
+                if (stopped(stop, 0)) {
+                    return null;
+                }
                 String message = lost.getMessage() + "; waiting for the server";
                 if (screen != null) {
                     screen.showProblem(message);
