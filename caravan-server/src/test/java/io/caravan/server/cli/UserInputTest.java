@@ -125,6 +125,7 @@ class UserInputTest {
                 "archive NAME",
                 "archive ls NAME",
                 "restore NAME",
+                "restore d --as NAME",
                 "dump DIR NAME"
             })
     void rejectsInvalidName(String command) {

@@ -72,6 +72,7 @@ public final class RestoreCommand extends ClientCommand {
     @Option(
             names = "--as",
             paramLabel = "OTHER",
+            converter = NameConverter.class,
             description = "Restore NAME as a new document of this name, which must not exist.")
     private @Nullable String as;
 

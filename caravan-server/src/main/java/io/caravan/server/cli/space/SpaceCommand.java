@@ -1,5 +1,7 @@
 package io.caravan.server.cli.space;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
@@ -10,6 +12,7 @@ import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.HelpCommand;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.Quantities;
+import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSetting.Unit;
 import java.io.IOException;
@@ -24,6 +27,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
 
@@ -45,6 +49,18 @@ import picocli.CommandLine.TypeConversionException;
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class)
 public final class SpaceCommand {
+    /** Accepts only valid prefixes. */
+    static final class PrefixConverter implements ITypeConverter<String> {
+        @Override
+        public String convert(String prefix) {
+            try {
+                Prefix.of(prefix.getBytes(UTF_8));
+                return prefix;
+            } catch (IllegalArgumentException invalid) {
+                throw new TypeConversionException(String.valueOf(invalid.getMessage()));
+            }
+        }
+    }
 
     @Command(
             name = "ls",
@@ -102,7 +118,7 @@ public final class SpaceCommand {
             },
             footer = {"  caravan space show chat/", "  caravan space show chat/ --json"})
     static final class Show extends ClientCommand implements ReadOnly {
-        @Parameters(paramLabel = "PREFIX", description = "Prefix of the space.")
+        @Parameters(paramLabel = "PREFIX", converter = PrefixConverter.class, description = "Prefix of the space.")
         private String prefix;
 
         @Override
@@ -130,7 +146,7 @@ public final class SpaceCommand {
             },
             footer = {"  caravan space rm chat/", "  caravan space rm chat/ --json"})
     static final class Remove extends ClientCommand {
-        @Parameters(paramLabel = "PREFIX", description = "Prefix of the space.")
+        @Parameters(paramLabel = "PREFIX", converter = PrefixConverter.class, description = "Prefix of the space.")
         private String prefix;
 
         @Override
@@ -186,7 +202,11 @@ public final class SpaceCommand {
                 "  caravan space set contracts/ archive-after=1m"
             })
     static final class SetSpace extends ClientCommand {
-        @Parameters(index = "0", paramLabel = "PREFIX", description = "Prefix of the names, 1 to 256 bytes.")
+        @Parameters(
+                index = "0",
+                paramLabel = "PREFIX",
+                converter = PrefixConverter.class,
+                description = "Prefix of the names, 1 to 256 bytes.")
         private String prefix;
 
         @Parameters(

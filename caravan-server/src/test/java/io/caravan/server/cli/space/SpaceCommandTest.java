@@ -67,7 +67,9 @@ class SpaceCommandTest {
         run("set", "a", "max-bytes=1 hour").exits(2, "max-bytes: '1 hour' is not a size");
         run("set", "a", "retain-age=1500ms").exits(2, "retain-age: '1500ms' is not in whole seconds");
         run("set", "a").exits(2);
-        run("set", "", "max-values=1").exits(1, "a space's prefix must have 1 to 256 bytes");
+        run("set", "", "max-values=1").exits(2, "a space's prefix must have 1 to 256 bytes");
+        run("show", "a".repeat(257)).exits(2, "a space's prefix must have 1 to 256 bytes");
+        run("rm", "").exits(2, "a space's prefix must have 1 to 256 bytes");
     }
 
     @Test
