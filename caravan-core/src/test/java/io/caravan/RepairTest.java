@@ -67,6 +67,7 @@ class RepairTest {
                 .isTrue();
 
         assertThat(Files.readAllBytes(store.resolve(FIRST_LOG))).isEqualTo(before);
+        assertThat(work.resolve("kept")).doesNotExist();
     }
 
     @Test

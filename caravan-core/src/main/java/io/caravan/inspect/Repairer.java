@@ -18,6 +18,7 @@ import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,16 +35,16 @@ public final class Repairer {
     private static final int COPY_BYTES = 1 << 20;
 
     private final Storage storage;
-    /** The storage that receives the copies of files; null for a dry run, which changes nothing. */
-    private final @Nullable Storage keep;
+    /** The directory for the copies of files; null for a dry run, which changes nothing. */
+    private final @Nullable Path keepDirectory;
 
     private final List<String> kept = new ArrayList<>();
 
     private final VerifyReport.Progress progress;
 
-    private Repairer(Storage storage, @Nullable Storage keep, VerifyReport.Progress progress) {
+    private Repairer(Storage storage, @Nullable Path keepDirectory, VerifyReport.Progress progress) {
         this.storage = storage;
-        this.keep = keep;
+        this.keepDirectory = keepDirectory;
         this.progress = new PacedProgress(progress);
     }
 
@@ -51,12 +52,19 @@ public final class Repairer {
     public static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress)
             throws IOException {
         FileStorage.requireOutside(keepDirectory, directory);
-        try (Storage storage = FileStorage.open(directory);
-                Storage keep = FileStorage.openOrCreate(keepDirectory)) {
-            if (!keep.list().isEmpty()) {
-                throw new StoreDirectoryException(keepDirectory + " is not empty; name a new directory for the copies");
+        if (Files.exists(keepDirectory)) {
+            try (Storage keep = FileStorage.readOnly(keepDirectory)) {
+                requireEmpty(keep);
             }
-            return new Repairer(storage, keep, progress).repair();
+        }
+        try (Storage storage = FileStorage.open(directory)) {
+            return new Repairer(storage, keepDirectory, progress).repair();
+        }
+    }
+
+    private static void requireEmpty(Storage keep) throws IOException {
+        if (!keep.list().isEmpty()) {
+            throw new StoreDirectoryException(keep.describe("") + " is not empty; name a new directory for the copies");
         }
     }
 
@@ -94,6 +102,7 @@ public final class Repairer {
         throw damage;
     }
 
+    /** Cuts off the log, and returns the position of the cut. A dry run changes nothing. */
     private long cut(Recovery recovery, CheckpointHeader checkpoint) throws IOException {
         LogGeometry geometry = new LogGeometry(checkpoint.logSegmentBytes());
         try (LogSegments log = new LogSegments(storage, geometry, checkpoint.storeId())) {
@@ -133,14 +142,18 @@ public final class Repairer {
         long segment = log.geometry().segmentOf(end);
         List<String> changed = new ArrayList<>(checkpoints);
         log.from(segment).forEach(number -> changed.add(FileNames.LOG.of(number)));
-        for (String name : changed) {
-            progress.at("copies", kept.size(), changed.size());
-            copy(name);
-        }
-        if (keep == null) {
+        if (keepDirectory == null) {
+            changed.forEach(name -> kept.add(storage.describe(name)));
             return;
         }
-        keep.forceDirectory();
+        try (Storage keep = FileStorage.openOrCreate(keepDirectory)) {
+            requireEmpty(keep);
+            for (String name : changed) {
+                progress.at("copies", kept.size(), changed.size());
+                copy(name, keep);
+            }
+            keep.forceDirectory();
+        }
         while (log.last() > segment) {
             log.discard(log.last());
         }
@@ -153,11 +166,7 @@ public final class Repairer {
         storage.forceDirectory();
     }
 
-    private void copy(String name) throws IOException {
-        if (keep == null) {
-            kept.add(storage.describe(name));
-            return;
-        }
+    private void copy(String name, Storage keep) throws IOException {
         try (StoreFile from = storage.open(name);
                 StoreFile to = keep.create(name, 0)) {
             ByteBuffer bytes = ByteBuffer.allocateDirect(COPY_BYTES);
