@@ -111,11 +111,13 @@ final class ExportFile implements AutoCloseable {
 
     /** Resumes an interrupted export, if there is one, after the last of its intact documents. */
     ExportWriter resume() throws IOException {
-        if (!Files.exists(resumed) && Files.exists(partial)) {
+        // Another export may just be about to lock a file that is still empty.
+        if (!Files.exists(resumed) && Files.exists(partial) && Files.size(partial) > 0) {
             try (FileChannel ended = FileChannel.open(partial, StandardOpenOption.WRITE)) {
                 requireLock(ended);
+                requireMissing(resumed, "was created by another export");
+                Files.move(partial, resumed, StandardCopyOption.ATOMIC_MOVE);
             }
-            Files.move(partial, resumed, StandardCopyOption.ATOMIC_MOVE);
         }
         ExportWriter created = create(StandardOpenOption.CREATE);
         if (Files.exists(resumed)) {

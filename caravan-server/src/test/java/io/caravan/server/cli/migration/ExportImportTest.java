@@ -13,6 +13,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -349,6 +350,18 @@ class ExportImportTest {
         }
         CommandRun imported = CommandRun.of(to, "import", file.toString());
         assertThat(imported.out()).startsWith("imported 0 documents");
+    }
+
+    /** An empty file may belong to another export, which has created the file but has not locked it yet. */
+    @Test
+    void resumeDoesNotMoveFileOfExportThatIsStarting() throws IOException {
+        Path starting = Files.createFile(directory.resolve("x.partial"));
+        Object key = Files.readAttributes(starting, BasicFileAttributes.class).fileKey();
+        try (ExportFile export = new ExportFile(directory.resolve("x"), Compression.NONE)) {
+            export.resume();
+            assertThat(Files.readAttributes(starting, BasicFileAttributes.class).fileKey())
+                    .isEqualTo(key);
+        }
     }
 
     @Test
