@@ -152,13 +152,17 @@ final class DocumentFollower {
         firstCopyDone = true;
     }
 
+    /**
+     * Records whether a document was copied. The next round handles a document that exists at the target, perhaps as a
+     * shorter copy, and one that returns to a server where it has left a redirect.
+     */
     private void settled(Upload document, Outcome outcome, String why) {
         DocumentName settled = DocumentName.of(document.name());
+        boolean exists = document.exists() && !why.endsWith(Importer.NOT_THE_SAME);
         if (outcome == Outcome.SENT || outcome == Outcome.ALREADY) {
             sync.addCopy(settled, document.description(), document.there());
             documents = sync.names().size();
-        } else if (outcome == Outcome.REJECTED && !why.contains("has been moved to ")) {
-            // The next round handles a document that returns to a server where it has left a redirect.
+        } else if (outcome == Outcome.REJECTED && !exists && !why.contains("has been moved to ")) {
             reject(settled, why);
         }
     }
@@ -262,8 +266,9 @@ final class DocumentFollower {
     }
 
     String progress() {
-        return documents + " documents, " + Figures.size(sync.bytes()) + " copied since; the last round found "
-                + Figures.count(missing, "missing value") + ", in " + roundMillis + " ms";
+        return Figures.count(documents, "document") + ", " + Figures.size(sync.bytes())
+                + " copied since; the last round found " + Figures.count(missing, "missing value") + ", in "
+                + roundMillis + " ms";
     }
 
     String line() {

@@ -322,6 +322,11 @@ final class Importer implements DocumentReceiver {
             return sum;
         }
 
+        /** Whether the server has a visible document of this name. */
+        boolean exists() {
+            return there != null;
+        }
+
         /** Returns the description of the document on the server, if it exists. */
         Description there() {
             return Objects.requireNonNull(there);

@@ -159,6 +159,16 @@ class FollowTest {
         assertThat(ended.out()).startsWith("followed 22 documents: copied ");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"a", "--prefix="})
+    void followContinuesShorterCopy(String what) throws Exception {
+        there.rpush("a", "1");
+        here.rpush("a", "1", "2");
+        Run run = follow(to.address(), what);
+        awaitSame();
+        assertThat(run.end().exits(0).err()).doesNotContain("was not");
+    }
+
     @Test
     void followReconnectsAfterServerRestart() throws Exception {
         here.rpush("a", "1");
