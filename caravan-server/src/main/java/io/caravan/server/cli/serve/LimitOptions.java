@@ -6,7 +6,7 @@ import io.caravan.StoreConfig;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.net.NetworkLimits;
-import io.caravan.server.protocol.resp.RespLimits;
+import io.caravan.server.protocol.resp.codec.RespLimits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;

@@ -2,6 +2,8 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.Collection;
 import java.util.Set;
 import java.util.function.Function;

@@ -1,6 +1,8 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

@@ -4,6 +4,9 @@ import static io.caravan.server.protocol.resp.CommandSpec.connection;
 
 import io.caravan.server.config.HostPort;
 import io.caravan.server.net.ClientInfo;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.security.Permission;
 import java.util.Collection;
 import java.util.HashSet;

@@ -2,6 +2,9 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,6 +4,10 @@ import static io.caravan.server.protocol.resp.CommandSpec.connection;
 
 import io.caravan.server.config.Version;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
 import java.util.List;

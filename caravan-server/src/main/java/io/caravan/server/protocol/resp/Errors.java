@@ -14,6 +14,8 @@ import io.caravan.server.backup.BackupException;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.MovedException;
 import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

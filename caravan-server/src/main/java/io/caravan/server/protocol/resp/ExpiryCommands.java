@@ -6,6 +6,9 @@ import static io.caravan.server.protocol.resp.CommandSpec.generic;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
 import java.time.InstantSource;
 import java.util.List;
 

@@ -1,6 +1,7 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;

@@ -2,6 +2,9 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.server.document.Outcome;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import java.util.Queue;

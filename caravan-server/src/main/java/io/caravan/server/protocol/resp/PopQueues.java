@@ -1,6 +1,7 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.protocol.resp.codec.CommandException;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;

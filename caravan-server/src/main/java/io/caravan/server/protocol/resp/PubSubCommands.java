@@ -4,6 +4,9 @@ import static io.caravan.server.protocol.resp.CommandSpec.pubsub;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.Collection;

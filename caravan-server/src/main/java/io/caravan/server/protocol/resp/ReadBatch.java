@@ -2,6 +2,7 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.server.document.ReadBarrier;
 import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
+import io.caravan.server.protocol.resp.codec.Command;
 import io.netty.channel.Channel;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,8 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;

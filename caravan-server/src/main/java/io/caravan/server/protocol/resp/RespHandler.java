@@ -2,6 +2,8 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.protocol.resp.codec.RespRequest;
+import io.caravan.server.protocol.resp.codec.RespRequestDecoder;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.ChannelInputShutdownEvent;

@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp;
 
+import io.caravan.server.protocol.resp.codec.CommandException;
 import io.netty.channel.Channel;
 
 /**

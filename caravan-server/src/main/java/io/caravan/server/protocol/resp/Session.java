@@ -3,6 +3,8 @@ package io.caravan.server.protocol.resp;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WaitingTasks;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;

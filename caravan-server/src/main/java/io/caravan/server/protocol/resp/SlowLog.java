@@ -5,6 +5,8 @@ import static io.caravan.server.protocol.resp.CommandSpec.server;
 
 import io.caravan.server.config.HostPort;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Reply;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;

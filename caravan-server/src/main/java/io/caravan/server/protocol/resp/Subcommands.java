@@ -1,5 +1,8 @@
 package io.caravan.server.protocol.resp;
 
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -2,6 +2,8 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.security.Permission;
 import io.netty.channel.Channel;
 import java.util.Collection;

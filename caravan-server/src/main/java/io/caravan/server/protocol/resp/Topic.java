@@ -1,6 +1,7 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.security.Permission;
 
 /** The target of a subscription: a channel, or all channels that match a pattern. */

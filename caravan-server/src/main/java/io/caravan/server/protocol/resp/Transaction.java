@@ -2,6 +2,10 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentEdits;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespLimits;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;

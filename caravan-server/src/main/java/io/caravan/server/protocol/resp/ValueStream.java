@@ -6,6 +6,7 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
+import io.caravan.server.protocol.resp.codec.Reply;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import java.nio.ByteBuffer;

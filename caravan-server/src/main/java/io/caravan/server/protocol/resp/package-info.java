@@ -18,4 +18,7 @@
 @NullMarked
 package io.caravan.server.protocol.resp;
 
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.codec.RespRequest;
+import io.caravan.server.protocol.resp.codec.RespRequestDecoder;
 import org.jspecify.annotations.NullMarked;

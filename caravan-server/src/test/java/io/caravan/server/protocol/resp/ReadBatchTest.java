@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayDeque;

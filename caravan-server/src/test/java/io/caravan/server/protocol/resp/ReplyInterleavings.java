@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.caravan.testing.simulator.Interleaver;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

@@ -18,6 +18,8 @@ import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
 import io.caravan.server.net.Unbounded;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;

@@ -4,6 +4,8 @@ import static io.caravan.server.protocol.resp.RespFixture.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.config.LogLevel;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Reply;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;

@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp;
+package io.caravan.server.protocol.resp.codec;
 
 import io.caravan.server.net.LogRateLimiter;
 import io.netty.buffer.ByteBuf;

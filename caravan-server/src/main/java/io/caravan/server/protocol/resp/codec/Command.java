@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp;
+package io.caravan.server.protocol.resp.codec;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

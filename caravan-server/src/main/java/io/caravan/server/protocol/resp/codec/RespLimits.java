@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp;
+package io.caravan.server.protocol.resp.codec;
 
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +37,7 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
      * @param requestBytes length of all words so far, counted like {@code maxRequestBytes}
      */
     @Nullable
-    String rejection(long wordBytes, long requestBytes) {
+    public String rejection(long wordBytes, long requestBytes) {
         if (wordBytes > maxWordBytes) {
             return "a value of " + wordBytes + " bytes is over the limit of " + maxWordBytes
                     + " bytes; nothing was changed. Start the server with a greater --max-value to raise it";

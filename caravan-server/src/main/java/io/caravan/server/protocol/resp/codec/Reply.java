@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp;
+package io.caravan.server.protocol.resp.codec;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;

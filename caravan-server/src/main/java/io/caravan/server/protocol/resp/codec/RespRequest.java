@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp;
+package io.caravan.server.protocol.resp.codec;
 
 /** A client's request: a command, or a request to reject. */
 public sealed interface RespRequest permits Command, RespRequest.Rejected {

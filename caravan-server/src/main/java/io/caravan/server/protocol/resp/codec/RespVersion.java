@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp;
+package io.caravan.server.protocol.resp.codec;
 
 /** The versions of RESP. A connection starts with RESP 2; {@code HELLO} changes the version. */
 public enum RespVersion {
