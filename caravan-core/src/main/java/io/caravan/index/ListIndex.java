@@ -120,7 +120,7 @@ public final class ListIndex {
     public void append(int list, long region, long lsn) {
         int tail = records.tailChunk(list);
         int count = records.tailCount(list);
-        if (tail == RegionChunks.NONE || count == chunks.capacity(tail)) {
+        if (count == records.tailCapacity(list)) {
             tail = addChunk(list, tail, chunks.allocate(next(list) - firstStored(list)));
             count = 0;
         }
@@ -136,11 +136,11 @@ public final class ListIndex {
         while (done < count) {
             int tail = records.tailChunk(list);
             int used = records.tailCount(list);
-            if (tail == RegionChunks.NONE || used == chunks.capacity(tail)) {
+            if (used == records.tailCapacity(list)) {
                 tail = addChunk(list, tail, chunks.allocateFilled(next(list) - firstStored(list), count - done));
                 used = 0;
             }
-            int added = Math.min(count - done, chunks.capacity(tail) - used);
+            int added = Math.min(count - done, records.tailCapacity(list) - used);
             long bytes = 0;
             int inLog = 0;
             for (int i = 0; i < added; i++) {
@@ -203,7 +203,7 @@ public final class ListIndex {
         } else {
             chunks.setNext(tail, added);
         }
-        records.setTail(list, added, 0);
+        records.setTail(list, added, chunks.log2(added));
         return added;
     }
 

@@ -14,7 +14,8 @@ import java.util.Arrays;
  *            12 bits: regions of the head chunk that are freed
  *            12 bits: regions that the tail chunk has
  *   state:    3 bits: removed, waiting, young
- *            61 bits: places in the reclaim queue
+ *             4 bits: binary logarithm of the size of the tail chunk, or 0
+ *            57 bits: places in the reclaim queue
  * </pre>
  *
  * <p>See {@link ListIndex} for the sequences. A list has these states:
@@ -53,6 +54,8 @@ final class ListRecords extends RecordPages {
     static final long REMOVED = 1L << 63;
     static final long WAITING = 1L << 62;
     static final long YOUNG = 1L << 61;
+    private static final int TAIL_LOG2_SHIFT = 57;
+    private static final long TAIL_LOG2_MASK = 0xFL << TAIL_LOG2_SHIFT;
 
     static final int MAX_LISTS = maxRecords(RECORD_LONGS);
 
@@ -114,7 +117,7 @@ final class ListRecords extends RecordPages {
 
     /** Whether the list is removed and has no place in the queue, so that only pins and regions keep its record. */
     boolean isIdleAndRemoved(int list) {
-        return (get(list, STATE) & ~(WAITING | YOUNG)) == REMOVED;
+        return (get(list, STATE) & ~(WAITING | YOUNG | TAIL_LOG2_MASK)) == REMOVED;
     }
 
     int headChunk(int list) {
@@ -134,14 +137,21 @@ final class ListRecords extends RecordPages {
         return (int) (get(list, PLACES) & COUNT_MASK);
     }
 
+    /** Returns the number of regions that fit in the tail chunk. Does not read the chunk, which is often a cache miss. */
+    int tailCapacity(int list) {
+        return (1 << (int) ((get(list, STATE) & TAIL_LOG2_MASK) >>> TAIL_LOG2_SHIFT)) - 1;
+    }
+
     void setHead(int list, int chunk, int offset) {
         set(list, CHUNKS, (long) chunk << Integer.SIZE | tailChunk(list));
         set(list, PLACES, get(list, PLACES) & ~(COUNT_MASK << COUNT_BITS) | (long) offset << COUNT_BITS);
     }
 
-    void setTail(int list, int chunk, int count) {
+    /** Sets the tail chunk, which has no regions yet; {@code log2} is the binary logarithm of its size. */
+    void setTail(int list, int chunk, int log2) {
         set(list, CHUNKS, (long) headChunk(list) << Integer.SIZE | chunk);
-        set(list, PLACES, get(list, PLACES) & ~COUNT_MASK | count);
+        set(list, PLACES, get(list, PLACES) & ~COUNT_MASK);
+        set(list, STATE, get(list, STATE) & ~TAIL_LOG2_MASK | (long) log2 << TAIL_LOG2_SHIFT);
     }
 
     /** Returns the number of entries at the list's end that lie in the log. */

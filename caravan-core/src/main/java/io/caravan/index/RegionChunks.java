@@ -158,7 +158,8 @@ final class RegionChunks extends LongPages {
         }
     }
 
-    private int log2(int chunk) {
+    /** Returns the binary logarithm of the size of a chunk. */
+    int log2(int chunk) {
         return (int) get(chunk) & LOG2;
     }
 
