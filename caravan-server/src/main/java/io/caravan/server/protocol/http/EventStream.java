@@ -9,6 +9,8 @@ import io.netty.buffer.ByteBufUtil;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the values of a stream as server-sent events: first the existing values, and then new ones, until the stream is
@@ -30,36 +32,75 @@ final class EventStream extends LiveRead {
     private final ReadRequest request;
     /** Whether the last values are held back until a character is complete. */
     private boolean held;
+    /** The streams with which this stream shares its next read. */
+    private @Nullable SharedEvents shared;
 
     EventStream(ReadRequest request) {
         super(request.exchange, request.documents, 1);
         this.request = request;
     }
 
-    @Override
-    void check(List<DocumentName> names) {
-        exchange.read(() -> readAndSend(names.isEmpty()));
+    /**
+     * Events for a client, and the client's position after them.
+     *
+     * @param atTail whether the client then has all values, except those that are held back
+     * @param closed whether the stream is closed and the client then has all of its values
+     */
+    record Events(ByteBuf bytes, long next, boolean atTail, boolean closed) {
+        /** Returns the same events, with a buffer that is released separately. */
+        Events share() {
+            return new Events(bytes.retainedDuplicate(), next, atTail, closed);
+        }
     }
 
-    private void readAndSend(boolean last) {
-        boolean first = !request.known();
-        DocumentInfo info = first ? request.get() : request.find();
-        if (info == null) {
+    @Override
+    void check(List<DocumentName> names) {
+        if (names.isEmpty() || !request.known()) {
+            exchange.read(() -> readAlone(names.isEmpty()));
+        } else {
+            exchange.read(this::join, () -> send(Objects.requireNonNull(shared).events(this), false));
+        }
+    }
+
+    /** Runs a turn of this stream after those of the other streams that wait at the same position. */
+    private void join(Runnable turn) {
+        do {
+            shared = SharedEvents.at(request.position(), exchange.protocol());
+        } while (!shared.join(turn));
+    }
+
+    private void readAlone(boolean last) {
+        if (request.known()) {
+            send(read(), last);
+            return;
+        }
+        DocumentInfo info = request.get();
+        Response head = events();
+        if (!ContentTypes.isText(info.attributes().contentType())) {
+            head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");
+        }
+        exchange.loop().execute(() -> startEvents(head));
+        send(read(info, true), last);
+    }
+
+    private void send(@Nullable Events events, boolean last) {
+        if (events == null) {
             // The client receives the reason when it reconnects.
             exchange.loop().execute(exchange::finish);
             return;
         }
-        if (first) {
-            Response head = events();
-            if (!ContentTypes.isText(info.attributes().contentType())) {
-                head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");
-            }
-            exchange.loop().execute(() -> startEvents(head));
-        }
-        send(info, first, last);
+        request.next = events.next;
+        exchange.onLoop(events.bytes, () -> write(events.bytes, events.atTail, events.closed || last));
     }
 
-    private void send(DocumentInfo info, boolean first, boolean last) {
+    /** Returns the next events, or null if the document no longer exists. */
+    @Nullable
+    Events read() {
+        DocumentInfo info = request.find();
+        return info == null ? null : read(info, false);
+    }
+
+    private Events read(DocumentInfo info, boolean first) {
         ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
         try {
             boolean some = putValues(info, events);
@@ -68,7 +109,7 @@ final class EventStream extends LiveRead {
             if (some || first || closed) {
                 putControl(events, Offset.of(request.next), request.nextCursor(), atTail, closed);
             }
-            exchange.onLoop(events, () -> write(events, atTail, closed || last));
+            return new Events(events, request.next, atTail, closed);
         } catch (Throwable problem) {
             events.release();
             throw problem;

@@ -31,6 +31,7 @@ import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -304,21 +305,24 @@ public final class HttpExchange {
      * token ends the exchange.
      */
     void read(Runnable part) {
+        read(protocol().readers, part);
+    }
+
+    /** Runs part of a read as {@link #read(Runnable)} does, on a thread of this executor. */
+    void read(Executor readers, Runnable part) {
         if (!memory().room()) {
-            memory().whenRoom(untilEnd(() -> read(part)));
+            memory().whenRoom(untilEnd(() -> read(readers, part)));
             return;
         }
-        protocol()
-                .readers
-                .execute(untilEnd(() -> run(() -> {
-                    if (!memory().room()) {
-                        // Other reads have used the memory in the meantime.
-                        read(part);
-                        return;
-                    }
-                    requireStillKnown();
-                    part.run();
-                })));
+        readers.execute(untilEnd(() -> run(() -> {
+            if (!memory().room()) {
+                // Other reads have used the memory in the meantime.
+                read(readers, part);
+                return;
+            }
+            requireStillKnown();
+            part.run();
+        })));
     }
 
     /** Creates and sends the response to a read, as {@link #read} does. */

@@ -31,6 +31,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -68,6 +69,9 @@ public final class HttpProtocol implements WireProtocol {
     private final Route preflight = new Route(
             HttpMethod.OPTIONS, "*", "preflight", null, exchange -> exchange.respond(Origins.preflight()), 204);
     final Executor readers;
+    /** The reads that event streams can join, by position. */
+    final ConcurrentMap<SharedEvents.Position, SharedEvents> sharedEvents = new ConcurrentHashMap<>();
+
     final JsonBody json;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 

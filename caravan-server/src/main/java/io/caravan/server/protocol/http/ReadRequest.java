@@ -53,6 +53,11 @@ final class ReadRequest extends StreamPosition {
         return Long.toString(last + (jitterSeconds + CURSOR_SECONDS - 1) / CURSOR_SECONDS);
     }
 
+    /** Returns what determines the next events of an event stream for this request. */
+    SharedEvents.Position position() {
+        return new SharedEvents.Position(documents, name, documentId, next, cursor);
+    }
+
     /** Returns the head of the response to a read up to the end of the stream. */
     static Response head(DocumentInfo info) {
         return Response.of(200, info)

@@ -16,7 +16,7 @@ class StreamPosition {
     /** The sequence of the next value to send; set by the first successful {@link #find}. */
     long next;
     /** The id of the document; 0 before the first successful {@link #find}. */
-    private long documentId;
+    long documentId;
 
     StreamPosition(DocumentService documents, DocumentName name, Offset offset) {
         this.documents = documents;
