@@ -44,8 +44,12 @@ public final class WarmUp {
     private static final int LOOPS = 2;
 
     private static final int DOCUMENTS = 10_000;
+    /** The documents of every second request: their sequences get more digits than those of the others. */
+    private static final int LONG_DOCUMENTS = 100;
     /** In every second round, each connection sends several requests at once, as it does under load. */
     private static final int PIPELINED = 3;
+    /** In one of 16 rounds, it sends as many as arrive at once after a pause of the server. */
+    private static final int BACKLOG = 64;
 
     private static final Duration LIMIT = Duration.ofSeconds(3);
     private static final int SEGMENT_BYTES = 4 * 1024 * 1024;
@@ -81,6 +85,7 @@ public final class WarmUp {
                 .logBufferBytes(SEGMENT_BYTES / 4)
                 .logSegmentBytes(SEGMENT_BYTES)
                 .heapSegmentBytes(SEGMENT_BYTES)
+                .checkpointFloorBytes(SEGMENT_BYTES)
                 .build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         NetworkConfig network = new NetworkConfig(transport, LOOPS, NetworkLimits.defaults(), null);
@@ -102,14 +107,15 @@ public final class WarmUp {
             long deadline = System.nanoTime() + LIMIT.toNanos();
             int document = 0;
             for (int round = 0; round < ROUNDS && System.nanoTime() < deadline; round++) {
-                int requests = round % 2 == 0 ? 1 : PIPELINED;
+                int requests = round % 16 == 15 ? BACKLOG : round % 2 == 0 ? 1 : PIPELINED;
                 for (Socket socket : sockets) {
                     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
                     for (int i = 0; i < requests; i++) {
-                        bytes.writeBytes(request(document++ % DOCUMENTS));
+                        bytes.writeBytes(request(document % (document % 2 == 0 ? DOCUMENTS : LONG_DOCUMENTS)));
+                        document++;
                     }
-                    // The server reads the last request in two parts.
-                    int part = round % 4 == 3 ? bytes.size() - VALUE_BYTES / 2 : bytes.size();
+                    // The server reads the last request in two parts, which differ from round to round.
+                    int part = round % 4 == 3 ? bytes.size() - 1 - round % VALUE_BYTES : bytes.size();
                     socket.getOutputStream().write(bytes.toByteArray(), 0, part);
                     socket.getOutputStream().write(bytes.toByteArray(), part, bytes.size() - part);
                 }
