@@ -75,8 +75,6 @@ final class CommitQueue {
     private long reserveSegment;
 
     private int reserveBytes;
-    /** The size of the write that {@link #makeRoom} has admitted and {@link #add} will count there; 0 for none. */
-    private int admittedReserveBytes;
 
     private volatile Stage stage = Stage.GATHERS;
 
@@ -133,8 +131,6 @@ final class CommitQueue {
                 }
             }
         }
-        admittedReserveBytes =
-                reserve == Reserve.DELETIONS && needsReserve(active.frame().baseLsn()) ? bytes : 0;
         return active;
     }
 
@@ -208,21 +204,6 @@ final class CommitQueue {
      * @param terms requests the durability and the flush delay
      */
     void add(WriteCallback callback, long sequence, WriteBatch terms) {
-        if (admittedReserveBytes > 0) {
-            long lsn = active.frame().baseLsn();
-            reserveBytes = usedAfterFront(lsn) + admittedReserveBytes;
-            reserveSegment = geometry.segmentOf(lsn);
-        }
-        addCallback(callback, sequence, terms);
-    }
-
-    /** Starts a flush that calls the callback once all records so far are durable. */
-    void flush(WriteCallback callback) {
-        addCallback(callback, 0, Commit.USUAL_TERMS);
-        requireFlush();
-    }
-
-    private void addCallback(WriteCallback callback, long sequence, WriteBatch terms) {
         active.add(callback, sequence);
         active.require(terms.durability());
         if (active.count() == 1) {
@@ -238,6 +219,21 @@ final class CommitQueue {
             wakeFlusher();
         }
         wakeWhenReady();
+    }
+
+    /** Counts the records of a write with {@link Reserve#DELETIONS} that was just added, if they use the reserve. */
+    void countDeletions(int bytes) {
+        long lsn = active.frame().baseLsn();
+        if (needsReserve(lsn)) {
+            reserveBytes = usedAfterFront(lsn) + bytes;
+            reserveSegment = geometry.segmentOf(lsn);
+        }
+    }
+
+    /** Starts a flush that calls the callback once all records so far are durable. */
+    void flush(WriteCallback callback) {
+        add(callback, 0, Commit.USUAL_TERMS);
+        requireFlush();
     }
 
     private void wakeWhenReady() {

@@ -188,6 +188,9 @@ final class WritePath {
                 requireEntries(operations.size(), idsOf(operations));
             }
             enter(commit, frame -> putAll(frame, operations, crcs), batch, callback);
+            if (reserve == Reserve.DELETIONS) {
+                queue.countDeletions(bytes);
+            }
         });
     }
 

@@ -93,19 +93,20 @@ enum Sabotage {
             edit("index/ListIndex", "Math.min(Math.min(to, first(list)), pinned);", "Math.min(to, first(list));")),
     UNMAP_THE_HEAP_UNDER_ITS_READERS(edit("heap/HeapFile", "        references.incrementAndGet();\n", "")),
     LOSE_A_DELETION_THAT_IS_RECORDED_ON_A_FULL_DISK(
-            edit("engine/CommitQueue", "    private int admittedReserveBytes;\n", """
-                        private int admittedReserveBytes;
+            edit("engine/CommitQueue", "    private int reserveBytes;\n", """
+                        private int reserveBytes;
 
                         boolean losesDeletion() {
-                            return admittedReserveBytes > 0 && provisioner.isLogOutOfSpace();
+                            return needsReserve(active.frame().baseLsn()) && provisioner.isLogOutOfSpace();
                         }
             """),
-            edit("engine/WritePath", "            int at = frame.add(RecordLayout.DELETE_BYTES);\n", """
-                        if (queue.losesDeletion()) {
-                            applyDelete(list, frame.lsn(frame.bytes()));
-                            return NO_SEQUENCE;
-                        }
-                        int at = frame.add(RecordLayout.DELETE_BYTES);
+            edit("engine/WritePath", "                putDelete(frame, operation.id());\n", """
+                            int list = state.index.find(operation.id());
+                            if (list != ListIndex.NONE && queue.losesDeletion()) {
+                                applyDelete(list, frame.lsn(frame.bytes()));
+                            } else {
+                                putDelete(frame, operation.id());
+                            }
             """)),
     NEVER_NOTICE_THAT_THERE_IS_SPACE_AGAIN(edit("engine/Provisioner", "            provide();\n", """
                         if (before != null) {
