@@ -89,7 +89,13 @@ final class CommitQueue {
     /** Whether the flusher will check for work again soon without being woken. */
     private boolean flusherChecks;
 
-    CommitQueue(StoreState state, Provisioner provisioner, LogScanner.End end) {
+    /**
+     * Creates the queue of a recovered store.
+     *
+     * @param bytesAfterFront the total size of the appends after the front of the segment with the last frame. If no
+     *     later segment is ready, they were writes with {@link Reserve#DELETIONS}
+     */
+    CommitQueue(StoreState state, Provisioner provisioner, LogScanner.End end, int bytesAfterFront) {
         this.state = state;
         this.provisioner = provisioner;
         this.geometry = state.geometry;
@@ -97,6 +103,8 @@ final class CommitQueue {
         this.spare = new Commit(state.config.logBufferBytes());
         this.tail = end.position();
         this.lastSealedLsn = end.last().lsn();
+        this.reserveSegment = geometry.segmentOf(lastSealedLsn);
+        this.reserveBytes = bytesAfterFront;
     }
 
     /**

@@ -65,7 +65,7 @@ public final class Engine implements DurableListStore, Replica {
         state = new StoreState(config, storage, recovered, clock, scheduler);
         space = new HeapSpace(state, recovered.freed());
         provisioner = new Provisioner(state, space, this::logEnd, recovered);
-        queue = new CommitQueue(state, provisioner, recovered.end());
+        queue = new CommitQueue(state, provisioner, recovered.end(), recovered.bytesAfterFront());
         writes = new WritePath(state, queue, space);
         replays = new ReplayPath(state, queue, writes, recovered.end().last());
         reads = new ReadPath(state, queue, space, writes);

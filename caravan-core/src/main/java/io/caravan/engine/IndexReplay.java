@@ -5,6 +5,7 @@ import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
+import io.caravan.wal.LogGeometry;
 import java.nio.ByteBuffer;
 import java.util.function.LongPredicate;
 
@@ -21,13 +22,20 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
     private final LongPredicate used;
+    private final LogGeometry geometry;
     private int partition;
     private long maxCaptureLsn;
+    /** The segment of the last frame, and the total size of the appends in the frames after its front. */
+    private long segment;
+
+    private int bytesAfterFront;
+    private boolean inFront;
 
     /** @param used adds a region of the checkpoint that is in the heap; false if the heap has no such place */
     IndexReplay(CheckpointReader checkpoint, LongPredicate used) {
         this.checkpoint = checkpoint;
         this.used = used;
+        this.geometry = new LogGeometry(checkpoint.header().logSegmentBytes());
     }
 
     ListIndex index() {
@@ -37,6 +45,19 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     /** Returns the heap places of the checkpoint's entries that replayed records have removed. */
     PendingFrees freed() {
         return freed;
+    }
+
+    /** Returns the total size of the appends in the frames after the front of the last frame's segment. */
+    int bytesAfterFront() {
+        return bytesAfterFront;
+    }
+
+    /** Replays the records of a frame. */
+    void frame(ByteBuffer buffer, int at, long lsn) {
+        bytesAfterFront = geometry.segmentOf(lsn) == segment ? bytesAfterFront : 0;
+        segment = geometry.segmentOf(lsn);
+        inFront = geometry.isInFront(lsn);
+        RecordLayout.forEachInFrame(buffer, at, lsn, this);
     }
 
     @Override
@@ -84,6 +105,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
 
     @Override
     public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
+        bytesAfterFront += inFront ? 0 : RecordLayout.appendBytes(length);
         if (contained(lsn, id)) {
             return;
         }

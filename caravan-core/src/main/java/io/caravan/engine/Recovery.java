@@ -10,7 +10,6 @@ import io.caravan.format.Blocks;
 import io.caravan.format.CheckpointLayout;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.FileNames;
-import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.heap.FreeSpace;
 import io.caravan.heap.HeapFile;
@@ -260,7 +259,17 @@ public final class Recovery {
             freeSpace.rebuild(heap, action -> reader.read(new HeapRegions(action)));
             noteEnd(end);
             return new Recovered(
-                    good, bad, reader.fileBytes(), log, end, heapFile, replay.index(), heap, replay.freed(), cases);
+                    good,
+                    bad,
+                    reader.fileBytes(),
+                    log,
+                    end,
+                    replay.bytesAfterFront(),
+                    heapFile,
+                    replay.index(),
+                    heap,
+                    replay.freed(),
+                    cases);
         } catch (IOException | RuntimeException | Error failed) {
             heapFile.close();
             log.close();
@@ -303,14 +312,14 @@ public final class Recovery {
     }
 
     private LogScanner.End scan(
-            LogSegments log, CheckpointHeader header, LogScanner.ProvenEnd proven, RecordLayout.Visitor visitor)
+            LogSegments log, CheckpointHeader header, LogScanner.ProvenEnd proven, IndexReplay replay)
             throws IOException {
         long first = log.geometry().segmentOf(header.startLsn());
         long segments = log.last() - first + 1;
         LogScanner scanner = new LogScanner(log);
         LogScanner.FrameVisitor frames = (segment, at, lsn) -> {
             progress.at("log", log.geometry().segmentOf(lsn) - first, segments);
-            RecordLayout.forEachInFrame(segment, at, lsn, visitor);
+            replay.frame(segment, at, lsn);
         };
         if (reached.isPresent()) {
             return scanner.scanUpTo(header.startLsn(), header.previous(), reached.getAsLong(), frames);

@@ -28,6 +28,7 @@ import io.caravan.format.CheckpointLayout;
 import io.caravan.format.RecordLayout;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
@@ -290,6 +291,55 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
+    /** Checks that opening a full store again allows no more records, which could leave no space for deletions. */
+    @Test
+    void reopeningDoesNotRenewReserveOfLog() throws IOException {
+        int segmentBytes = 1 << 20;
+        StoreConfig config = amplyHeaped()
+                .maxValueBytes(segmentBytes / 16)
+                .logBufferBytes(segmentBytes / 4)
+                .logSegmentBytes(segmentBytes)
+                .build();
+        MemoryStorage disk;
+        try (FaultyStore store = FaultyStore.open(config)) {
+            for (int id = 100; id < 200; id++) {
+                append(store.engine, id, "a");
+            }
+            store.awaitProvisioned();
+            store.faults.fail(on(Kind.CREATE, ".*"));
+            fill(store, 1, segmentBytes / 16);
+            fill(store, 1, 1);
+            assertThat(largeRecordedDeletions(store.engine, 100, segmentBytes / 16 - 1000))
+                    .isEqualTo(1);
+            store.engine.flush();
+            disk = store.disk.processKill();
+        }
+        int renewed = 0;
+        for (int id = 150; id < 170; id++) {
+            FaultStorage full = new FaultStorage(disk);
+            full.fail(on(Kind.CREATE, ".*"));
+            try (Engine reopened = Engine.open(config, full, System::nanoTime)) {
+                renewed += largeRecordedDeletions(reopened, 101 + renewed, segmentBytes / 16 - 1000);
+                int deleted = id;
+                assertThat(awaitWrite(reported -> reopened.delete(deleted, reported)))
+                        .isEqualTo(-1);
+            }
+        }
+        assertThat(renewed).isZero();
+    }
+
+    /** Deletes lists, each with a record of this length, until this is rejected. Returns the number of lists. */
+    private static int largeRecordedDeletions(Engine engine, int firstId, int recordBytes) {
+        int count = 0;
+        while (true) {
+            WriteBatch batch = WriteBatch.create().delete(firstId + count).append(5, bytes(recordBytes, count));
+            if (rejection(engine, batch) != null) {
+                return count;
+            }
+            count++;
+        }
+    }
+
     /** Checks that the deletions of these lists, and a record of each, survive a power cut. */
     private static void assertPowerCutKeepsDeletions(FaultyStore store, int firstId, int count) {
         store.engine.flush();
@@ -495,6 +545,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
                 created.newestBytes(),
                 created.log(),
                 created.end(),
+                created.bytesAfterFront(),
                 created.heapFile(),
                 index,
                 created.heap(),

@@ -24,7 +24,7 @@ class OneFlushAtATimeTest {
     @BeforeEach
     void open() throws Exception {
         state = FaultyStore.stateOf(FaultyStore.small().build(), () -> nanos, wakes::incrementAndGet);
-        queue = new CommitQueue(state, null, new LogScanner.End(0, FrameLayout.Link.NONE, 0, false));
+        queue = new CommitQueue(state, null, new LogScanner.End(0, FrameLayout.Link.NONE, 0, false), 0);
         state.lock.lock();
     }
 
