@@ -51,6 +51,8 @@ final class Provisioner {
     private volatile long newestCheckpointBytes;
     private volatile @Nullable IOException logProblem;
     private volatile @Nullable IOException logKept;
+    /** The reason why an unneeded segment could not be removed in the last step, or null. */
+    private @Nullable IOException removalProblem;
 
     /**
      * Creates the provisioner of a recovered store.
@@ -156,36 +158,56 @@ final class Provisioner {
         return leases.stream().mapToInt(Lease::heapSegments).reduce(needed, Math::max);
     }
 
-    /** Creates the segments that are needed and removes those that are not; see {@link Worker.Step}. */
+    /** Removes the segments that are not needed, and creates those that are; see {@link Worker.Step}. */
     long step() {
+        IOException removalBefore = removalProblem;
         IOException before = logProblem;
+        try {
+            retire();
+            removalProblem = null;
+        } catch (IOException kept) {
+            removalProblem = kept;
+        }
+        lastReadySegment = log.last();
         try {
             provide();
             logProblem = null;
-            if (before != null) {
-                LOG.info("{}: the log can grow again", state.name());
-            }
         } catch (IOException rejected) {
             logProblem = rejected;
-            if (before == null) {
-                state.locked(() -> state.counters.failures++);
-                LOG.warn("{}: the log cannot grow, so appends may be rejected; trying again", state.name(), rejected);
-            }
         }
+        countFailure(removalBefore, removalProblem);
+        countFailure(before, logProblem);
         signalChange();
-        if (!isLogOutOfSpace()) {
-            return Worker.UNTIL_WOKEN;
+        boolean outOfSpace = isLogOutOfSpace();
+        if (outOfSpace) {
+            // A checkpoint may free log segments.
+            state.wakes.checkpointer().run();
         }
-        // A checkpoint may free log segments.
-        state.wakes.checkpointer().run();
-        return RETRY_NANOS;
+        report(removalBefore, before);
+        return outOfSpace ? RETRY_NANOS : Worker.UNTIL_WOKEN;
+    }
+
+    private void countFailure(@Nullable IOException before, @Nullable IOException now) {
+        if (before == null && now != null) {
+            state.locked(() -> state.counters.failures++);
+        }
+    }
+
+    /** Logs the problems that are new or solved. Called at the end of a step, because a logger may throw. */
+    private void report(@Nullable IOException removalBefore, @Nullable IOException before) {
+        if (removalBefore == null && removalProblem != null) {
+            LOG.warn("{}: an unneeded log segment cannot be removed; trying again", state.name(), removalProblem);
+        } else if (removalBefore != null && removalProblem == null) {
+            LOG.info("{}: unneeded log segments can be removed again", state.name());
+        }
+        if (before == null && logProblem != null) {
+            LOG.warn("{}: the log cannot grow, so appends may be rejected; trying again", state.name(), logProblem);
+        } else if (before != null && logProblem == null) {
+            LOG.info("{}: the log can grow again", state.name());
+        }
     }
 
     private void provide() throws IOException {
-        // Read before the leases: a backup takes a lease before its checkpoint can be superseded.
-        long needed = neededLogSegment;
-        retire(leases.stream().mapToLong(Lease::logSegment).reduce(needed, Math::min));
-        lastReadySegment = log.last();
         discardIdle();
         while (log.last() < enteredSegment + READY_AHEAD) {
             if (geometry.startOf(log.last() + 2 - neededLogSegment) > Region.MAX_LOG_BYTES) {
@@ -203,8 +225,14 @@ final class Provisioner {
         }
     }
 
-    /** Recycles unneeded segments as long as the log may have more ready segments, and deletes the others. */
-    private void retire(long needed) throws IOException {
+    /**
+     * Recycles unneeded segments as long as the log may have more ready segments, and deletes the others. If this
+     * fails, the log can still grow, and the next step tries again.
+     */
+    private void retire() throws IOException {
+        // Read before the leases: a backup takes a lease before its checkpoint can be superseded.
+        long checkpointNeeds = neededLogSegment;
+        long needed = leases.stream().mapToLong(Lease::logSegment).reduce(checkpointNeeds, Math::min);
         while (log.first() < needed) {
             if (log.last() < enteredSegment + KEPT_AHEAD && mayHave(log.last() + 1)) {
                 log.recycleFirst();

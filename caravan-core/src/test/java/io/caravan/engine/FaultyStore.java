@@ -14,6 +14,7 @@ import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,6 +23,9 @@ import java.util.concurrent.FutureTask;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.EventConstants;
 
 /** A small open engine, which reaches every limit quickly, on an in-memory disk that fails on request. */
 final class FaultyStore implements AutoCloseable {
@@ -63,6 +67,20 @@ final class FaultyStore implements AutoCloseable {
         @Override
         public void printStackTrace(PrintStream log) {
             throw this;
+        }
+    }
+
+    /** Runs the work while a class of the engine logs its warnings and errors, as it does outside of these tests. */
+    static void whileLogging(Class<?> logging, Crew.Work work) throws Exception {
+        Logger log = LoggerFactory.getLogger(logging);
+        Field level = log.getClass().getDeclaredField("currentLogLevel");
+        level.setAccessible(true);
+        int before = level.getInt(log);
+        level.setInt(log, EventConstants.WARN_INT);
+        try {
+            work.run();
+        } finally {
+            level.setInt(log, before);
         }
     }
 

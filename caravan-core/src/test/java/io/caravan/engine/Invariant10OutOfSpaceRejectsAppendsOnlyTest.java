@@ -18,6 +18,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.caravan.CaravanException;
 import io.caravan.Durability;
+import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.VerifyReport;
@@ -36,7 +37,9 @@ import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
@@ -759,6 +762,59 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         return store.faults
                 .calls(on(Kind.CREATE, "log-.*").or(on(Kind.RENAME, "log-.*")))
                 .size();
+    }
+
+    /** Checks that the log grows while an unneeded segment can be neither recycled nor deleted, until it can be. */
+    @Test
+    void segmentThatCannotBeRemovedDoesNotStopLog() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            store.awaitProvisioned();
+            String first = store.files(LOG).get(0);
+            store.faults.fail(call -> call.file().equals(first)
+                    && (call.kind() == Kind.RENAME || call.kind() == Kind.DELETE || call.kind() == Kind.CLOSE));
+            for (int checkpoint = 1; checkpoint <= 5; checkpoint++) {
+                store.appendMany(1, 20, 3000);
+                store.engine.checkpoint();
+            }
+            store.awaitProvisioned();
+            assertThat(store.files(LOG)).contains(first).hasSizeGreaterThan(20);
+            assertThat(store.engine.stats().failures())
+                    .as("one report of many attempts")
+                    .isEqualTo(1);
+
+            store.faults.heal();
+            store.appendMany(1, 5, 3000);
+            store.awaitProvisioned();
+            assertThat(store.files(LOG)).doesNotContain(first).hasSizeLessThan(20);
+            store.closeAndVerify();
+        }
+    }
+
+    private static final class UnloggableProblem extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void printStackTrace(PrintStream log) {
+            throw new FaultyStore.Unloggable();
+        }
+    }
+
+    /** Checks that a failure that no logger can log does not keep the writes waiting that it concerns. */
+    @Test
+    void failureThatCannotBeLoggedReachesWaitingWrites() throws Exception {
+        FaultStorage faults = new FaultStorage(new MemoryStorage());
+        Recovered created = Recovery.open(
+                faults, FaultyStore.small().build(), OptionalLong.empty(), OptionalLong.empty(), NewStore::newStoreId);
+        Engine engine = new Engine(FaultyStore.small().build(), faults, created, System::nanoTime, Scheduler.THREADS);
+        faults.fail(on(Kind.CREATE, "log-.*"), new UnloggableProblem());
+        assertThatExceptionOfType(NotWritableException.class)
+                .isThrownBy(() -> engine.state.locked(() -> engine.state.awaitRoom(false)));
+        FaultyStore.whileLogging(
+                Provisioner.class,
+                () -> assertThatExceptionOfType(FaultyStore.Unloggable.class).isThrownBy(engine.provisioner::step));
+        assertThat(engine.provisioner.isLogOutOfSpace()).isTrue();
+        assertThat(engine.state.lacksSpace()).isFalse();
+        created.close();
     }
 
     private static void trimForever(FaultyStore store) {

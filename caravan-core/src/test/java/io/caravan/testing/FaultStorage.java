@@ -147,6 +147,15 @@ public final class FaultStorage implements Storage {
         fail(failing, call -> call.file + ": " + message);
     }
 
+    /** Makes the matching calls fail with this exception. */
+    public void fail(Predicate<Call> failing, IOException failure) {
+        rules.add(call -> {
+            if (failing.test(call)) {
+                throw failure;
+            }
+        });
+    }
+
     private void fail(Predicate<Call> failing, Function<Call, String> message) {
         rules.add(call -> {
             if (failing.test(call)) {
