@@ -2,6 +2,7 @@ package io.caravan;
 
 import io.caravan.engine.DedicatedThread;
 import io.caravan.engine.Engine;
+import io.caravan.engine.Recovery;
 import io.caravan.inspect.Repairer;
 import io.caravan.inspect.Salvager;
 import io.caravan.inspect.Verifier;
@@ -37,7 +38,10 @@ public interface DurableListStore extends ListStore {
     static DurableListStore open(StoreConfig config) {
         return DedicatedThread.call(
                 "open " + config.directory(),
-                () -> Engine.open(config, FileStorage.openOrCreate(config.directory()), System::nanoTime));
+                () -> Engine.open(
+                        config,
+                        FileStorage.openOrCreate(config.directory(), Recovery::requireKnown),
+                        System::nanoTime));
     }
 
     /**

@@ -2,6 +2,7 @@ package io.caravan;
 
 import io.caravan.engine.DedicatedThread;
 import io.caravan.engine.Engine;
+import io.caravan.engine.Recovery;
 import io.caravan.engine.Scheduler;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
@@ -49,7 +50,7 @@ public interface Replica extends AutoCloseable {
                 "open " + config.directory(),
                 () -> Engine.openReplica(
                         config,
-                        FileStorage.openOrCreate(config.directory()),
+                        FileStorage.openOrCreate(config.directory(), Recovery::requireKnown),
                         System::nanoTime,
                         Scheduler.THREADS,
                         storeId,

@@ -59,7 +59,11 @@ public final class Shards implements AutoCloseable {
             return new Shards(null, List.of(DurableListStore.open(config)));
         }
         return DedicatedThread.call(
-                "open " + directory, () -> open(FileStorage.openOrCreate(directory), config, shards));
+                "open " + directory,
+                () -> open(
+                        FileStorage.openOrCreate(directory, found -> checkFiles(directory, found, shards)),
+                        config,
+                        shards));
     }
 
     private static Shards open(FileStorage storage, StoreConfig config, int shards) throws IOException {

@@ -81,8 +81,8 @@ public final class Recovery {
         this.progress = progress;
         this.forcedLsn = forcedLsn;
         this.beingWritten = beingWritten;
+        requireKnown(storage);
         List<String> names = storage.list();
-        requireKnown(names);
         logs = FileNames.LOG.numbers(names);
         heaps = FileNames.HEAP.numbers(names);
         checkpoints = FileNames.CHECKPOINT.numbers(names);
@@ -92,8 +92,9 @@ public final class Recovery {
         }
     }
 
-    private void requireKnown(List<String> names) {
-        List<String> unknown = names.stream()
+    /** Checks that a directory has only files that belong to a store. */
+    public static void requireKnown(Storage storage) throws IOException {
+        List<String> unknown = storage.list().stream()
                 .filter(name -> !FileNames.isOurs(name) && !IGNORED.contains(name))
                 .toList();
         if (unknown.contains(FileNames.SHARDS)) {

@@ -50,6 +50,12 @@ public final class FileStorage implements Storage {
         void force(Path directory) throws IOException;
     }
 
+    /** Throws an exception if a directory cannot be that of a store. */
+    @FunctionalInterface
+    public interface Check {
+        void of(Storage directory) throws IOException;
+    }
+
     /**
      * Opens and locks the directory. If it is missing, creates it and any missing parents. If the parent directory can
      * be read, it is fsynced, even if another process created the directory.
@@ -58,13 +64,25 @@ public final class FileStorage implements Storage {
      * @throws io.caravan.StoreLockedException if its store is already open
      */
     public static FileStorage openOrCreate(Path directory) throws IOException {
+        return openOrCreate(directory, unchecked -> {});
+    }
+
+    /**
+     * Opens and locks the directory; see {@link #openOrCreate(Path)}. If it has no lock file yet, first checks it, so
+     * that no lock file remains in a directory of other files.
+     */
+    public static FileStorage openOrCreate(Path directory, Check check) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
         createDurably(absolute, FileStorage::force);
-        return open(absolute);
+        return open(absolute, check);
     }
 
     /** Opens and locks an existing directory; see {@link #openOrCreate(Path)}. */
     public static FileStorage open(Path directory) throws IOException {
+        return open(directory, unchecked -> {});
+    }
+
+    private static FileStorage open(Path directory, Check check) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
         if (!Files.exists(absolute)) {
             throw new StoreDirectoryException(absolute + " does not exist");
@@ -80,6 +98,9 @@ public final class FileStorage implements Storage {
         }
         if (!Files.isWritable(absolute) || !Files.isReadable(absolute)) {
             throw new StoreDirectoryException(absolute + " cannot be read and written by this user");
+        }
+        if (!Files.exists(absolute.resolve(DirectoryLock.FILE_NAME))) {
+            check.of(readOnly(absolute));
         }
         return new FileStorage(absolute, true, DirectoryLock.acquire(absolute, false));
     }

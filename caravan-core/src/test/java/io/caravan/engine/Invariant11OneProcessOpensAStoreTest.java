@@ -6,7 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.Durability;
 import io.caravan.DurableListStore;
+import io.caravan.Replica;
+import io.caravan.Shards;
+import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.StoreLockedException;
 import io.caravan.VerifyReport;
@@ -19,7 +23,9 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
@@ -171,6 +177,21 @@ class Invariant11OneProcessOpensAStoreTest {
         assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.OPENED);
         try (DurableListStore store = LockProbe.open(directory())) {
             assertThat(append(store, 1, "a")).isEqualTo(0);
+        }
+    }
+
+    @Test
+    void rejectedOpenLeavesNoLockFileAmongOtherFiles() throws IOException {
+        Path notes = Files.createFile(Files.createDirectory(directory()).resolve("notes.txt"));
+        StoreConfig config = SmallStore.config(directory()).build();
+        StoreConfig replica =
+                SmallStore.config(directory()).durability(Durability.PROCESS).build();
+        for (ThrowingCallable open : List.<ThrowingCallable>of(
+                () -> DurableListStore.open(config), () -> Shards.open(config, 2), () -> Replica.open(replica, 1, 0))) {
+            assertThatExceptionOfType(StoreDirectoryException.class)
+                    .isThrownBy(open)
+                    .withMessageContaining("notes.txt");
+            assertThat(directory()).isDirectoryNotContaining(file -> !file.equals(notes));
         }
     }
 }
