@@ -169,9 +169,10 @@ class BackpressureTest {
     }
 
     @Test
-    void throwingActionDoesNotPreventNextAction() {
+    void throwingActionDoesNotPreventNextAction() throws Exception {
         throwingActionDoesNotPreventNextAction(new IllegalStateException("an action's own mistake, thrown on purpose"));
-        throwingActionDoesNotPreventNextAction(new FaultyStore.Unloggable());
+        FaultyStore.whileLogging(
+                WorkerThread.class, () -> throwingActionDoesNotPreventNextAction(new FaultyStore.Unloggable()));
     }
 
     private static void throwingActionDoesNotPreventNextAction(RuntimeException mistake) {

@@ -84,7 +84,11 @@ class Invariant09FailedFsyncIsFinalTest {
     @EnumSource(
             value = Kind.class,
             names = {"WRITE", "FORCE"})
-    void failureThatCannotBeLoggedReachesEveryWaiter(Kind kind) {
+    void failureThatCannotBeLoggedReachesEveryWaiter(Kind kind) throws Exception {
+        FaultyStore.whileLogging(Flusher.class, () -> assertReachesEveryWaiter(kind));
+    }
+
+    private static void assertReachesEveryWaiter(Kind kind) {
         try (FaultyStore store = FaultyStore.open()) {
             store.awaitProvisioned();
             Completions completions = new Completions();
