@@ -22,11 +22,11 @@ public record HostPort(String host, int port) {
         String host = colon < 0 ? "" : text.substring(0, colon);
         if (host.startsWith("[") && host.endsWith("]")) {
             host = host.substring(1, host.length() - 1);
-        } else if (host.contains(":") || host.contains("@")) {
+        } else if (host.contains(":")) {
             host = "";
         }
         int port = port(text.substring(colon + 1));
-        if (host.isEmpty() || port < 0) {
+        if (host.isEmpty() || host.contains("@") || port < 0) {
             throw new IllegalArgumentException("'" + withoutUser(text)
                     + "' is not HOST:PORT, such as 127.0.0.1:6380 or [::1]:6380, with a port up to " + MAX_PORT);
         }

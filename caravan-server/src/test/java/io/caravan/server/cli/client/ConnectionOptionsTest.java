@@ -138,6 +138,8 @@ class ConnectionOptionsTest {
         }
         anywhere(Map.of("CARAVAN_SERVER", "user:" + SECRET + "@host"), "ls")
                 .exits(2, "'(hidden)@host' is not HOST:PORT", "from environment CARAVAN_SERVER");
+        anywhere(Map.of("CARAVAN_SERVER", "[user:" + SECRET + "@host]:6380"), "ls")
+                .exits(2, "'(hidden)@host]:6380' is not HOST:PORT");
     }
 
     private static CommandRun anywhere(Map<String, String> environment, String... words) {
