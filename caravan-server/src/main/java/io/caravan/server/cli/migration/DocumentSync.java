@@ -348,7 +348,8 @@ final class DocumentSync {
             } else if (isPrefix || existing == Existing.REPLACE) {
                 create(now, Replaced.ANYTHING);
             } else if (existing == Existing.REJECT) {
-                throw rejected("was not copied: there is another one of this name, which --existing replace replaces");
+                throw rejected("was not copied: there is another one of this name"
+                        + (returns ? "" : ", which --existing replace replaces"));
             } else {
                 skipped.add(name);
             }
