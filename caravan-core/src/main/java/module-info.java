@@ -13,4 +13,6 @@ module io.caravan.core {
             io.caravan.server;
     exports io.caravan.inspect to
             io.caravan.server;
+    exports io.caravan.io to
+            io.caravan.server;
 }

@@ -141,10 +141,15 @@ public final class FileStorage implements Storage {
      * @throws StoreDirectoryException if it is inside
      */
     public static void requireOutside(Path directory, Path store) throws IOException {
-        if (withoutLinks(directory).startsWith(withoutLinks(store))) {
+        if (isInside(directory, store)) {
             throw new StoreDirectoryException(
                     directory + " is inside the store's directory, " + store + "; name another directory");
         }
+    }
+
+    /** Whether a directory is a store's directory or inside it. The directories need not exist. */
+    public static boolean isInside(Path directory, Path store) throws IOException {
+        return withoutLinks(directory).startsWith(withoutLinks(store));
     }
 
     /** Resolves the symbolic links in the existing part of a path. */

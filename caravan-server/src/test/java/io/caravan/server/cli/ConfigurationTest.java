@@ -155,6 +155,7 @@ class ConfigurationTest {
             assertRejected("--backup-dir '" + backups + "' is inside --data", "--backup-dir", backups.toString());
             assertRejected("--archive '" + backups + "' is inside --data", "--archive", "file:" + backups);
         }
+        assertRejected("--archive '" + link + "/new' is inside", "--archive", "file:" + link + "/new");
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.caravan.Durability;
 import io.caravan.FlushPolicy;
 import io.caravan.Shards;
 import io.caravan.StoreConfig;
+import io.caravan.io.FileStorage;
 import io.caravan.server.config.Quantities;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -85,13 +86,8 @@ final class StoreOptions {
 
     /** Checks that a directory, which may not exist yet, is not in the data directory: the next start would fail. */
     static void requireOutside(Path data, String option, Path directory) throws IOException {
-        boolean inside = directory
-                .toAbsolutePath()
-                .normalize()
-                .startsWith(data.toAbsolutePath().normalize());
-        boolean exist = Files.exists(data) && Files.exists(directory);
         check(
-                !inside && !(exist && directory.toRealPath().startsWith(data.toRealPath())),
+                !FileStorage.isInside(directory, data),
                 option + " '" + directory + "' is inside --data '" + data
                         + "', which may contain only the store: name another directory");
     }
