@@ -218,15 +218,18 @@ public final class WholeRestore {
                 name = kept.manifest().name();
                 restore(kept.manifest(), result);
             }
-        } catch (ArchiveException | ObjectStoreException problem) {
-            result.complete(fault(name, key, problem, null));
-        } catch (RuntimeException | Error bug) {
+        } catch (RuntimeException problem) {
+            result.complete(failure(name, key, problem, problem));
+        } catch (Error bug) {
             result.complete(failed(bug));
         }
     }
 
     /** Restores the latest generation or, if it is damaged and {@code allowOlder} is set, the one before it. */
     private void restore(Manifest manifest, CompletableFuture<Runnable> result) {
+        int reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(manifest));
+        waitingBytes.acquireUninterruptibly(reserved);
+        result.whenComplete((report, none) -> waitingBytes.release(reserved));
         DocumentInfo local = documents.peek(manifest.name());
         Generation copied = local == null ? null : copied(manifest, local);
         if (isDeleted(manifest, local, copied)) {
@@ -265,43 +268,30 @@ public final class WholeRestore {
             @Nullable Generation copied,
             @Nullable RuntimeException latestDamage,
             CompletableFuture<Runnable> result) {
-        int reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(generation));
-        waitingBytes.acquireUninterruptibly(reserved);
-        try {
-            Outcome<Restored> outcome = Outcome.of(
-                    restored -> {
-                        waitingBytes.release(reserved);
-                        result.complete(
-                                latestDamage == null
-                                        ? restored(restored)
-                                        : fault(manifest.name(), latestKey(manifest), latestDamage, restored));
-                    },
-                    problem -> {
-                        waitingBytes.release(reserved);
-                        result.complete(failure(manifest, problem, latestDamage));
-                    });
-            Local local = restorer.local(manifest.name());
-            DocumentInfo info = local.info();
-            if (info != null && copied != null) {
-                if (copied.number() >= generation.number() || latestDamage != null && !info.archived()) {
-                    outcome.success(Restored.unchanged(manifest.name(), copied, info));
-                    return;
-                }
-                if (!info.archived()) {
-                    // If the latest generation is still damaged, the older one stays.
-                    archive.verify(manifest.name(), generation, bytes -> {});
-                }
+        Outcome<Restored> outcome = Outcome.of(
+                restored -> result.complete(
+                        latestDamage == null
+                                ? restored(restored)
+                                : fault(manifest.name(), latestKey(manifest), latestDamage, restored)),
+                problem -> result.complete(failure(manifest, problem, latestDamage)));
+        Local local = restorer.local(manifest.name());
+        DocumentInfo info = local.info();
+        if (info != null && copied != null) {
+            if (copied.number() >= generation.number() || latestDamage != null && !info.archived()) {
+                outcome.success(Restored.unchanged(manifest.name(), copied, info));
+                return;
             }
-            if (info != null && isStale(manifest, generation, latestDamage == null, info, copied)) {
+            if (!info.archived()) {
+                // If the latest generation is still damaged, the older one stays.
                 archive.verify(manifest.name(), generation, bytes -> {});
-                drop(manifest);
-                local = restorer.local(manifest.name());
             }
-            restorer.restore(Source.of(manifest, generation), latestDamage != null, local, outcome);
-        } catch (Throwable problem) {
-            waitingBytes.release(reserved);
-            throw problem;
         }
+        if (info != null && isStale(manifest, generation, latestDamage == null, info, copied)) {
+            archive.verify(manifest.name(), generation, bytes -> {});
+            drop(manifest);
+            local = restorer.local(manifest.name());
+        }
+        restorer.restore(Source.of(manifest, generation), latestDamage != null, local, outcome);
     }
 
     private static String latestKey(Manifest manifest) {
@@ -335,10 +325,13 @@ public final class WholeRestore {
 
     private static ArchiveException notReplaceable(
             Manifest manifest, DocumentInfo local, ArchiveMark mark, String done) {
-        String why = local.archived()
-                ? "is here as it was in generation " + mark.generation() + ", which the archive does not have: it was"
-                        + " removed from the archive, or is in another one"
-                : "has changes here that the archive does not have";
+        String why = local.attributes().forks() > 0
+                ? "has forks here"
+                : local.archived()
+                        ? "is here as it was in generation " + mark.generation() + ", which the archive does not have:"
+                                + " it was removed from the archive, or is in another one"
+                        : "has changes here that the archive does not have, or only some of the values of a"
+                                + " generation";
         return new ArchiveException(
                 Reason.DIVERGED,
                 "document '" + manifest.name() + "' is " + done + " in the archive, and " + why
@@ -351,9 +344,9 @@ public final class WholeRestore {
     }
 
     /**
-     * Whether to replace the document, because appending to it cannot produce the generation in one write. This is the
-     * case if the generation is of another incarnation, has no further values, has too many of them, or was trimmed.
-     * Trimmed values must not reappear, and the document would differ from every generation.
+     * Whether to replace the document, because appending to it cannot produce the generation. This is the case if the
+     * generation is of another incarnation, has no further values, or was trimmed. Trimmed values must not reappear,
+     * and the document would differ from every generation.
      *
      * @throws ArchiveException {@code DIVERGED} if the generation was trimmed, and the document cannot be replaced
      */
@@ -368,7 +361,7 @@ public final class WholeRestore {
             return !latest
                     || !same
                     || local.firstSequence() != generation.firstSequence()
-                    || !lacksOneWrite(manifest, generation, local);
+                    || local.nextSequence() >= generation.nextSequence();
         }
         if (same && local.firstSequence() < generation.firstSequence()) {
             throw notReplaceable(manifest, local, mark, "trimmed");
@@ -376,22 +369,17 @@ public final class WholeRestore {
         return false;
     }
 
-    /** Whether a document that begins like the generation lacks values of it that fit into one write. */
-    private boolean lacksOneWrite(Manifest manifest, Generation generation, DocumentInfo local) {
-        long count = generation.nextSequence() - local.nextSequence();
-        long bytes = generation.valueBytes() - documents.bytes(manifest.name(), local);
-        return count == 1 || count > 0 && SnapshotParts.bytes(count, bytes) <= SnapshotParts.MAX_BYTES;
-    }
-
     /**
-     * Whether a document that has a mark is certainly an unchanged copy that an earlier restore from this archive has
-     * made. A server may have used another archive, or have restored a deleted document at the request of a user.
+     * Whether a document that has a mark is certainly unchanged since a restore, and has no forks, for which its values
+     * and its name would have to stay. If a server has used the store with an archive, the document must equal a
+     * generation: the server may have archived it elsewhere, or have restored it at the request of a user.
      *
      * @param copied the generation of which the document is a copy, or null
      */
     private boolean isReplaceable(DocumentInfo local, @Nullable Generation copied) {
         boolean served = documents.store().info(StoreIdentity.ARCHIVE_LIST_ID) != null;
-        return served ? local.archived() && copied != null : local.archived() || copied != null;
+        boolean unchanged = served ? local.archived() && copied != null : local.archived() || copied != null;
+        return unchanged && local.attributes().forks() == 0;
     }
 
     /**
@@ -436,6 +424,13 @@ public final class WholeRestore {
     }
 
     /** Returns the approximate number of bytes of a document that are in memory at one time. */
+    private static long partBytes(Manifest manifest) {
+        return manifest.generations().stream()
+                .mapToLong(WholeRestore::partBytes)
+                .max()
+                .orElse(0);
+    }
+
     private static long partBytes(Generation generation) {
         long count = Math.max(1, generation.count());
         long bytes = SnapshotParts.bytes(count, generation.valueBytes());
@@ -464,10 +459,14 @@ public final class WholeRestore {
     }
 
     private Runnable failure(Manifest manifest, RuntimeException problem, @Nullable RuntimeException latestDamage) {
-        if (!(problem instanceof CaravanException) || FATAL.contains(problem.getClass())) {
-            return failed(problem);
-        }
-        return fault(manifest.name(), latestKey(manifest), latestDamage == null ? problem : latestDamage, null);
+        return failure(manifest.name(), latestKey(manifest), problem, latestDamage == null ? problem : latestDamage);
+    }
+
+    private Runnable failure(
+            @Nullable DocumentName document, String object, RuntimeException problem, RuntimeException reported) {
+        return problem instanceof CaravanException && !FATAL.contains(problem.getClass())
+                ? fault(document, object, reported, null)
+                : failed(problem);
     }
 
     /**

@@ -1,7 +1,10 @@
 package io.caravan.server.archive.restore;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.StoreConfig;
+import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.archive.Claims;
@@ -12,12 +15,19 @@ import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.TestStore.Reports;
+import io.caravan.server.document.CreateRequest;
+import io.caravan.server.document.CreateRequest.Created;
+import io.caravan.server.document.CreateRequest.ForkPoint;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.document.StoreIdentity;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,6 +51,7 @@ class RepeatedRestoreTest {
     private final TestArchive archive = new TestArchive();
     private final MemoryObjects otherObjects = new MemoryObjects(InstantSource.system());
     private boolean allowOlder;
+    private boolean allowMissing;
 
     @BeforeEach
     void archiveFirstGeneration() {
@@ -49,8 +60,8 @@ class RepeatedRestoreTest {
 
     private Reports restore() {
         Reports reports = new Reports();
-        WholeRestore.toStore(
-                archive.open(), SmallFiles.config(directory.resolve("data")).build(), 1, 4, allowOlder, false, reports);
+        StoreConfig config = SmallFiles.config(directory.resolve("data")).build();
+        WholeRestore.toStore(archive.open(), config, 1, 4, allowOlder, allowMissing, reports);
         return reports;
     }
 
@@ -212,20 +223,110 @@ class RepeatedRestoreTest {
         }
     }
 
-    /** A part of the missing values that were appended before an interruption must not prevent a later trim. */
-    @Test
-    void trimIsRestoredAfterInterruptedAppend() {
-        restore();
+    /** Restores a generation with many more values, and fails when it appends them. */
+    private void interruptAppend() {
         String key = archive.put("a", 7, 0, LONG_COUNT).key();
         AtomicInteger reads = new AtomicInteger();
         archive.client.faults((number, call, read) ->
                 read.equals(key) && reads.incrementAndGet() == 2 ? ObjectFault.RESPONSE_LOST : ObjectFault.NONE);
         assertThat(restore().faults).hasSize(1);
         archive.client.faults(ObjectFaults.NONE);
-        archive.put("a", 7, 5, LONG_COUNT + 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void interruptedAppendLeavesDocument(boolean missing) {
+        restore();
+        allowMissing = missing;
+        interruptAppend();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).startsWith(TestArchive.texts(7, 0, 10).toArray(new String[0]));
+        }
         assertThat(restore().faults).isEmpty();
         try (TestStore here = open()) {
-            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 5, LONG_COUNT + 1));
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, LONG_COUNT));
+        }
+    }
+
+    /** The values that the archive has trimmed must not stay unnoticed. */
+    @Test
+    void trimAfterInterruptedAppendIsReported() {
+        restore();
+        interruptAppend();
+        archive.put("a", 7, 5, LONG_COUNT + 1);
+        assertThat(restore().faults)
+                .singleElement()
+                .satisfies(fault -> assertThat(fault.why())
+                        .contains("is trimmed in the archive", "or only some of the values of a generation"));
+    }
+
+    @Test
+    void unacceptableGrowthLeavesDocument() {
+        restore();
+        List<byte[]> values = new ArrayList<>(TestArchive.values(7, 0, 11));
+        values.add(new byte[2 << 20]);
+        archive.put("a", 7, 0, values, Attributes.EMPTY);
+        assertThat(restore().faults).hasSize(1);
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).startsWith(TestArchive.texts(7, 0, 10).toArray(new String[0]));
+        }
+    }
+
+    @Test
+    void documentGrowsIfServerHasUsedTheStoreWithArchive() {
+        restore();
+        useWithArchive();
+        archive.put("a", 7, 0, 12);
+        archive.put("a", 7, 0, 14);
+        assertThat(restore().faults).isEmpty();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 14));
+        }
+    }
+
+    private void fork() {
+        ForkPoint point = new ForkPoint(DocumentName.of("a"), OptionalLong.empty(), 0);
+        CreateRequest fork = new CreateRequest(
+                null, OptionalLong.empty(), OptionalLong.empty(), false, List.of("own".getBytes(UTF_8)), point);
+        try (TestStore here = open()) {
+            Outcome.<Created>await(outcome -> here.documents.create(DocumentName.of("fork"), fork, outcome));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {12, LONG_COUNT})
+    void forkedDocumentGrows(int next) {
+        restore();
+        fork();
+        archive.put("a", 7, 0, next);
+        assertThat(restore().faults).isEmpty();
+        assertThat(restore().faults).isEmpty();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, next));
+            assertThat(here.read("fork")).contains("own").hasSize(11);
+        }
+    }
+
+    /** Its name could not be used for the new document, because its forks need its values. */
+    @ParameterizedTest
+    @ValueSource(strings = {"trimmed", "deleted", "replaced"})
+    void forkedDocumentStays(String how) {
+        restore();
+        fork();
+        switch (how) {
+            case "trimmed" -> archive.put("a", 7, 5, 12);
+            case "deleted" -> archive.delete("a");
+            default -> {
+                archive.delete("a");
+                archive.put("a", 8, 0, 12);
+            }
+        }
+        assertThat(restore().faults)
+                .singleElement()
+                .satisfies(fault -> assertThat(fault.why())
+                        .contains(how.equals("replaced") ? "another document" : "has forks here"));
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
         }
     }
 
