@@ -478,7 +478,6 @@ public final class EditedDocument {
      */
     void touchImport() {
         DocumentInfo info = Objects.requireNonNull(evenDeleted());
-        edits.writes.expiry.forget(info.id());
         edits.writes.expiry.use(info.id(), info.attributes());
     }
 

@@ -10,7 +10,8 @@ import java.util.function.LongSupplier;
 /**
  * Tracks the expiry times of documents. A fixed time is stored with the document, and compared with the wall clock. For
  * a sliding expiry, the duration is stored with the document; the time of the last read or write is kept in memory, and
- * measured with a monotonic clock. A restart counts as a read of every document, so that no document expires early.
+ * measured with a monotonic clock. A restart counts as a read of every document, so that no document expires early. The
+ * time of the last step of an import is kept in the same way.
  */
 final class Expiry {
     /** The time without a step after which the client of an import is assumed to have ended. */
@@ -19,7 +20,10 @@ final class Expiry {
     private final InstantSource clock;
     private final LongSupplier nanoTime;
     private final long startedNanos;
-    /** The {@code nanoTime} at which each document with a sliding expiry was last used, keyed by document id. */
+    /**
+     * The {@code nanoTime} at which each document with a sliding expiry, and each document that is being imported, was
+     * last used, keyed by document id.
+     */
     private final Map<Long, Long> lastUse = new ConcurrentHashMap<>();
 
     Expiry(InstantSource clock, LongSupplier nanoTime) {
@@ -63,22 +67,20 @@ final class Expiry {
     }
 
     void use(long id, DocumentAttributes attributes) {
-        if (attributes.ttlSeconds().isPresent()) {
+        if (attributes.ttlSeconds().isPresent() || attributes.importing()) {
             lastUse.put(id, nanoTime.getAsLong());
+        } else {
+            lastUse.remove(id);
         }
     }
 
     /**
-     * Whether the document is being imported by a client, and the last step of the import was long ago. The time is
-     * measured from the first call after that step.
+     * Whether the document is being imported by a client, and the last step of the import was long ago. Conclusive only
+     * while the name is locked: otherwise, an import that has just begun may seem to be abandoned.
      */
     boolean abandoned(long id, DocumentAttributes attributes) {
-        if (!attributes.importing()) {
-            return false;
-        }
-        long now = nanoTime.getAsLong();
-        Long since = lastUse.putIfAbsent(id, now);
-        return since != null && now - since > ABANDONED_NANOS;
+        return attributes.importing()
+                && nanoTime.getAsLong() - lastUse.getOrDefault(id, startedNanos) > ABANDONED_NANOS;
     }
 
     void forget(long id) {

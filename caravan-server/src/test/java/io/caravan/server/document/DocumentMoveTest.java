@@ -17,9 +17,11 @@ import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.MoveStep.Fenced;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.testing.ForwardingListStore;
+import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -304,6 +306,20 @@ class DocumentMoveTest {
             case REDIRECT -> rejected(Reason.MOVED, () -> documents.find("a"));
             case ANYTHING -> assertThat(documents.read("a")).containsExactly("1");
         }
+    }
+
+    /** A sweep may have listed the import before it ends, and check it afterwards. */
+    @ParameterizedTest
+    @EnumSource(names = {"ABORT", "END"})
+    void endedImportLeavesNoTimeOfLastUse(Kind end) throws ReflectiveOperationException {
+        long id = begin(Replaced.NOTHING);
+        DocumentInfo listed = DocumentInfo.of(documents.service().catalog.peek(Documents.name("a")));
+        documents.importStep("a", end, List.of(), end == Kind.END ? new Long[] {id, 3L} : new Long[] {id});
+        assertThat(documents.service().expiry.abandoned(id, listed.attributes()))
+                .isFalse();
+        Field lastUse = Expiry.class.getDeclaredField("lastUse");
+        lastUse.setAccessible(true);
+        assertThat((Map<?, ?>) lastUse.get(documents.service().expiry)).isEmpty();
     }
 
     /** The end of the earlier import must not replace the later document. */
