@@ -76,10 +76,16 @@ final class SpaceRules {
         return now - ageMillis - recent;
     }
 
-    /** Whether {@link #age} would change a document in the space. */
+    /**
+     * Whether {@link #age} would change a document in the space. The values of an import begin to age at its end:
+     * otherwise, an import that takes longer than the age could never succeed.
+     */
     boolean ages(Space space, DocumentInfo info) {
         long ageMillis = ageMillis(space);
-        if (ageMillis == 0 || info.count() == 0 || info.attributes().forks() > 0) {
+        if (ageMillis == 0
+                || info.count() == 0
+                || info.attributes().forks() > 0
+                || info.attributes().importing()) {
             return false;
         }
         long now = clock.millis();

@@ -468,8 +468,9 @@ class SpacesTest {
         assertThat(documents.read("d")).containsExactly("4");
     }
 
+    /** An import that takes longer than the age would otherwise never succeed. */
     @Test
-    void agedCopyInPartsHasNoOrigin() {
+    void copyInPartsAgesOnlyFromItsEnd() {
         set("d", SpaceSetting.RETAINED_SECONDS, 10);
         long id = documents.<Long>importStep("d", Kind.BEGIN, Replaced.NOTHING, COPIED, List.of(), 0L);
         imported(id, 0, "a", "b");
@@ -478,8 +479,12 @@ class SpacesTest {
         documents.pass(Duration.ofSeconds(30));
         imported(id, 3, "d");
         documents.importStep("d", Kind.END, List.of(), id, 4L);
-        assertThat(documents.read("d")).containsExactly("d");
-        assertThat(origin()).isNull();
+        assertThat(documents.read("d")).containsExactly("a", "b", "c", "d");
+        assertThat(origin()).isEqualTo(new Origin("x/1", 4));
+        documents.awaitSweep();
+        documents.pass(Duration.ofSeconds(30));
+        assertThat(resumed(0, "e")).isNull();
+        assertThat(documents.read("d")).containsExactly("e");
     }
 
     /** Checks a copy whose values were trimmed between two steps of its import. */
