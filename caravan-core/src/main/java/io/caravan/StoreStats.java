@@ -10,7 +10,7 @@ package io.caravan;
  * @param trims trims accepted
  * @param deletes deletes accepted
  * @param internalWrites values, trims, and deletes accepted in lists with an id of 0 or less
- * @param rejections writes rejected, for any reason; excludes those for which {@link ListStore#tryWrite} returned false
+ * @param rejections writes rejected, except those for which {@link ListStore#tryWrite} returned false
  * @param failures failed checkpoints and failed attempts to grow the log, plus one if the store itself has failed
  * @param fsyncs fsyncs of the log
  * @param logBytes bytes written to the log

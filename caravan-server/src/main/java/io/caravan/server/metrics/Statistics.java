@@ -80,7 +80,7 @@ public final class Statistics {
             counter(
                             "caravan.store.rejections",
                             "writes",
-                            "writes that the store rejected, for any reason",
+                            "writes that the store rejected, except those that are repeated once there is space",
                             StoreStats::rejections)
                     .field(STATS, "rejections"),
             counter(

@@ -55,7 +55,10 @@ public final class CaravanMetrics implements MeterBinder {
                 "appends, trims, and deletes in lists that the server uses internally, such as the catalog and the"
                         + " state of the archive; the counters above exclude them",
                 StoreStats::internalWrites);
-        stats.counter("rejections", "writes that the store rejected, for any reason", StoreStats::rejections);
+        stats.counter(
+                "rejections",
+                "writes that the store rejected, except those that are repeated once there is space",
+                StoreStats::rejections);
         stats.counter(
                 "failures",
                 "failed checkpoints, failed attempts to make a log segment, and damaged values that a"
