@@ -9,8 +9,10 @@ import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -103,6 +105,37 @@ class RepairTest {
                 .hasMessageContaining("heap-0000000000000000.dat");
         assertThat(DirectoryImage.of(store).differences(damaged)).isEmpty();
         assertThat(work.resolve("kept")).doesNotExist();
+    }
+
+    /** Checks that recovery takes no position from a file that cannot be an older checkpoint of this store. */
+    @Test
+    void damagedForeignFileInPlaceOfOlderCheckpointIsRemoved() throws Exception {
+        Path other = work.resolve("other");
+        try (DurableListStore longer = DurableListStore.open(config(other))) {
+            for (int i = 0; i < 300; i++) {
+                longer.append(1, new byte[] {(byte) i}).join();
+            }
+        }
+        Path store = killedAfterAppends(5);
+        open(store).close();
+        List<Path> own = checkpoints(store);
+        List<Path> foreign = checkpoints(other);
+        Files.copy(foreign.get(foreign.size() - 1), own.get(0), StandardCopyOption.REPLACE_EXISTING);
+        flip(own.get(0), 60);
+
+        assertThat(own.size()).isGreaterThan(1);
+        open(store).close();
+        assertThat(DurableListStore.verify(store, VerifyReport.Progress.NONE).faults())
+                .isEmpty();
+    }
+
+    /** Returns the checkpoints of a store, the oldest first. */
+    private static List<Path> checkpoints(Path store) throws IOException {
+        try (Stream<Path> files = Files.list(store)) {
+            return files.filter(file -> file.getFileName().toString().startsWith("checkpoint-"))
+                    .sorted()
+                    .toList();
+        }
     }
 
     /** Returns the directory of a store that was killed after {@code count} appends. */

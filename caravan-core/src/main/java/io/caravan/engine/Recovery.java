@@ -242,7 +242,7 @@ public final class Recovery {
         LogGeometry geometry = new LogGeometry(header.logSegmentBytes());
         LogSegments log = new LogSegments(storage, geometry, header.storeId());
         try {
-            Shown shown = shown(header.storeId());
+            Shown shown = shown(header);
             openHeap(heapFile, header, shown.heapSegments);
             for (long segment : logs) {
                 log.open(segment);
@@ -348,13 +348,14 @@ public final class Recovery {
      */
     private record Shown(int heapSegments, LogScanner.ProvenEnd end) {}
 
-    private Shown shown(long storeId) throws IOException {
+    private Shown shown(CheckpointHeader from) throws IOException {
         Shown shown = new Shown(0, new LogScanner.ProvenEnd(0, ""));
         for (long number : checkpointNumbers()) {
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                 CheckpointHeader header = reader.damagedHeader();
-                if (header == null || header.storeId() == storeId) {
-                    long endLsn = reader.provenEndLsn();
+                if (header == null || header.storeId() == from.storeId()) {
+                    // An older checkpoint of this store has no later end. If its file seems to, the file is foreign.
+                    long endLsn = number < from.number() ? 0 : reader.provenEndLsn();
                     shown = new Shown(
                             Math.max(shown.heapSegments, header == null ? 0 : header.heapSegments()),
                             endLsn > shown.end.lsn() ? new LogScanner.ProvenEnd(endLsn, reader.path()) : shown.end);
