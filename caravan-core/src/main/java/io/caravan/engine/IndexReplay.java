@@ -25,10 +25,11 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     private final LogGeometry geometry;
     private int partition;
     private long maxCaptureLsn;
-    /** The segment of the last frame, and the total size of the appends in the frames after its front. */
+    /** The segment of the last frame. */
     private long segment;
-
+    /** The total size of the appends after the segment's front. Everything before the replay counts as appends. */
     private int bytesAfterFront;
+
     private boolean inFront;
 
     /** @param used adds a region of the checkpoint that is in the heap; false if the heap has no such place */
@@ -36,6 +37,9 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         this.checkpoint = checkpoint;
         this.used = used;
         this.geometry = new LogGeometry(checkpoint.header().logSegmentBytes());
+        long start = checkpoint.header().startLsn();
+        segment = geometry.segmentOf(start);
+        bytesAfterFront = Math.max(0, geometry.offsetOf(start) - geometry.frontBytes());
     }
 
     ListIndex index() {
@@ -47,7 +51,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         return freed;
     }
 
-    /** Returns the total size of the appends in the frames after the front of the last frame's segment. */
+    /** Returns the maximum total size of the appends after the front of the last frame's segment. */
     int bytesAfterFront() {
         return bytesAfterFront;
     }

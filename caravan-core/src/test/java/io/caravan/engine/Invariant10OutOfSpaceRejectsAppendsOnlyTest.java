@@ -47,6 +47,7 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Invariant 10: a store without space rejects appends with a clear error, and everything else continues to work. When
@@ -295,8 +296,9 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     }
 
     /** Checks that opening a full store again allows no more records, which could leave no space for deletions. */
-    @Test
-    void reopeningDoesNotRenewReserveOfLog() throws IOException {
+    @ParameterizedTest
+    @ValueSource(strings = {".*", "log-.*"})
+    void reopeningDoesNotRenewReserveOfLog(String rejectedFiles) throws IOException {
         int segmentBytes = 1 << 20;
         StoreConfig config = amplyHeaped()
                 .maxValueBytes(segmentBytes / 16)
@@ -320,7 +322,8 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         int renewed = 0;
         for (int id = 150; id < 170; id++) {
             FaultStorage full = new FaultStorage(disk);
-            full.fail(on(Kind.CREATE, ".*"));
+            full.fail(on(Kind.CREATE, rejectedFiles));
+            full.fail(on(Kind.RENAME, "log-.*"));
             try (Engine reopened = Engine.open(config, full, System::nanoTime)) {
                 renewed += largeRecordedDeletions(reopened, 101 + renewed, segmentBytes / 16 - 1000);
                 int deleted = id;
