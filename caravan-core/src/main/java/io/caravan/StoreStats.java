@@ -11,7 +11,8 @@ package io.caravan;
  * @param deletes deletes accepted
  * @param internalWrites values, trims, and deletes accepted in lists with an id of 0 or less
  * @param rejections writes rejected, except those for which {@link ListStore#tryWrite} returned false
- * @param failures failed checkpoints and failed attempts to grow the log, plus one if the store itself has failed
+ * @param failures failed checkpoints and failed attempts to make or remove a log segment, plus one if the store itself
+ *     has failed
  * @param fsyncs fsyncs of the log
  * @param logBytes bytes written to the log
  * @param flushRecords records per flush

@@ -85,7 +85,7 @@ public final class Statistics {
                     .field(STATS, "rejections"),
             counter(
                             "caravan.store.failures",
-                            "failed checkpoints, failed attempts to make a log segment, and damaged values that a"
+                            "failed checkpoints, failed attempts to make or remove a log segment, and damaged values that a"
                                     + " checkpoint found in the log, plus one if the store has failed",
                             StoreStats::failures)
                     .field(STATS, "failures"));

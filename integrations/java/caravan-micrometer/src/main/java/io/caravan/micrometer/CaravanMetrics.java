@@ -61,7 +61,7 @@ public final class CaravanMetrics implements MeterBinder {
                 StoreStats::rejections);
         stats.counter(
                 "failures",
-                "failed checkpoints, failed attempts to make a log segment, and damaged values that a"
+                "failed checkpoints, failed attempts to make or remove a log segment, and damaged values that a"
                         + " checkpoint found in the log, plus one if the store has failed",
                 StoreStats::failures);
         stats.counter("fsyncs", "fsyncs of the log", StoreStats::fsyncs);
