@@ -43,13 +43,14 @@ final class EventStream extends LiveRead {
     /**
      * Events for a client, and the client's position after them.
      *
+     * @param heldBytes this client's share of the buffer's capacity
      * @param atTail whether the client then has all values, except those that are held back
      * @param closed whether the stream is closed and the client then has all of its values
      */
-    record Events(ByteBuf bytes, long next, boolean atTail, boolean closed) {
-        /** Returns the same events, with a buffer that is released separately. */
-        Events share() {
-            return new Events(bytes.retainedDuplicate(), next, atTail, closed);
+    record Events(ByteBuf bytes, int heldBytes, long next, boolean atTail, boolean closed) {
+        /** Returns the same events for one of several clients, with a buffer that is released separately. */
+        Events share(int clients) {
+            return new Events(bytes.retainedDuplicate(), heldBytes / clients, next, atTail, closed);
         }
     }
 
@@ -90,7 +91,7 @@ final class EventStream extends LiveRead {
             return;
         }
         request.next = events.next;
-        exchange.onLoop(events.bytes, () -> write(events.bytes, events.atTail, events.closed || last));
+        exchange.onLoop(events.heldBytes, () -> write(events.bytes, events.atTail, events.closed || last));
     }
 
     /** Returns the next events, or null if the document no longer exists. */
@@ -109,7 +110,7 @@ final class EventStream extends LiveRead {
             if (some || first || closed) {
                 putControl(events, Offset.of(request.next), request.nextCursor(), atTail, closed);
             }
-            return new Events(events, request.next, atTail, closed);
+            return new Events(events, events.capacity(), request.next, atTail, closed);
         } catch (Throwable problem) {
             events.release();
             throw problem;

@@ -192,7 +192,7 @@ public final class HttpExchange {
 
     /** Sends the response with this body, as {@link #respond(Response)} does, and releases the body. */
     public void respond(Response response, ByteBuf body) {
-        onLoop(body, () -> {
+        onLoop(body.capacity(), () -> {
             if (over) {
                 body.release();
             } else {
@@ -429,17 +429,16 @@ public final class HttpExchange {
 
     /**
      * Runs an action that writes or drops a part of a response, in the same way as {@link #onLoop(Runnable)}. Counts
-     * the memory of the part until the action begins.
+     * the memory that the part holds until the action begins.
      */
-    public void onLoop(ByteBuf part, Runnable action) {
+    public void onLoop(int heldBytes, Runnable action) {
         if (loop().inEventLoop()) {
             action.run();
             return;
         }
-        int bytes = part.capacity();
-        memory().holdReply(bytes);
+        memory().holdReply(heldBytes);
         loop().execute(() -> {
-            memory().holdReply(-bytes);
+            memory().holdReply(-heldBytes);
             action.run();
         });
     }

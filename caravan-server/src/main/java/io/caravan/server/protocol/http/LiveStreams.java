@@ -72,7 +72,8 @@ final class LiveStreams extends LiveRead {
                 some.get(checked++).putEvents(events);
             }
             int done = checked;
-            exchange.onLoop(events, () -> send(events, some.subList(0, done), some.subList(done, some.size())));
+            exchange.onLoop(
+                    events.capacity(), () -> send(events, some.subList(0, done), some.subList(done, some.size())));
         } catch (Throwable broken) {
             events.release();
             throw broken;

@@ -2,9 +2,9 @@ package io.caravan.server.protocol.http;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.FatalErrors;
 import io.caravan.server.protocol.http.EventStream.Events;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -42,10 +42,10 @@ final class SharedEvents implements Runnable {
         if (begun) {
             return false;
         }
-        turns.add(turn);
-        if (turns.size() == 1) {
+        if (turns.isEmpty()) {
             protocol.readers.execute(this);
         }
+        turns.add(turn);
         return true;
     }
 
@@ -56,7 +56,7 @@ final class SharedEvents implements Runnable {
             begun = true;
         }
         try {
-            runTurns(turns.iterator());
+            runTurns();
         } finally {
             if (events != null) {
                 events.bytes().release();
@@ -64,16 +64,19 @@ final class SharedEvents implements Runnable {
         }
     }
 
-    /** Runs all turns, even if an {@link Error} ends one of them. */
-    private static void runTurns(Iterator<Runnable> turns) {
-        try {
-            while (turns.hasNext()) {
-                turns.next().run();
+    /** Runs all turns, even if an {@link Error} ends one of them. Throws the first such error. */
+    private void runTurns() {
+        Error first = null;
+        for (Runnable turn : turns) {
+            try {
+                turn.run();
+            } catch (Error broken) {
+                FatalErrors.report(broken);
+                first = first == null ? broken : first;
             }
-        } finally {
-            if (turns.hasNext()) {
-                runTurns(turns);
-            }
+        }
+        if (first != null) {
+            throw first;
         }
     }
 
@@ -83,6 +86,6 @@ final class SharedEvents implements Runnable {
         if (events == null) {
             events = stream.read();
         }
-        return events == null ? null : events.share();
+        return events == null ? null : events.share(turns.size());
     }
 }

@@ -9,6 +9,8 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.security.TestUsers;
 import io.caravan.testing.Eventually;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.net.InetSocketAddress;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -213,5 +215,16 @@ class SharedEventsTest {
             assertThat(shared.join(() -> done.add(3))).isFalse();
             assertThat(SharedEvents.at(same, protocol)).isNotSameAs(shared);
         }
+    }
+
+    /** Checks that all clients together count a buffer once, because it is in memory once. */
+    @Test
+    void clientsShareTheMemoryOfEvents() {
+        ByteBuf bytes = Unpooled.buffer(1000);
+        EventStream.Events events = new EventStream.Events(bytes, bytes.capacity(), 1, true, false);
+        EventStream.Events shared = events.share(4);
+        assertThat(shared.heldBytes()).isEqualTo(250);
+        assertThat(shared.bytes().release()).isFalse();
+        assertThat(bytes.release()).isTrue();
     }
 }
