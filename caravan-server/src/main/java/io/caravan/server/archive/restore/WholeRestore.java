@@ -307,10 +307,11 @@ public final class WholeRestore {
         }
         ArchiveMark mark = local == null ? null : local.attributes().archived();
         if (local != null && mark != null) {
-            boolean precedes = precedes(mark, manifest, tombstone);
-            if (isReplaceable(local, copied) && (precedes || mark.generation() == 0)) {
+            boolean copyOfIt =
+                    precedes(mark, manifest, tombstone) || mark.generation() == 0 && isUnchanged(local, copied);
+            if (copyOfIt && isReplaceable(local, copied)) {
                 drop(manifest);
-            } else if (precedes) {
+            } else if (copyOfIt) {
                 throw notReplaceable(manifest, local, mark, "deleted");
             }
         }
@@ -348,7 +349,8 @@ public final class WholeRestore {
      * generation is of another incarnation, has no further values, or was trimmed. Trimmed values must not reappear,
      * and the document would differ from every generation.
      *
-     * @throws ArchiveException {@code DIVERGED} if the generation was trimmed, and the document cannot be replaced
+     * @throws ArchiveException {@code DIVERGED} if the generation was trimmed or has other attributes, and the document
+     *     cannot be replaced
      */
     private boolean isStale(
             Manifest manifest, Generation generation, boolean latest, DocumentInfo local, @Nullable Generation copied) {
@@ -366,20 +368,28 @@ public final class WholeRestore {
         if (same && local.firstSequence() < generation.firstSequence()) {
             throw notReplaceable(manifest, local, mark, "trimmed");
         }
+        boolean forked = local.archived() && local.attributes().forks() > 0;
+        if (latest && same && forked && local.nextSequence() >= generation.nextSequence()) {
+            throw notReplaceable(manifest, local, mark, "changed");
+        }
         return false;
     }
 
+    /** Whether the document is unchanged, and has no forks, for which its values and its name would have to stay. */
+    private boolean isReplaceable(DocumentInfo local, @Nullable Generation copied) {
+        return isUnchanged(local, copied) && local.attributes().forks() == 0;
+    }
+
     /**
-     * Whether a document that has a mark is certainly unchanged since a restore, and has no forks, for which its values
-     * and its name would have to stay. If a server has used the store with an archive, the document must equal a
-     * generation: the server may have archived it elsewhere, or have restored it at the request of a user.
+     * Whether a document that has a mark is certainly unchanged since a restore. If a server has used the store with an
+     * archive, the document must equal a generation: the server may have archived it elsewhere, or have restored it at
+     * the request of a user.
      *
      * @param copied the generation of which the document is a copy, or null
      */
-    private boolean isReplaceable(DocumentInfo local, @Nullable Generation copied) {
+    private boolean isUnchanged(DocumentInfo local, @Nullable Generation copied) {
         boolean served = documents.store().info(StoreIdentity.ARCHIVE_LIST_ID) != null;
-        boolean unchanged = served ? local.archived() && copied != null : local.archived() || copied != null;
-        return unchanged && local.attributes().forks() == 0;
+        return served ? local.archived() && copied != null : local.archived() || copied != null;
     }
 
     /**

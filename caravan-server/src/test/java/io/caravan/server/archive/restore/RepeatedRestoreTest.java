@@ -18,6 +18,7 @@ import io.caravan.server.archive.restore.TestStore.Reports;
 import io.caravan.server.document.CreateRequest;
 import io.caravan.server.document.CreateRequest.Created;
 import io.caravan.server.document.CreateRequest.ForkPoint;
+import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.StoreIdentity;
 import java.nio.file.Path;
@@ -309,12 +310,19 @@ class RepeatedRestoreTest {
 
     /** Its name could not be used for the new document, because its forks need its values. */
     @ParameterizedTest
-    @ValueSource(strings = {"trimmed", "deleted", "replaced"})
+    @ValueSource(strings = {"trimmed", "changed", "deleted", "replaced"})
     void forkedDocumentStays(String how) {
         restore();
         fork();
         switch (how) {
             case "trimmed" -> archive.put("a", 7, 5, 12);
+            case "changed" ->
+                archive.put(
+                        "a",
+                        7,
+                        0,
+                        TestArchive.values(7, 0, 10),
+                        DocumentAttributes.NONE.withContentType("text/plain").portable());
             case "deleted" -> archive.delete("a");
             default -> {
                 archive.delete("a");
@@ -328,6 +336,16 @@ class RepeatedRestoreTest {
         try (TestStore here = open()) {
             assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
         }
+    }
+
+    @Test
+    void forkedOlderGenerationStaysIfArchiveHasDeletedTheDocument() {
+        restoreOlderGeneration();
+        fork();
+        archive.delete("a");
+        assertThat(restore().faults)
+                .singleElement()
+                .satisfies(fault -> assertThat(fault.why()).contains("has forks here"));
     }
 
     private void restoreOlderGeneration() {

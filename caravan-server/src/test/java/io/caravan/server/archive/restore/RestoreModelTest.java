@@ -46,7 +46,9 @@ class RestoreModelTest {
                 change("d" + random.nextInt(DOCUMENTS), random);
             }
             long last = archive.client.calls() + random.nextInt(60);
-            archive.client.faults((number, call, key) -> number > last ? ObjectFault.REJECTED : ObjectFault.NONE);
+            archive.client.faults((number, call, key) -> number <= last
+                    ? ObjectFault.NONE
+                    : number == last + 1 ? ObjectFault.RESPONSE_LOST : ObjectFault.REJECTED);
             try {
                 restore();
             } catch (ObjectStoreException ended) {
@@ -73,9 +75,8 @@ class RestoreModelTest {
         Long incarnation = incarnations.get(name);
         if (incarnation == null) {
             incarnations.put(name, nextIncarnation);
-            // Only a new document is long: a restore that is interrupted while it appends to a document leaves a part
-            // of
-            // the values, which a document of another incarnation cannot replace.
+            // Only a new document is long: an interrupted append to a document leaves a part of the values, and then a
+            // document of another incarnation cannot replace it.
             archive.put(name, nextIncarnation, random.nextInt(5), random.nextInt(4) == 0 ? LONG_COUNT : 5);
             nextIncarnation++;
         } else if (random.nextInt(4) == 0) {
