@@ -238,7 +238,7 @@ abstract class DocumentReads {
         if (info.attributes().ttlSeconds().isEmpty()) {
             return;
         }
-        expiry.use(info.id(), info.attributes());
+        expiry.use(info.id());
         DocumentState now = catalog.peek(name);
         if (now == null || now.id() != info.id()) {
             // The document was deleted concurrently, and nothing else would remove this entry.

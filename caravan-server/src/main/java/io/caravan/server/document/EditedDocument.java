@@ -478,7 +478,7 @@ public final class EditedDocument {
      */
     void touchImport() {
         DocumentInfo info = Objects.requireNonNull(evenDeleted());
-        edits.writes.expiry.use(info.id(), info.attributes());
+        edits.writes.expiry.use(info.id());
     }
 
     /**
@@ -566,7 +566,13 @@ public final class EditedDocument {
             edits.writes.expiry.forget(before.id());
         }
         if (state != null && used) {
-            edits.writes.expiry.use(id, DocumentAttributes.of(state.attributes()));
+            if (Expiry.tracks(DocumentAttributes.of(state.attributes()))) {
+                edits.writes.expiry.use(id);
+            } else if (before == null
+                    || id != before.id()
+                    || Expiry.tracks(DocumentAttributes.of(before.attributes()))) {
+                edits.writes.expiry.forget(id);
+            }
         }
     }
 }

@@ -66,12 +66,13 @@ final class Expiry {
         return deadline.isPresent() && clock.millis() >= deadline.getAsLong();
     }
 
-    void use(long id, DocumentAttributes attributes) {
-        if (attributes.ttlSeconds().isPresent() || attributes.importing()) {
-            lastUse.put(id, nanoTime.getAsLong());
-        } else {
-            lastUse.remove(id);
-        }
+    /** Whether the time of the last use matters for a document with these attributes. */
+    static boolean tracks(DocumentAttributes attributes) {
+        return attributes.ttlSeconds().isPresent() || attributes.importing();
+    }
+
+    void use(long id) {
+        lastUse.put(id, nanoTime.getAsLong());
     }
 
     /**
