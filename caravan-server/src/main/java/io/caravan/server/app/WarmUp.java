@@ -105,14 +105,14 @@ public final class WarmUp {
             }
             byte[] buffer = new byte[REPLY_BYTES];
             long deadline = System.nanoTime() + LIMIT.toNanos();
-            int document = 0;
+            int sent = 0;
             for (int round = 0; round < ROUNDS && System.nanoTime() < deadline; round++) {
                 int requests = round % 16 == 15 ? BACKLOG : round % 2 == 0 ? 1 : PIPELINED;
                 for (Socket socket : sockets) {
                     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
                     for (int i = 0; i < requests; i++) {
-                        bytes.writeBytes(request(document % (document % 2 == 0 ? DOCUMENTS : LONG_DOCUMENTS)));
-                        document++;
+                        int documents = sent % 2 == 0 ? DOCUMENTS : LONG_DOCUMENTS;
+                        bytes.writeBytes(request(sent++ / 2 % documents));
                     }
                     // The server reads the last request in two parts, which differ from round to round.
                     int part = round % 4 == 3 ? bytes.size() - 1 - round % VALUE_BYTES : bytes.size();
