@@ -110,20 +110,20 @@ class GateTest {
                             + "        segments.file(segment).write(sealed, geometry.offsetOf(lsn));\n");
         }
 
-        /** Makes each read slow as long as two threads read, even if they share a core. */
+        /** Makes each read slow as long as two threads read from one store, even if they share a core. */
         private static SourceEdit[] impededReaders() {
             return new SourceEdit[] {
                 new SourceEdit(
                         "engine/ReadPath",
                         "    private static final int SLICE = 512;\n",
-                        "    private static final int SLICE = 512;\n    private static final java.util.Set<Thread> READERS =\n"
+                        "    private static final int SLICE = 512;\n    private final java.util.Set<Thread> readers =\n"
                                 + "            java.util.concurrent.ConcurrentHashMap.newKeySet();\n"),
                 new SourceEdit(
                         "engine/ReadPath",
                         "        Boolean all = whilePinned(",
-                        "        READERS.add(Thread.currentThread());\n"
-                                + "        READERS.removeIf(reader -> !reader.isAlive());\n"
-                                + "        int pauses = READERS.size() > 1 ? 500 : 0;\n"
+                        "        readers.add(Thread.currentThread());\n"
+                                + "        readers.removeIf(reader -> !reader.isAlive());\n"
+                                + "        int pauses = readers.size() > 1 ? 500 : 0;\n"
                                 + spin("pauses")
                                 + "        Boolean all = whilePinned(")
             };
