@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Performs reads of lists. A read records the state of the list and pins it from the first sequence to read, then waits
  * until the last write to the list is committed. It copies regions from the index, a bounded number each time the lock
- * is held, and reads the values without the lock.
+ * is held and the regions of a short list together with the pin, and reads the values without the lock.
  *
  * <p>Pinned entries are not freed, so the reader sees the list as of the pin. If a value moves from the log to the heap
  * in the meantime, its region is looked up again.
@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 final class ReadPath {
     /** Number of regions copied each time the lock is held. */
     private static final int SLICE = 512;
+
+    /** Largest number of entries whose regions are copied when their list is pinned, which saves taking the lock again. */
+    private static final int FEW = 16;
 
     /** Number of value lengths to collect in the first slice, because most callers need only a few. */
     private static final int FIRST_LENGTHS = 8;
@@ -50,6 +53,11 @@ final class ReadPath {
         this.committed = state.committed;
     }
 
+    /**
+     * A pinned list.
+     *
+     * @param regions the regions of all entries from the pin on; empty if there are many of them, or none
+     */
     private record Pinned(
             Pin pin,
             long id,
@@ -58,7 +66,8 @@ final class ReadPath {
             long next,
             long lastLsn,
             long firstStored,
-            long storedBytes) {}
+            long storedBytes,
+            long[] regions) {}
 
     /**
      * Streams a list's entries from {@code fromSequence} on, or from the first retained entry for {@link #FROM_FIRST},
@@ -127,6 +136,10 @@ final class ReadPath {
     }
 
     private void copyRegions(Pinned pinned, long from, ListCursor cursor, long[] regions, int count) {
+        if (pinned.regions().length > 0) {
+            System.arraycopy(pinned.regions(), (int) (from - pinned.pin().from()), regions, 0, count);
+            return;
+        }
         state.checkOpen();
         state.copyRegions(pinned.pin().list(), from, cursor, regions, count);
     }
@@ -274,7 +287,19 @@ final class ReadPath {
                 index.next(list),
                 index.lastLsn(list),
                 index.firstStored(list),
-                index.storedBytes(list));
+                index.storedBytes(list),
+                fewRegions(list, pin.from()));
+    }
+
+    private long[] fewRegions(int list, long from) {
+        long count = state.index.next(list) - from;
+        ListCursor cursor = new ListCursor();
+        if (count > FEW || !state.index.seek(list, from, cursor, 1)) {
+            return new long[0];
+        }
+        long[] regions = new long[(int) count];
+        state.index.copyRegions(cursor, regions, 0, regions.length);
+        return regions;
     }
 
     private void unpin(Pinned pinned) {

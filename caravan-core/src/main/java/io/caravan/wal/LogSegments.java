@@ -15,6 +15,7 @@ import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -360,24 +361,30 @@ public final class LogSegments implements AutoCloseable {
      * An open segment: a file to which the flusher writes through a channel, and a mapping for readers. Readers must
      * not use a channel, because an interrupt would close it.
      *
-     * <p>A reader holds the lock while it copies an entry. To close the segment, a thread takes the lock permanently.
-     * It waits for readers that are copying entries, and later readers find the segment closed.
+     * <p>A reader holds one of the locks while it copies an entry. To close the segment, a thread takes all locks
+     * permanently. It waits for readers that are copying entries, and later readers find the segment closed.
      */
     private static final class LogSegment {
+        /** Number of locks. Readers on different cores would wait for each other's access to a single lock. */
+        private static final int LOCKS = 16;
+
         private final long number;
         private final StoreFile file;
         private final MappedFile mapping;
-        private final StampedLock readers = new StampedLock();
+        private final StampedLock[] readers = new StampedLock[LOCKS];
 
         LogSegment(long number, StoreFile file) throws IOException {
             this.number = number;
             this.file = file;
             this.mapping = file.map();
+            Arrays.setAll(readers, lock -> new StampedLock());
         }
 
         /** Copies bytes of the segment, starting at an offset, to a buffer. Returns false if the segment is closed. */
         boolean copy(int offset, ByteBuffer target, int bytes) {
-            long stamp = readers.tryReadLock();
+            // Successive threads get locks that are not next to each other in memory.
+            StampedLock lock = readers[(int) (Thread.currentThread().getId() * 7 % LOCKS)];
+            long stamp = lock.tryReadLock();
             if (stamp == 0) {
                 return false;
             }
@@ -385,14 +392,16 @@ public final class LogSegments implements AutoCloseable {
                 mapping.copy(offset, target, bytes);
                 return true;
             } finally {
-                readers.unlockRead(stamp);
+                lock.unlockRead(stamp);
             }
         }
 
         /** Closes the segment. May be called again after a failure. */
         void close() throws IOException {
-            if (!readers.isWriteLocked()) {
-                readers.writeLock();
+            if (!readers[0].isWriteLocked()) {
+                for (StampedLock lock : readers) {
+                    lock.writeLock();
+                }
                 mapping.unmap();
             }
             file.close();
