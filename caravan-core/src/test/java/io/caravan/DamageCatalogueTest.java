@@ -1,6 +1,7 @@
 package io.caravan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.engine.Engine;
@@ -10,7 +11,9 @@ import io.caravan.format.CheckpointLayout;
 import io.caravan.format.FileNames;
 import io.caravan.fuzz.Reseal;
 import io.caravan.fuzz.Sections;
+import io.caravan.io.Storage;
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.FaultStorage;
 import io.caravan.testing.Faults;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Rounds;
@@ -146,8 +149,12 @@ class DamageCatalogueTest {
 
     /** Recovers the store as an open does, but without writing, and reads every entry. */
     private static Outcome recovered(DirectoryImage image) throws IOException {
+        return recovered(new MemoryStorage(image));
+    }
+
+    private static Outcome recovered(Storage storage) throws IOException {
         return Outcome.of(() -> {
-            Recovery recovery = new Recovery(new MemoryStorage(image));
+            Recovery recovery = new Recovery(storage);
             if (recovery.nothingToOpen()) {
                 throw new AssertionError("taken for an empty directory");
             }
@@ -585,6 +592,52 @@ class DamageCatalogueTest {
                                         + subject.anatomy().newest().endLsn(),
                                 "repair")
                         .allMatch(problem.getMessage()::contains);
+    }
+
+    /**
+     * Makes each block of the newest checkpoint unreadable, while its header is intact or damaged. The store opens from
+     * the older checkpoint, but only if the log reaches the end of the newest one.
+     */
+    @Test
+    void unreadableBlockOfNewestCheckpointCountsAsDamage() throws IOException {
+        Subject subject = subjects.get(State.KILLED);
+        String checkpoint = subject.image().last("checkpoint-");
+        CutLog tooShort = cutLogs(subject).get(0);
+        assertThat(tooShort.lsn()).isLessThan(subject.anatomy().newest().endLsn());
+        for (int at = 0; at < subject.image().length(checkpoint); at += StoreConfig.BLOCK_BYTES) {
+            for (int flipped : new int[] {StoreConfig.BLOCK_BYTES, CheckpointLayout.END_LSN}) {
+                DirectoryImage whole = subject.image().withFlip(checkpoint, flipped);
+                assertThat(recovered(unreadable(whole, checkpoint, at, 1)).contents())
+                        .as("block at %d is unreadable, byte %d is wrong", at, flipped)
+                        .isEqualTo(subject.contents());
+                DirectoryImage cut = tooShort.image().withFlip(checkpoint, flipped);
+                CaravanException rejection =
+                        recovered(unreadable(cut, checkpoint, at, 1)).rejection();
+                assertThat(saysLogWasLonger(rejection, subject))
+                        .as("%s", rejection)
+                        .isTrue();
+            }
+        }
+    }
+
+    /** Checks that a store is not opened if nothing shows whether its log has reached the end of the checkpoint. */
+    @Test
+    void entirelyUnreadableCheckpointIsReported() {
+        DirectoryImage image = subjects.get(State.KILLED).image();
+        String checkpoint = image.last("checkpoint-");
+        assertThatIOException()
+                .isThrownBy(() -> recovered(unreadable(image, checkpoint, 0, image.length(checkpoint))))
+                .withMessageContainingAll(checkpoint, "Input/output error");
+    }
+
+    /** Returns a disk that cannot read the blocks of a file that contain any of these bytes. */
+    private static Storage unreadable(DirectoryImage image, String file, int from, int bytes) {
+        FaultStorage disk = new FaultStorage(new MemoryStorage(image));
+        disk.fail(
+                FaultStorage.on(FaultStorage.Kind.READ, Pattern.quote(file))
+                        .and(call -> call.position() < from + bytes && from < call.position() + call.bytes()),
+                "Input/output error");
+        return disk;
     }
 
     /** Repairs a store with each kind of damage to the newest checkpoint, and a log that is too short for it. */

@@ -4,10 +4,12 @@ import static io.caravan.format.CheckpointLayout.*;
 
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
+import io.caravan.format.Blocks;
 import io.caravan.format.CheckpointLayout;
 import io.caravan.format.Checksums;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
+import io.caravan.io.FileStorage;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
@@ -52,6 +54,8 @@ public final class CheckpointReader implements AutoCloseable {
     private final long statedBytes;
     private @Nullable CheckpointHeader header;
     private @Nullable CaravanException headerDamage;
+    /** The last error of the disk while it read the file, if any. */
+    private @Nullable IOException unreadable;
 
     private ByteBuffer window = ByteBuffer.allocate(0);
     private long windowAt;
@@ -69,10 +73,9 @@ public final class CheckpointReader implements AutoCloseable {
         this.file = file;
         try {
             ByteBuffer bytes = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-            file.read(bytes, 0);
-            boolean hasVersion = bytes.flip().limit() >= FileHeader.BYTES;
-            version = hasVersion ? bytes.getInt(FileHeader.VERSION) : FileHeader.NEWEST_VERSION;
             fileBytes = file.size();
+            boolean hasVersion = load(bytes, 0) >= FileHeader.BYTES;
+            version = hasVersion ? bytes.getInt(FileHeader.VERSION) : FileHeader.NEWEST_VERSION;
             statedBytes = bytes.limit() == HEADER_BYTES ? bytes.getLong(FILE_BYTES) : 0;
             readHeader(bytes, number);
         } catch (IOException | RuntimeException failed) {
@@ -85,7 +88,7 @@ public final class CheckpointReader implements AutoCloseable {
         try {
             header = CheckpointHeader.decode(bytes, number, file.path());
         } catch (CaravanException damaged) {
-            headerDamage = damaged;
+            headerDamage = unreadable == null ? damaged : corrupt(0, "the header is damaged");
         }
     }
 
@@ -106,9 +109,11 @@ public final class CheckpointReader implements AutoCloseable {
     }
 
     /**
-     * Returns a position that the log has reached, even if this checkpoint is damaged: before a checkpoint is published,
-     * the log is fsynced up to its end. If the header is damaged, the intact sections name the end. If they are damaged
-     * too, returns 0.
+     * Returns a position that the log has reached, even if this checkpoint is damaged: the log is fsynced up to the end
+     * of a checkpoint before the checkpoint is published. If the header is damaged, the intact sections name the end.
+     * If they are damaged too, returns 0.
+     *
+     * @throws IOException if the disk cannot read the file, and no readable part of the file names the end
      */
     public long provenEndLsn() throws IOException {
         if (header != null) {
@@ -116,6 +121,9 @@ public final class CheckpointReader implements AutoCloseable {
         }
         CaptureLsns found = new CaptureLsns();
         readDamaged(MAX_PARTITIONS, found);
+        if (found.highest == 0 && unreadable != null) {
+            throw unreadable;
+        }
         return found.highest;
     }
 
@@ -127,9 +135,6 @@ public final class CheckpointReader implements AutoCloseable {
         public void partition(int partition, long captureLsn) {
             highest = captureLsn < NUMBER_LIMIT ? Math.max(highest, captureLsn) : highest;
         }
-
-        @Override
-        public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {}
 
         @Override
         public void damaged(CorruptStoreException damage) {}
@@ -164,7 +169,8 @@ public final class CheckpointReader implements AutoCloseable {
     }
 
     private CorruptStoreException corrupt(long at, String reason) {
-        return new CorruptStoreException(file.path(), at, reason);
+        String cause = unreadable == null ? "" : "; the disk cannot read the file: " + FileStorage.reason(unreadable);
+        return new CorruptStoreException(file.path(), at, reason + cause);
     }
 
     @Override
@@ -294,10 +300,34 @@ public final class CheckpointReader implements AutoCloseable {
     private boolean loaded(long at, int bytes) throws IOException {
         if (at < windowAt || at + bytes > windowAt + window.limit()) {
             windowAt = at;
-            file.read(window.clear(), at);
-            window.flip();
+            load(window, at);
         }
         return window.limit() - (at - windowAt) >= bytes;
+    }
+
+    /**
+     * Fills a buffer from a position of the file, and returns the number of bytes. A block that the disk cannot read is
+     * damaged like any other: it is replaced by zeros, which match no checksum.
+     */
+    private int load(ByteBuffer target, long position) throws IOException {
+        try {
+            file.read(target.clear(), position);
+            return target.flip().limit();
+        } catch (IOException failed) {
+            unreadable = failed;
+        }
+        int count = (int) Math.min(target.capacity(), fileBytes - position);
+        int bytes;
+        for (int done = 0; done < count; done += bytes) {
+            bytes = (int) Math.min(Blocks.BLOCK_BYTES - (position + done) % Blocks.BLOCK_BYTES, count - done);
+            ByteBuffer block = target.slice(done, bytes);
+            try {
+                file.read(block, position + done);
+            } catch (IOException failed) {
+                block.clear().put(new byte[bytes]);
+            }
+        }
+        return target.position(0).limit(count).limit();
     }
 
     private void visitSection(long at, int bytes, Visitor visitor) {
