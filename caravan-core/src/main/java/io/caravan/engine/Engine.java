@@ -505,7 +505,7 @@ public final class Engine implements DurableListStore, Replica {
                 recovered) {
             stopWorkers();
         } catch (IOException | RuntimeException failed) {
-            LOG.warn("{}: could not close a file", state.name(), failed);
+            LOG.warn("{}: could not stop a thread or close a file", state.name(), failed);
         }
         LOG.info("{} is closed", state.name());
     }

@@ -196,7 +196,10 @@ final class Provisioner {
     /** Logs the problems that are new or solved. Called at the end of a step, because a logger may throw. */
     private void report(@Nullable IOException removalBefore, @Nullable IOException before) {
         if (removalBefore == null && removalProblem != null) {
-            LOG.warn("{}: an unneeded log segment cannot be removed; trying again", state.name(), removalProblem);
+            LOG.warn(
+                    "{}: an unneeded log segment cannot be removed; the next segment or checkpoint tries again",
+                    state.name(),
+                    removalProblem);
         } else if (removalBefore != null && removalProblem == null) {
             LOG.info("{}: unneeded log segments can be removed again", state.name());
         }
@@ -227,18 +230,28 @@ final class Provisioner {
 
     /**
      * Recycles unneeded segments as long as the log may have more ready segments, and deletes the others. If this
-     * fails, the log can still grow, and the next step tries again.
+     * fails, the log can still grow, and the next step tries again. A step runs when the log enters a segment, when a
+     * checkpoint or a lease no longer needs a segment, and while the log has no space.
      */
     private void retire() throws IOException {
         // Read before the leases: a backup takes a lease before its checkpoint can be superseded.
         long checkpointNeeds = neededLogSegment;
         long needed = leases.stream().mapToLong(Lease::logSegment).reduce(checkpointNeeds, Math::min);
         while (log.first() < needed) {
-            if (log.last() < enteredSegment + KEPT_AHEAD && mayHave(log.last() + 1)) {
+            if (log.last() < enteredSegment + KEPT_AHEAD && mayRecycle()) {
                 log.recycleFirst();
             } else {
                 log.deleteFirst();
             }
+        }
+    }
+
+    private boolean mayRecycle() {
+        try {
+            return mayHave(log.last() + 1);
+        } catch (IOException unknown) {
+            // If the log also has to grow, it reports this problem.
+            return false;
         }
     }
 

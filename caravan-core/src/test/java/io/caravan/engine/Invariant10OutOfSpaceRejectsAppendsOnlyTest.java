@@ -792,6 +792,24 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             store.closeAndVerify();
         }
     }
+    /** Checks that unneeded segments are removed, and that one failure is counted, if the free space is unknown. */
+    @Test
+    void unknownFreeSpaceIsOneFailure() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            store.appendMany(1, 20, 3000);
+            awaitWrite(reported -> store.engine.trim(1, 20, reported));
+            store.engine.checkpoint();
+            store.awaitProvisioned();
+            String first = store.files(LOG).get(0);
+            store.faults.unmeasurable();
+            store.engine.checkpoint();
+            store.awaitProvisioned();
+            assertThat(store.files(LOG)).doesNotContain(first);
+            assertThat(store.engine.provisioner.isLogOutOfSpace()).isTrue();
+            assertThat(store.engine.stats().failures()).isEqualTo(1);
+        }
+    }
+
 
     private static final class UnloggableProblem extends IOException {
         private static final long serialVersionUID = 1L;

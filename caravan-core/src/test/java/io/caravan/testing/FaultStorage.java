@@ -122,6 +122,7 @@ public final class FaultStorage implements Storage {
     private int lastNumber;
     private volatile boolean full;
     private volatile @Nullable LongSupplier usable;
+    private volatile boolean unmeasurable;
     private volatile String unreadableFile = "";
     private volatile int unreadablePosition;
     private final AtomicInteger mapped = new AtomicInteger();
@@ -168,6 +169,7 @@ public final class FaultStorage implements Storage {
     public void heal() {
         rules.clear();
         full = false;
+        unmeasurable = false;
         unreadableFile = "";
     }
 
@@ -182,6 +184,11 @@ public final class FaultStorage implements Storage {
     /** Sets the source of the free disk space that the storage reports. */
     public void usable(LongSupplier bytes) {
         usable = bytes;
+    }
+
+    /** Causes the free disk space to be unknown. */
+    public void unmeasurable() {
+        unmeasurable = true;
     }
 
     /** Causes copies of mapped memory that include this byte of a file to fail with the error that the JVM throws. */
@@ -263,6 +270,9 @@ public final class FaultStorage implements Storage {
 
     @Override
     public long usableBytes() throws IOException {
+        if (unmeasurable) {
+            throw new IOException("the free space cannot be read");
+        }
         return full ? 0 : usable == null ? inner.usableBytes() : usable.getAsLong();
     }
 
