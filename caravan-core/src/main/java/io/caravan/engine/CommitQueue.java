@@ -92,8 +92,8 @@ final class CommitQueue {
     /**
      * Creates the queue of a recovered store.
      *
-     * @param bytesAfterFront the maximum total size of the appends after the front of the segment with the last frame. If no
-     *     later segment is ready, they were writes with {@link Reserve#DELETIONS}
+     * @param bytesAfterFront the maximum total size of the appends after the front of the segment with the last frame.
+     *     If no later segment is ready, they were writes with {@link Reserve#DELETIONS}
      */
     CommitQueue(StoreState state, Provisioner provisioner, LogScanner.End end, int bytesAfterFront) {
         this.state = state;

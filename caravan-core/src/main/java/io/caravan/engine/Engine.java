@@ -35,8 +35,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The durable store. Connects the components of an open store, starts their threads, and closes them in order. Delegates
- * each operation to {@link WritePath}, {@link ReadPath}, or {@link Checkpointer}.
+ * The durable store. Connects the components of an open store, starts their threads, and closes them in order.
+ * Delegates each operation to {@link WritePath}, {@link ReadPath}, or {@link Checkpointer}.
  */
 public final class Engine implements DurableListStore, Replica {
     private static final Logger LOG = LoggerFactory.getLogger(Engine.class);

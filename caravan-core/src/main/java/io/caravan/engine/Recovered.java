@@ -21,7 +21,7 @@ import java.util.Set;
  * @param newestBytes the file size of the last good checkpoint
  * @param log the log's open segments
  * @param end the end of the log
- * @param bytesAfterFront the maximum total size of the appends after the front of the segment in which the log's last frame is
+ * @param bytesAfterFront the maximum total size of the appends after the front of the segment with the last frame
  * @param freed heap places that the replayed records freed, which must not be reused before the next checkpoint
  * @param cases the cases of the decision table that apply
  */

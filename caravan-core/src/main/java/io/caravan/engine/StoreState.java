@@ -171,7 +171,7 @@ final class StoreState {
         }
     }
 
-    /** Runs a long operation under the lock, in slices between which the lock is released, until a slice returns false. */
+    /** Runs an operation in slices, between which the lock is released, until a slice returns false. */
     void inSlices(BooleanSupplier slice) {
         boolean more = true;
         while (more) {

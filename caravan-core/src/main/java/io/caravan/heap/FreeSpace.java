@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * gaps between them to a heap.
  *
  * <p>The regions of a segment are collected in a list, or in a bitmap of the segment once that is smaller. A bitmap has
- * one bit for each 8 bytes. If the regions of all segments take too much memory, those of the last segments are dropped,
- * and collected in further passes over all regions.
+ * one bit for each 8 bytes. If the regions of all segments take too much memory, those of the last segments are
+ * dropped, and collected in further passes over all regions.
  */
 public final class FreeSpace {
     /** The binary logarithm of the number of bytes for which one bit states whether they are used. */

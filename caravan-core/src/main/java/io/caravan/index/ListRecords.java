@@ -81,8 +81,8 @@ final class ListRecords extends RecordPages {
     }
 
     /**
-     * Counts entries whose regions were added to the tail chunk, the last {@code inLog} of which are in the log. Looks up
-     * the record only once, because this method runs for every append.
+     * Counts entries whose regions were added to the tail chunk, the last {@code inLog} of which are in the log. Looks
+     * up the record only once, because this method runs for every append.
      *
      * @return whether the list had no entries in the log before, and has some now
      */
@@ -137,7 +137,7 @@ final class ListRecords extends RecordPages {
         return (int) (get(list, PLACES) & COUNT_MASK);
     }
 
-    /** Returns the number of regions that fit in the tail chunk. Does not read the chunk, which is often a cache miss. */
+    /** Returns the number of regions that fit in the tail chunk. Does not read the chunk: often a cache miss. */
     int tailCapacity(int list) {
         return (1 << (int) ((get(list, STATE) & TAIL_LOG2_MASK) >>> TAIL_LOG2_SHIFT)) - 1;
     }

@@ -141,7 +141,7 @@ public final class LogScanner {
         return found;
     }
 
-    /** Visits the consecutive valid frames from a position on, regardless of later bytes, until a position is reached. */
+    /** Visits the consecutive valid frames from one position to another, regardless of later bytes. */
     public End visitFrames(long start, Link before, long until, FrameVisitor visitor) throws IOException {
         long position = start;
         Link previous = before;

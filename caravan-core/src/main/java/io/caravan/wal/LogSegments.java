@@ -312,7 +312,7 @@ public final class LogSegments implements AutoCloseable {
         return frame.flip();
     }
 
-    /** Deletes the last segment, which has no frames. First deletes a file that a failed call may have left after it. */
+    /** Deletes the last segment, which has no frames. First deletes a file that a failed call has left after it. */
     public void discard(long segment) throws IOException {
         delete(segment + 1);
         Objects.requireNonNull(files.remove(segment)).close();
