@@ -21,16 +21,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * as {@link ChunkFiles}. The copy contains the durable state of the store at one log position, E, which the log reaches
  * after the heap has been copied.
  *
- * <p>The backup publishes a checkpoint, C, and copies the heap segments that C refers to. Then it fsyncs the log, up to
- * E, and copies the log from C's start to E.
- *
- * <p>Heap places may be reused during the copy. This is harmless: a place that C refers to is freed only after the trim
- * or deletion of its entry is fsynced. The record of the trim or deletion lies before E, and recovery of the copy
- * replays it. No entry that is live at E lies in a place freed before E. Values appended after C are in the copied part
- * of the log.
- *
- * <p>A lease keeps these log and heap segments from being recycled or deleted. Use this class on one thread, which must
- * be neither a store thread nor interrupted.
+ * <p>docs/internals/checkpoints.md describes the steps, and why heap places may be reused during the copy. Use this
+ * class on one thread, which must be neither a store thread nor interrupted.
  */
 final class Backup {
     private static final int PORTION_BYTES = 1 << 20;
@@ -42,6 +34,7 @@ final class Backup {
     private final ByteBuffer chunk =
             ByteBuffer.allocateDirect(ChunkFiles.HEAD_BYTES + PORTION_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private final ByteBuffer portion = chunk.slice(ChunkFiles.HEAD_BYTES, PORTION_BYTES);
+    private final ByteBuffer zeros = ByteBuffer.allocateDirect(PORTION_BYTES);
     private int files;
     private long bytes;
     private long copied;
@@ -74,7 +67,8 @@ final class Backup {
                 copyWhole(source, name);
             }
         }
-        long end = forcedEnd();
+        // Every trim that has freed a place lies before this position.
+        long end = engine.fsync();
         copyLog(checkpoint, end);
         // The lease is valid only while the store is open. Once it is closed, another process may recycle the copied
         // files.
@@ -100,15 +94,6 @@ final class Backup {
             begun.set(new Start(newest, file, lease));
         });
         return Objects.requireNonNull(begun.get());
-    }
-
-    /**
-     * Fsyncs the log, and returns the LSN at which the log of the copy ends. Every trim that has freed a place lies
-     * before that end.
-     */
-    private long forcedEnd() {
-        engine.onCheckpointer(engine.flusher::forceLog);
-        return engine.state.forced.position();
     }
 
     private void copyWhole(StoreFile source, String name) throws IOException {
@@ -161,22 +146,13 @@ final class Backup {
                 throw new IOException(source.path() + " ends at offset " + (at + read) + ", before its " + end
                         + " bytes; verify the store");
             }
-            if (!isZero(portion.flip())) {
+            if (!portion.flip().equals(zeros.clear().limit(wanted))) {
                 send(ChunkFiles.CONTENT, at, wanted);
             }
             copied += wanted;
             requireLogSpace();
             progress.at(copied, Math.max(total, copied));
         }
-    }
-
-    private static boolean isZero(ByteBuffer bytes) {
-        for (int at = 0; at <= bytes.limit() - Long.BYTES; at += Long.BYTES) {
-            if (bytes.getLong(at) != 0) {
-                return false;
-            }
-        }
-        return bytes.limit() % Long.BYTES == 0;
     }
 
     /**
