@@ -30,18 +30,9 @@ import org.slf4j.LoggerFactory;
  * fsync of the log or the heap is final. Between checkpoints, the checkpointer runs tasks that need the store's files
  * to stay unchanged.
  *
- * <p>A checkpoint contains the index as of one LSN, and is made in five steps:
- * <ol>
- *   <li>Record where replay will start: at the first frame that is not sealed yet.
- *   <li>Wait until all earlier frames are fsynced. Evacuate their survivors to the heap, and fsync the heap ({@link
- *     LogEvacuation}).
- *   <li>Freeze the index, holding the lock for a moment, and write it without the lock.
- *   <li>Wait until the log is fsynced up to the LSN at which the index was frozen.
- *   <li>Fsync the file, rename it, and fsync the directory.
- * </ol>
- *
- * <p>The last two checkpoints are retained, as is the log from the start LSN of the older checkpoint. Used by the
- * checkpointer's thread only, except where a method says otherwise.
+ * <p>A checkpoint contains the index as of one LSN. docs/internals/checkpoints.md describes the steps. The last two
+ * checkpoints are retained, as is the log from the start LSN of the older checkpoint. Used by the checkpointer's thread
+ * only, except where a method says otherwise.
  */
 final class Checkpointer {
     /**
@@ -77,8 +68,8 @@ final class Checkpointer {
     private volatile boolean stopped;
 
     private final long[] slice = new long[SLICE_LONGS];
-    /** The numbers of the retained checkpoints, oldest first. */
-    private final List<Long> kept;
+    /** The retained checkpoints, oldest first. */
+    private final List<CheckpointHeader> kept;
 
     private volatile CheckpointHeader newest;
     private long newestBytes;
@@ -105,8 +96,7 @@ final class Checkpointer {
         this.provisioner = provisioner;
         this.flusher = flusher;
         this.tenuring = new LogEvacuation(state, queue, space, provisioner, flusher);
-        this.kept = new ArrayList<>(
-                recovered.checkpoints().stream().map(CheckpointHeader::number).toList());
+        this.kept = new ArrayList<>(recovered.checkpoints());
         this.newest = recovered.newest();
         this.newestBytes = recovered.newestBytes();
         this.countedHeapSegments = state.heapFile.segmentCount();
@@ -118,7 +108,7 @@ final class Checkpointer {
         return newest;
     }
 
-    List<Long> kept() {
+    List<CheckpointHeader> kept() {
         return List.copyOf(kept);
     }
 
@@ -461,9 +451,9 @@ final class Checkpointer {
         newestBytes = fileBytes;
         provisioner.published(fileBytes);
         state.inSlices(space::reuseSlice);
-        kept.add(header.number());
+        kept.add(header);
         while (kept.size() > 2) {
-            state.storage.delete(FileNames.CHECKPOINT.of(kept.get(0)));
+            state.storage.delete(FileNames.CHECKPOINT.of(kept.get(0).number()));
             kept.remove(0);
         }
         state.storage.forceDirectory();

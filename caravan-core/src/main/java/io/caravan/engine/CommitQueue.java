@@ -23,11 +23,8 @@ import org.jspecify.annotations.Nullable;
  * preceding segment.
  *
  * <p>The queue decides when the active commit is flushed: at once if a caller is waiting for the flush, otherwise when
- * the open write groups have added their writes. While a write group is open ({@link io.caravan.ListStore#group()}),
- * its first write does not wake the flusher. The flusher is woken when the group closes or the commit is large enough.
- * Groups are counted, not identified: if several are open, closing any of them may start the flush. Groups that are
- * opened after a commit's first write do not delay the flush. A commit waits for groups for at most
- * {@link #GROUP_WAIT_NANOS}. Then all open groups are abandoned: they no longer count.
+ * the open write groups have added their writes; see docs/internals/write-path.md. A commit waits for groups for at
+ * most {@link #GROUP_WAIT_NANOS}. Then all open groups are abandoned: they no longer count.
  *
  * <p>Called under the store's lock, except where a method says otherwise.
  */

@@ -76,8 +76,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         if (ListIndex.partitionOf(id) != partition) {
             throw checkpoint.corruptPiece("document " + id + " does not belong to partition " + partition);
         }
-        int found = index.find(id);
-        int list = found == ListIndex.NONE ? index.create(id, creationLsn, first) : found;
+        int list = index.findOrCreate(id, creationLsn, first);
         boolean inLogBefore = index.tenured(list) < index.next(list);
         for (int i = 0; i < count; i++) {
             long region = regions.getLong(at + i * Long.BYTES);
@@ -113,8 +112,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         if (contained(lsn, id)) {
             return;
         }
-        int found = index.find(id);
-        int list = found == ListIndex.NONE ? index.create(id, lsn, 0) : found;
+        int list = index.findOrCreate(id, lsn, 0);
         if (index.next(list) != sequence) {
             throw contradiction(lsn, id, sequence, "follows sequence " + (index.next(list) - 1));
         }

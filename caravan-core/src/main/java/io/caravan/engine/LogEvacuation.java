@@ -33,18 +33,12 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It works in batches. It collects entries under the lock, copies them to free heap places and fsyncs the heap
  * without the lock, and then points the index to the new places. The index therefore never refers to heap bytes that
- * are not durable, and a failed batch changes nothing. While the log is idle and the disk is fast, batches become
- * larger, because each costs an fsync.
+ * are not durable, and a failed batch changes nothing. A list stays pinned from its discovery until its last batch is
+ * done.
  *
- * <p>A list stays pinned from its discovery until its last batch is done, so its entries and its record are not
- * removed. Entries trimmed in the meantime are freed when the pin is removed.
- *
- * <p>The log has priority, because a disk that is busy with the heap delays the log, and therefore every writer. Each
- * batch therefore waits for the flush in progress. During a burst, the log has the disk nearly to itself. Under a
- * sustained load, as many bytes are written to the heap as to the log. Otherwise the log would grow faster than the
- * checkpoint frees it.
- *
- * <p>Used by the checkpointer only.
+ * <p>Each batch waits for the flush in progress, because a disk that is busy with the heap delays the log, and thus
+ * every writer. Under a sustained load, as many bytes are written to the heap as to the log. Otherwise the log would
+ * grow faster than the checkpoint frees it. Used by the checkpointer only; see docs/internals/checkpoints.md.
  */
 final class LogEvacuation {
     /** Maximum number of entries in a batch, before it is scaled. */

@@ -31,7 +31,6 @@ public final class NewStore implements AutoCloseable {
 
     private final long storeId;
     private final LogGeometry logGeometry;
-    private final HeapGeometry heapGeometry;
     private final HeapFile heapFile;
     private final CheckpointWriter checkpoint;
     private long address;
@@ -40,14 +39,13 @@ public final class NewStore implements AutoCloseable {
     public NewStore(Storage storage, long storeId, int logSegmentBytes, int heapSegmentBytes) throws IOException {
         this.storeId = storeId;
         this.logGeometry = new LogGeometry(logSegmentBytes);
-        this.heapGeometry = new HeapGeometry(heapSegmentBytes);
         try (LogSegments log = new LogSegments(storage, logGeometry, storeId)) {
             log.prepareNext();
         }
-        heapFile = new HeapFile(storage, heapGeometry, storeId);
+        heapFile = new HeapFile(storage, new HeapGeometry(heapSegmentBytes), storeId);
         try {
             heapFile.createNext();
-            address = heapGeometry.firstAddress(0);
+            address = heapFile.geometry().firstAddress(0);
             storage.create(FileNames.FORCED_LSN, FsyncedLsnLayout.BYTES).close();
             checkpoint = new CheckpointWriter(storage, 0);
         } catch (IOException | RuntimeException failed) {
@@ -82,6 +80,7 @@ public final class NewStore implements AutoCloseable {
 
     /** Writes a value to the heap. Returns its region. */
     public long write(long id, long sequence, ByteBuffer value) throws IOException {
+        HeapGeometry heapGeometry = heapFile.geometry();
         int length = value.remaining();
         int bytes = EntryLayout.entryBytes(length);
         if (bytes > heapGeometry.usableBytes()) {
@@ -124,7 +123,7 @@ public final class NewStore implements AutoCloseable {
                 checkpoint.lists(),
                 checkpoint.entries(),
                 logGeometry.segmentBytes(),
-                heapGeometry.segmentBytes(),
+                heapFile.geometry().segmentBytes(),
                 heapFile.segmentCount(),
                 ListIndex.PARTITIONS));
     }

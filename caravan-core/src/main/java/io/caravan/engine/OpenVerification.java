@@ -47,8 +47,8 @@ final class OpenVerification {
 
     private void readFiles() throws IOException {
         List<CheckpointHeader> headers = new ArrayList<>();
-        for (long number : engine.checkpointer.kept()) {
-            attempt(() -> headers.add(readCheckpoint(number)));
+        for (CheckpointHeader kept : engine.checkpointer.kept()) {
+            attempt(() -> headers.add(readCheckpoint(kept.number())));
             progress.at("checkpoints", checkpoints, engine.checkpointer.kept().size());
         }
         if (!headers.isEmpty()) {

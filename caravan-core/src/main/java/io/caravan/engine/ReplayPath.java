@@ -176,7 +176,7 @@ final class ReplayPath {
         @Override
         public void append(
                 long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
-            int list = writes.findOrCreate(id, lsn);
+            int list = state.index.findOrCreate(id, lsn, 0);
             long next = state.index.next(list);
             if (next != sequence) {
                 throw new InvalidRecordException(lsn, id, sequence, "the replica's list has " + next + " as its next");

@@ -306,7 +306,7 @@ final class WritePath {
     private <T> long putAppend(LogBuffer frame, long id, T value, int length, int crc, Copy<T> copy) {
         ListIndex index = state.index;
         int at = frame.add(RecordLayout.appendBytes(length));
-        int list = findOrCreate(id, frame.lsn(at));
+        int list = index.findOrCreate(id, frame.lsn(at), 0);
         long sequence = index.next(list);
         int checksum = EntryLayout.checksum(crc, length, id, index.creationLsn(list), sequence);
         RecordLayout.putAppend(frame.memory(), at, id, sequence, checksum, length);
@@ -344,14 +344,8 @@ final class WritePath {
         return NO_SEQUENCE;
     }
 
-    // The next five methods apply records to the lists, as soon as a record is written or replayed. Called under the
+    // The next methods apply records to the lists, as soon as a record is written or replayed. Called under the
     // lock.
-
-    /** Returns the list with this id. Creates it at this record's LSN if it does not exist. */
-    int findOrCreate(long id, long lsn) {
-        int found = state.index.find(id);
-        return found == ListIndex.NONE ? state.index.create(id, lsn, 0) : found;
-    }
 
     void applyAppend(int list, long region, int length, long lsn) {
         state.index.append(list, region, lsn);

@@ -117,6 +117,12 @@ public final class ListIndex {
         return list;
     }
 
+    /** Returns the list with this id, after creating it, with this first sequence, if it does not exist. */
+    public int findOrCreate(long id, long creationLsn, long first) {
+        int found = find(id);
+        return found == NONE ? create(id, creationLsn, first) : found;
+    }
+
     public void append(int list, long region, long lsn) {
         int tail = records.tailChunk(list);
         int count = records.tailCount(list);

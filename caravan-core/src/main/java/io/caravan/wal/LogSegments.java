@@ -336,24 +336,20 @@ public final class LogSegments implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        IOException first = null;
+        IOException failed = null;
         for (LogSegment segment : files.values()) {
             try {
                 segment.close();
-            } catch (IOException failed) {
-                if (first == null) {
-                    first = failed;
-                } else {
-                    first.addSuppressed(failed);
-                }
+            } catch (IOException also) {
+                failed = also;
             }
         }
         files.clear();
         if (forced != null) {
             forced.file.close();
         }
-        if (first != null) {
-            throw first;
+        if (failed != null) {
+            throw failed;
         }
     }
 
