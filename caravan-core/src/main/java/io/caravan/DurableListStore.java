@@ -7,6 +7,7 @@ import io.caravan.inspect.Repairer;
 import io.caravan.inspect.Salvager;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
+import io.caravan.io.FileStorage.Access;
 import java.nio.file.Path;
 import java.util.OptionalLong;
 
@@ -40,7 +41,7 @@ public interface DurableListStore extends ListStore {
                 "open " + config.directory(),
                 () -> Engine.open(
                         config,
-                        FileStorage.openOrCreate(config.directory(), Recovery::requireKnown),
+                        FileStorage.open(config.directory(), Access.CREATE, Recovery::requireKnown),
                         System::nanoTime));
     }
 

@@ -6,6 +6,7 @@ import io.caravan.engine.Recovery;
 import io.caravan.engine.Scheduler;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
+import io.caravan.io.FileStorage.Access;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -50,7 +51,7 @@ public interface Replica extends AutoCloseable {
                 "open " + config.directory(),
                 () -> Engine.openReplica(
                         config,
-                        FileStorage.openOrCreate(config.directory(), Recovery::requireKnown),
+                        FileStorage.open(config.directory(), Access.CREATE, Recovery::requireKnown),
                         System::nanoTime,
                         Scheduler.THREADS,
                         storeId,

@@ -61,7 +61,8 @@ public final class Shards implements AutoCloseable {
         return DedicatedThread.call(
                 "open " + directory,
                 () -> open(
-                        FileStorage.openOrCreate(directory, found -> checkFiles(directory, found, shards)),
+                        FileStorage.open(
+                                directory, FileStorage.Access.CREATE, found -> checkFiles(directory, found, shards)),
                         config,
                         shards));
     }
@@ -70,7 +71,7 @@ public final class Shards implements AutoCloseable {
         Path directory = config.directory();
         List<DurableListStore> stores = new ArrayList<>(shards);
         try {
-            boolean created = checkFiles(directory, storage, shards);
+            boolean created = storage.list().contains(FileNames.SHARDS);
             for (int shard = 0; shard < shards; shard++) {
                 stores.add(DurableListStore.open(config.withDirectory(directory(directory, shard))));
             }
@@ -85,8 +86,8 @@ public final class Shards implements AutoCloseable {
         }
     }
 
-    /** Checks the contents of a data directory with several shards. Returns whether all shards were created. */
-    private static boolean checkFiles(Path directory, Storage storage, int shards) throws IOException {
+    /** Checks the contents of a data directory with several shards. */
+    private static void checkFiles(Path directory, Storage storage, int shards) throws IOException {
         List<String> names = storage.list();
         boolean created = names.contains(FileNames.SHARDS);
         boolean single = names.stream().anyMatch(FileNames::isOurs);
@@ -104,7 +105,6 @@ public final class Shards implements AutoCloseable {
         for (int shard = 0; created && shard < shards; shard++) {
             requireStore(directory, shard, shards);
         }
-        return created;
     }
 
     private static void checkNumber(Path directory, int found, int wanted) {

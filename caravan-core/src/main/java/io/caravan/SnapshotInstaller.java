@@ -21,17 +21,7 @@ public interface SnapshotInstaller extends Replica.Chunks, AutoCloseable {
      * @throws StoreDirectoryException if the directory is not empty; its contents are not changed
      */
     static SnapshotInstaller begin(Path directory) throws IOException {
-        FileStorage storage = FileStorage.openOrCreate(directory);
-        try {
-            if (!storage.list().isEmpty()) {
-                throw new StoreDirectoryException(directory + " is not empty, and holds "
-                        + storage.list().get(0) + "; receive the copy into a directory that is missing or empty");
-            }
-            return new ChunkFiles(storage);
-        } catch (IOException | RuntimeException rejected) {
-            storage.close();
-            throw rejected;
-        }
+        return new ChunkFiles(FileStorage.open(directory, FileStorage.Access.CREATE, FileStorage::requireEmpty));
     }
 
     /**

@@ -273,7 +273,8 @@ final class Group implements AutoCloseable {
         synchronized (state(node)) {
             long end = replica.now().position();
             replica.close();
-            FaultStorage disk = new FaultStorage(FileStorage.openOrCreate(storeDirectory(node)));
+            FaultStorage disk =
+                    new FaultStorage(FileStorage.open(storeDirectory(node), FileStorage.Access.CREATE, any -> {}));
             field(GroupReplica.class, "replica")
                     .set(
                             replica,

@@ -47,7 +47,7 @@ public final class DedicatedThread {
         } catch (CompletionException failed) {
             Throwable cause = failed.getCause();
             if (cause instanceof IOException problem) {
-                throw new StoreIoException(beginning + ": " + FileStorage.reason(problem), problem);
+                throw new StoreIoException(beginning + ": " + FileStorage.problem(problem), problem);
             }
             if (cause instanceof RuntimeException problem) {
                 throw problem;

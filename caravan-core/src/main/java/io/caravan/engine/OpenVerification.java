@@ -64,7 +64,7 @@ final class OpenVerification {
         } catch (CaravanException problem) {
             faults.add(problem);
         } catch (IOException unreadable) {
-            faults.add(new StoreIoException("cannot be read: " + FileStorage.reason(unreadable), unreadable));
+            faults.add(new StoreIoException("cannot be read: " + FileStorage.problem(unreadable), unreadable));
         }
     }
 

@@ -111,6 +111,13 @@ public final class Recovery {
         }
     }
 
+    /** Checks that a directory contains a store, and no other files. */
+    public static void requireStore(Storage storage) throws IOException {
+        if (new Recovery(storage).nothingToOpen()) {
+            throw new StoreDirectoryException(storage.describe("") + " holds no store");
+        }
+    }
+
     /**
      * Whether no store exists: the directory has no store files, or the creation of the store was interrupted before
      * any value was written.

@@ -2,7 +2,6 @@ package io.caravan.inspect;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.RepairReport;
-import io.caravan.StoreDirectoryException;
 import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
@@ -10,6 +9,7 @@ import io.caravan.engine.PacedProgress;
 import io.caravan.engine.Recovery;
 import io.caravan.format.FileNames;
 import io.caravan.io.FileStorage;
+import io.caravan.io.FileStorage.Access;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.wal.LogFrames;
@@ -53,33 +53,22 @@ public final class Repairer {
             throws IOException {
         FileStorage.requireOutside(keepDirectory, directory);
         if (Files.exists(keepDirectory)) {
-            try (Storage keep = FileStorage.readOnly(keepDirectory)) {
-                requireEmpty(keep);
-            }
+            FileStorage.requireEmpty(FileStorage.readOnly(keepDirectory));
         }
-        try (Storage storage = FileStorage.open(directory)) {
+        try (Storage storage = FileStorage.open(directory, Access.WRITE, Recovery::requireStore)) {
             return new Repairer(storage, keepDirectory, progress).repair();
-        }
-    }
-
-    private static void requireEmpty(Storage keep) throws IOException {
-        if (!keep.list().isEmpty()) {
-            throw new StoreDirectoryException(keep.describe("") + " is not empty; name a new directory for the copies");
         }
     }
 
     /** Plans the repair of the closed store in a directory; see {@link io.caravan.DurableListStore#planRepair}. */
     public static RepairReport plan(Path directory, VerifyReport.Progress progress) throws IOException {
-        try (Storage storage = FileStorage.openToRead(directory)) {
+        try (Storage storage = FileStorage.open(directory, Access.READ, Recovery::requireStore)) {
             return new Repairer(storage, null, progress).repair();
         }
     }
 
     private RepairReport repair() throws IOException {
         Recovery recovery = new Recovery(storage, progress, OptionalLong.empty(), false);
-        if (recovery.nothingToOpen()) {
-            throw new StoreDirectoryException(storage.describe("") + " holds no store");
-        }
         try {
             recovery.recover().close();
             return new RepairReport(LogFrames.NOWHERE, List.of());
@@ -146,8 +135,7 @@ public final class Repairer {
             changed.forEach(name -> kept.add(storage.describe(name)));
             return;
         }
-        try (Storage keep = FileStorage.openOrCreate(keepDirectory)) {
-            requireEmpty(keep);
+        try (Storage keep = FileStorage.open(keepDirectory, Access.CREATE, FileStorage::requireEmpty)) {
             for (String name : changed) {
                 progress.at("copies", kept.size(), changed.size());
                 copy(name, keep);

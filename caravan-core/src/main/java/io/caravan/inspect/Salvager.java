@@ -79,7 +79,8 @@ public final class Salvager {
     public static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener)
             throws IOException {
         FileStorage.requireOutside(target, directory);
-        try (Storage from = FileStorage.openToRead(directory);
+        try (Storage from =
+                        FileStorage.open(directory, FileStorage.Access.READ, found -> new DamagedFiles(found).close());
                 NewDirectory created = NewDirectory.begin(target, FileNames::isOurs)) {
             SalvageReport report = salvage(from, created.storage(), listener);
             created.publish();

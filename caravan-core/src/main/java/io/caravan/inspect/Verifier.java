@@ -2,7 +2,6 @@ package io.caravan.inspect;
 
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
-import io.caravan.StoreDirectoryException;
 import io.caravan.StoreIoException;
 import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointReader;
@@ -14,6 +13,7 @@ import io.caravan.format.Region;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.io.FileStorage;
+import io.caravan.io.FileStorage.Access;
 import io.caravan.io.Storage;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -54,12 +54,10 @@ public final class Verifier {
 
     private Verifier(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn, boolean beingWritten)
             throws IOException {
+        Recovery.requireStore(storage);
         this.storage = storage;
         this.progress = new PacedProgress(progress);
         this.recovery = new Recovery(storage, this.progress, forcedLsn, beingWritten);
-        if (recovery.nothingToOpen()) {
-            throw new StoreDirectoryException(storage.describe("") + " holds no store");
-        }
     }
 
     /**
@@ -69,7 +67,7 @@ public final class Verifier {
      */
     public static VerifyReport verifyClosed(Path directory, OptionalLong fsyncedLsn, VerifyReport.Progress progress)
             throws IOException {
-        try (Storage storage = FileStorage.openToRead(directory)) {
+        try (Storage storage = FileStorage.open(directory, Access.READ, Recovery::requireStore)) {
             return new Verifier(storage, progress, fsyncedLsn, false).verify();
         }
     }

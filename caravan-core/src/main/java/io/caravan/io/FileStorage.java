@@ -7,9 +7,12 @@ import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileStore;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -44,85 +47,72 @@ public final class FileStorage implements Storage {
         this.lock = lock;
     }
 
-    /** Fsyncs a directory, and thereby the names of its files. */
-    @FunctionalInterface
-    interface DirectoryForce {
-        void force(Path directory) throws IOException;
+    /** The purposes for which a directory can be opened and locked. */
+    public enum Access {
+        /** Writing; a missing directory is created, together with any missing parents. */
+        CREATE,
+        /** Writing to an existing directory. */
+        WRITE,
+        /** Reading an existing directory, which may be on a read-only file system. */
+        READ
     }
 
-    /** Throws an exception if a directory cannot be that of a store. */
+    /** An operation on a directory. */
     @FunctionalInterface
-    public interface Check {
-        void of(Storage directory) throws IOException;
+    public interface Task<T> {
+        void run(T directory) throws IOException;
     }
 
     /**
-     * Opens and locks the directory. If it is missing, creates it and any missing parents. If the parent directory can
-     * be read, it is fsynced, even if another process created the directory.
+     * Opens and locks a directory. On a read-only file system, other readers may share the lock. If no lock file exists
+     * there, no lock is taken: no process can have opened the store for writing.
      *
-     * @throws StoreDirectoryException if the path is not a directory or cannot be written
+     * <p>If the directory has no lock file, checks it before it is locked, so that no lock file remains in a directory
+     * of other files. Checks it again once it is locked.
+     *
+     * @param check throws an exception if the directory is not a suitable one
+     * @throws StoreDirectoryException if the path is not a directory, or the access is not possible
      * @throws io.caravan.StoreLockedException if its store is already open
      */
-    public static FileStorage openOrCreate(Path directory) throws IOException {
-        return openOrCreate(directory, unchecked -> {});
+    public static FileStorage open(Path directory, Access access, Task<Storage> check) throws IOException {
+        return open(directory, access, check, FileStorage::isReadOnly);
     }
 
-    /**
-     * Opens and locks the directory; see {@link #openOrCreate(Path)}. If it has no lock file yet, first checks it, so
-     * that no lock file remains in a directory of other files.
-     */
-    public static FileStorage openOrCreate(Path directory, Check check) throws IOException {
+    static FileStorage open(Path directory, Access access, Task<Storage> check, Predicate<Path> isReadOnly)
+            throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
-        createDurably(absolute, FileStorage::force);
-        return open(absolute, check);
-    }
-
-    /** Opens and locks an existing directory; see {@link #openOrCreate(Path)}. */
-    public static FileStorage open(Path directory) throws IOException {
-        return open(directory, unchecked -> {});
-    }
-
-    private static FileStorage open(Path directory, Check check) throws IOException {
-        Path absolute = directory.toAbsolutePath().normalize();
+        if (access == Access.CREATE) {
+            createDurably(absolute, FileStorage::force);
+        }
         if (!Files.exists(absolute)) {
             throw new StoreDirectoryException(absolute + " does not exist");
         }
         if (!Files.isDirectory(absolute)) {
             throw new StoreDirectoryException(absolute + " is a file; a store needs a directory of its own");
         }
-        if (isReadOnly(absolute)) {
+        boolean readOnly = isReadOnly.test(absolute);
+        if (readOnly && access != Access.READ) {
             throw new StoreDirectoryException(
                     absolute + " is on a file system that is mounted read-only; the kernel does"
                             + " that after an error of the disk: see dmesg; verify, salvage and repair --dry-run work there, for"
                             + " all else mount it for writing");
         }
-        if (!Files.isWritable(absolute) || !Files.isReadable(absolute)) {
+        if (!readOnly && !Files.isWritable(absolute) || !Files.isReadable(absolute)) {
             throw new StoreDirectoryException(absolute + " cannot be read and written by this user");
         }
-        if (!Files.exists(absolute.resolve(DirectoryLock.FILE_NAME))) {
-            check.of(readOnly(absolute));
-        }
-        return new FileStorage(absolute, true, DirectoryLock.acquire(absolute, false));
-    }
-
-    /**
-     * Opens and locks an existing directory for reading. On a read-only file system, other readers may share the lock.
-     * If no lock file exists there, no lock is taken: no process can have opened the store for writing.
-     *
-     * @throws StoreDirectoryException if the path is not a directory or cannot be read
-     * @throws io.caravan.StoreLockedException if its store is already open
-     */
-    public static Storage openToRead(Path directory) throws IOException {
-        return openToRead(directory, FileStorage::isReadOnly);
-    }
-
-    static Storage openToRead(Path directory, Predicate<Path> readOnly) throws IOException {
-        Path absolute = directory.toAbsolutePath().normalize();
-        if (!Files.isDirectory(absolute) || !readOnly.test(absolute)) {
-            return open(absolute);
-        }
         boolean hasLock = Files.exists(absolute.resolve(DirectoryLock.FILE_NAME));
-        return new FileStorage(absolute, false, hasLock ? DirectoryLock.acquire(absolute, true) : null);
+        if (!hasLock) {
+            check.run(readOnly(absolute));
+        }
+        DirectoryLock lock = hasLock || !readOnly ? DirectoryLock.acquire(absolute, readOnly) : null;
+        FileStorage storage = new FileStorage(absolute, access != Access.READ, lock);
+        try {
+            check.run(storage);
+            return storage;
+        } catch (IOException | RuntimeException rejected) {
+            storage.close();
+            throw rejected;
+        }
     }
 
     /** Opens an existing directory for reading only, without a lock. Another process may have the store open. */
@@ -170,13 +160,47 @@ public final class FileStorage implements Storage {
         }
     }
 
-    /** Returns the message of a failure or, if it has none but a file name, also the name of its class. */
-    public static String reason(IOException failure) {
-        if (failure instanceof AccessDeniedException) {
-            return failure.getMessage() + ": this user lacks the permission";
+    /** Checks that a directory has no files. */
+    public static void requireEmpty(Storage directory) throws IOException {
+        List<String> names = directory.list();
+        if (!names.isEmpty()) {
+            throw new StoreDirectoryException(directory.describe("") + " is not empty, and holds " + names.get(0)
+                    + "; name a directory that is missing or empty");
         }
-        boolean named = failure instanceof FileSystemException failed && failed.getReason() == null;
-        return named || failure.getMessage() == null ? failure.toString() : failure.getMessage();
+    }
+
+    /**
+     * Describes the failure of an operation on a file. Java's own messages consist of class names, or omit the reason.
+     */
+    public static String problem(IOException failure) {
+        if (!(failure instanceof FileSystemException failed) || failed.getFile() == null) {
+            return reason(failure);
+        }
+        String file = failed.getFile();
+        if (failure instanceof NoSuchFileException) {
+            Path directory = Path.of(file).toAbsolutePath().getParent();
+            return directory == null || Files.isDirectory(directory)
+                    ? "there is no file '" + file + "'"
+                    : "there is no directory '" + directory + "' for '" + file + "'";
+        }
+        return "the file '" + file + "' cannot be read or written: " + reason(failure);
+    }
+
+    /** Returns the reason of a failure, without the name of the file. */
+    static String reason(IOException failure) {
+        String reason = failure instanceof FileSystemException failed ? failed.getReason() : failure.getMessage();
+        if (reason != null) {
+            return reason;
+        }
+        if (failure instanceof AccessDeniedException) {
+            return "this user lacks the permission";
+        }
+        if (failure instanceof FileAlreadyExistsException) {
+            return "it exists already";
+        }
+        return failure instanceof NotDirectoryException
+                ? "it is not a directory"
+                : failure.getClass().getSimpleName();
     }
 
     /**
@@ -184,7 +208,7 @@ public final class FileStorage implements Storage {
      * directory exists, because the process that created it may have been killed before its fsync. Skips a parent
      * directory that cannot be read.
      */
-    static void createDurably(Path directory, DirectoryForce force) throws IOException {
+    static void createDurably(Path directory, Task<Path> force) throws IOException {
         Path parent = directory.getParent();
         if (!Files.exists(directory)) {
             if (parent != null) {
@@ -197,7 +221,7 @@ public final class FileStorage implements Storage {
             }
         }
         if (parent != null && Files.isReadable(parent)) {
-            force.force(parent);
+            force.run(parent);
         }
     }
 

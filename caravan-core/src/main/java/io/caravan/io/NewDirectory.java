@@ -44,9 +44,9 @@ public final class NewDirectory implements AutoCloseable {
         Path absolute = name.toAbsolutePath().normalize();
         removeEmpty(absolute);
         Path partial = parentOf(absolute).resolve(absolute.getFileName() + ENDING);
-        FileStorage storage = open(partial);
+        FileStorage storage = open(partial, ours);
         try {
-            clear(partial, ours);
+            delete(contents(partial));
             return new NewDirectory(absolute, partial, storage);
         } catch (IOException | RuntimeException failed) {
             storage.close();
@@ -55,10 +55,10 @@ public final class NewDirectory implements AutoCloseable {
     }
 
     /** Opens the directory. If it is new and its lock file cannot be created, as on a full disk, removes it again. */
-    private static FileStorage open(Path partial) throws IOException {
+    private static FileStorage open(Path partial, Predicate<String> ours) throws IOException {
         boolean existed = Files.exists(partial);
         try {
-            return FileStorage.openOrCreate(partial);
+            return FileStorage.open(partial, FileStorage.Access.CREATE, any -> requireLeftovers(partial, ours));
         } catch (IOException failed) {
             try {
                 if (!existed) {
@@ -79,16 +79,14 @@ public final class NewDirectory implements AutoCloseable {
         return parent;
     }
 
-    private static void clear(Path partial, Predicate<String> ours) throws IOException {
-        List<Path> leftovers = contents(partial);
-        for (Path path : leftovers) {
+    private static void requireLeftovers(Path partial, Predicate<String> ours) throws IOException {
+        for (Path path : contents(partial)) {
             String name = partial.relativize(path).toString().replace(File.separatorChar, '/');
             if (!path.endsWith(DirectoryLock.FILE_NAME) && !ours.test(name)) {
                 throw new StoreDirectoryException(
                         path + " is not a leftover of an earlier attempt; move it, or name another directory");
             }
         }
-        delete(leftovers);
     }
 
     /**
@@ -132,8 +130,8 @@ public final class NewDirectory implements AutoCloseable {
         try {
             Files.delete(name);
         } catch (FileSystemException kept) {
-            throw new StoreDirectoryException(name + " cannot be replaced ("
-                    + (kept.getReason() == null ? kept : kept.getReason()) + "); name a new directory inside it");
+            throw new StoreDirectoryException(
+                    name + " cannot be replaced (" + FileStorage.reason(kept) + "); name a new directory inside it");
         }
     }
 

@@ -63,13 +63,13 @@ class HeapFileTest {
 
     @Test
     void valuesAreReadableAfterReopening() throws Exception {
-        try (Storage storage = FileStorage.open(directory)) {
+        try (Storage storage = FileStorage.open(directory, FileStorage.Access.WRITE, any -> {})) {
             HeapFile heap = create(storage, 2);
             write(heap, GEOMETRY.firstAddress(0), bytes("first"), 1);
             write(heap, 2 * 32 * 1024 - 24, bytes(16, 3), 2);
             heap.force();
         }
-        try (Storage storage = FileStorage.open(directory)) {
+        try (Storage storage = FileStorage.open(directory, FileStorage.Access.WRITE, any -> {})) {
             HeapFile heap = new HeapFile(storage, GEOMETRY, STORE);
             heap.openNext();
             heap.openNext();
@@ -126,7 +126,7 @@ class HeapFileTest {
 
     @Test
     void deletedSegmentIsUnmappedImmediately() throws Exception {
-        try (Storage storage = FileStorage.open(directory)) {
+        try (Storage storage = FileStorage.open(directory, FileStorage.Access.WRITE, any -> {})) {
             HeapFile heap = create(storage, 2);
             assertThat(mapped(1)).isTrue();
             heap.dropFrom(1);
@@ -137,7 +137,8 @@ class HeapFileTest {
 
     @Test
     void deletesOtherSegmentsIfOneDeletionFails() throws Exception {
-        try (FaultStorage storage = new FaultStorage(FileStorage.open(directory))) {
+        try (FaultStorage storage =
+                new FaultStorage(FileStorage.open(directory, FileStorage.Access.WRITE, any -> {}))) {
             HeapFile heap = create(storage, 4);
             storage.fail(FaultStorage.nth(1, FaultStorage.on(FaultStorage.Kind.DELETE, ".*")));
             assertThatThrownBy(() -> heap.dropFrom(1)).isInstanceOf(IOException.class);
@@ -177,7 +178,7 @@ class HeapFileTest {
 
     @Test
     void closedHeapIsUnmappedAfterLastRelease() throws Exception {
-        try (Storage storage = FileStorage.open(directory)) {
+        try (Storage storage = FileStorage.open(directory, FileStorage.Access.WRITE, any -> {})) {
             HeapFile heap = create(storage, 1);
             write(heap, 4096, bytes("read"), 1);
             heap.retain();
@@ -205,7 +206,7 @@ class HeapFileTest {
                 usable > needed + 2 * GIB,
                 "skipped: " + directory + " has " + usable + " bytes left, too few to allocate " + needed + " in");
         HeapGeometry geometry = new HeapGeometry(segmentBytes);
-        try (Storage storage = FileStorage.open(directory)) {
+        try (Storage storage = FileStorage.open(directory, FileStorage.Access.WRITE, any -> {})) {
             HeapFile heap = new HeapFile(storage, geometry, STORE);
             for (int segment = 0; segment < segments; segment++) {
                 heap.createNext();

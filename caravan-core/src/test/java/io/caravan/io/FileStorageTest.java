@@ -7,9 +7,11 @@ import io.caravan.StoreLockedException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +37,7 @@ class FileStorageTest {
     void readsDirectoryOnReadOnlyFileSystemWithoutWriting() throws IOException {
         Path directory = Files.createDirectory(parent.resolve("a"));
         Files.writeString(directory.resolve("data"), "data");
-        try (Storage storage = FileStorage.openToRead(directory, path -> true)) {
+        try (Storage storage = FileStorage.open(directory, FileStorage.Access.READ, any -> {}, path -> true)) {
             assertThat(storage.list()).containsExactly("data");
             assertThatThrownBy(() -> storage.create("more", 0)).hasMessageContaining("reading only");
         }
@@ -45,17 +47,17 @@ class FileStorageTest {
     @Test
     void detectsOpenStoreOnReadOnlyFileSystem() throws IOException {
         Path directory = Files.createDirectory(parent.resolve("a"));
-        try (Storage open = FileStorage.open(directory)) {
-            assertThatThrownBy(() -> FileStorage.openToRead(directory, path -> true))
+        try (Storage open = FileStorage.open(directory, FileStorage.Access.WRITE, any -> {})) {
+            assertThatThrownBy(() -> FileStorage.open(directory, FileStorage.Access.READ, any -> {}, path -> true))
                     .isInstanceOf(StoreLockedException.class);
             assertThat(open.list()).isEmpty();
         }
         String owner = Files.readString(directory.resolve(DirectoryLock.FILE_NAME));
-        try (Storage storage = FileStorage.openToRead(directory, path -> true)) {
+        try (Storage storage = FileStorage.open(directory, FileStorage.Access.READ, any -> {}, path -> true)) {
             assertThat(storage.list()).isEmpty();
         }
         assertThat(directory.resolve(DirectoryLock.FILE_NAME)).hasContent(owner.strip());
-        FileStorage.open(directory).close();
+        FileStorage.open(directory, FileStorage.Access.WRITE, any -> {}).close();
     }
 
     /** Checks that a store on a full disk can be opened, although the lock file has no space for the process id. */
@@ -64,9 +66,10 @@ class FileStorageTest {
         Path directory = Files.createDirectory(parent.resolve("a"));
         Path full = Files.createSymbolicLink(directory.resolve(DirectoryLock.FILE_NAME), Path.of("/dev/full"));
         for (int i = 0; i < 2; i++) {
-            try (Storage storage = FileStorage.open(directory)) {
+            try (Storage storage = FileStorage.open(directory, FileStorage.Access.WRITE, any -> {})) {
                 assertThat(storage.list()).isEmpty();
-                assertThatThrownBy(() -> FileStorage.open(directory)).isInstanceOf(StoreLockedException.class);
+                assertThatThrownBy(() -> FileStorage.open(directory, FileStorage.Access.WRITE, any -> {}))
+                        .isInstanceOf(StoreLockedException.class);
             }
         }
         Files.delete(full);
@@ -90,12 +93,18 @@ class FileStorageTest {
     }
 
     @Test
-    void reasonHasNoClassNameIfThereIsAMessage() {
-        assertThat(FileStorage.reason(new IOException("No space left on device")))
-                .isEqualTo("No space left on device");
-        assertThat(FileStorage.reason(new FileSystemException("f", null, "Read-only file system")))
-                .isEqualTo("f: Read-only file system");
-        assertThat(FileStorage.reason(new AccessDeniedException("f"))).isEqualTo("f: this user lacks the permission");
-        assertThat(FileStorage.reason(new NoSuchFileException("f"))).isEqualTo("java.nio.file.NoSuchFileException: f");
+    void describesProblemsInWords() {
+        String file = "the file 'f' cannot be read or written: ";
+        assertThat(FileStorage.problem(new FileSystemException("f", null, "Read-only file system")))
+                .isEqualTo(file + "Read-only file system");
+        assertThat(FileStorage.problem(new AccessDeniedException("f")))
+                .isEqualTo(file + "this user lacks the permission");
+        assertThat(FileStorage.problem(new FileAlreadyExistsException("f"))).isEqualTo(file + "it exists already");
+        assertThat(FileStorage.problem(new NotDirectoryException("f"))).isEqualTo(file + "it is not a directory");
+        assertThat(FileStorage.problem(new NoSuchFileException("f"))).isEqualTo("there is no file 'f'");
+        assertThat(FileStorage.problem(new NoSuchFileException("/absent/f")))
+                .isEqualTo("there is no directory '/absent' for '/absent/f'");
+        assertThat(FileStorage.problem(new IOException("the disk is gone"))).isEqualTo("the disk is gone");
+        assertThat(FileStorage.problem(new IOException())).isEqualTo("IOException");
     }
 }

@@ -91,7 +91,8 @@ class NewDirectoryTest {
         Path renamed = parent.resolve("renamed");
         NewDirectory directory = NewDirectory.begin(parent.resolve("copy"), file -> true);
         Files.move(directory.path(), renamed);
-        assertThatThrownBy(() -> FileStorage.open(renamed)).isInstanceOf(StoreLockedException.class);
+        assertThatThrownBy(() -> FileStorage.open(renamed, FileStorage.Access.WRITE, any -> {}))
+                .isInstanceOf(StoreLockedException.class);
         Files.move(renamed, directory.path());
         directory.close();
         assertThat(parent).isEmptyDirectory();

@@ -130,7 +130,11 @@ public class WatchedScheduler implements Scheduler {
     /** Opens or creates the store in the directory of the config, with these threads. */
     public Engine open(StoreConfig config) {
         try {
-            return Engine.open(config, FileStorage.openOrCreate(config.directory()), System::nanoTime, this);
+            return Engine.open(
+                    config,
+                    FileStorage.open(config.directory(), FileStorage.Access.CREATE, any -> {}),
+                    System::nanoTime,
+                    this);
         } catch (IOException rejected) {
             throw new UncheckedIOException(rejected);
         }

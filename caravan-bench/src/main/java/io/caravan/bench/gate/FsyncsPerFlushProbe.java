@@ -24,7 +24,7 @@ final class FsyncsPerFlushProbe implements Probe {
     private final ListStore store;
 
     FsyncsPerFlushProbe(Path directory) throws IOException {
-        FaultStorage storage = new FaultStorage(FileStorage.openOrCreate(directory));
+        FaultStorage storage = new FaultStorage(FileStorage.open(directory, FileStorage.Access.CREATE, any -> {}));
         storage.fail(this::count);
         store = Engine.open(new Stores(true).config(directory, Durability.SYNC).build(), storage, System::nanoTime);
     }

@@ -29,7 +29,7 @@ final class WrittenBytesProbe implements Probe {
     private final ListStore store;
 
     WrittenBytesProbe(Path directory) throws IOException {
-        storage = new FaultStorage(FileStorage.openOrCreate(directory));
+        storage = new FaultStorage(FileStorage.open(directory, FileStorage.Access.CREATE, any -> {}));
         store = Engine.open(new Stores(true).config(directory, Durability.SYNC).build(), storage, System::nanoTime);
     }
 
