@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
+import io.caravan.io.FileStorage;
 import io.caravan.server.cli.archive.ArchiveCommand;
 import io.caravan.server.cli.archive.RestoreCommand;
 import io.caravan.server.cli.client.ClientException;
@@ -37,7 +38,6 @@ import io.caravan.server.cli.store.SalvageCommand;
 import io.caravan.server.cli.store.VerifyCommand;
 import io.caravan.server.cli.support.SupportCommand;
 import io.caravan.server.config.Settings;
-import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Collection;
@@ -235,7 +235,7 @@ public final class Main {
         if (problem instanceof ClientException failure) {
             exitCode = failure.kind().exitCode();
         } else if (problem instanceof IOException failed) {
-            message = DocumentName.printable(UserFiles.problem(failed));
+            message = DocumentName.printable(FileStorage.problem(failed));
         } else if (!(problem instanceof CaravanException || problem instanceof ServerConnection.LostException)) {
             throw problem;
         }

@@ -4,13 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
-import io.caravan.server.config.UserFiles;
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -96,18 +91,6 @@ class UserInputTest {
     void namesFileThatIsNotText(String command) throws IOException {
         Path file = Files.write(directory.resolve("file"), new byte[] {(byte) 0xFF});
         assertThat(failure(command, file)).contains(file + " is not text in UTF-8");
-    }
-
-    @Test
-    void describesProblemsInWords() {
-        String file = "the file 'f' cannot be read or written: ";
-        assertThat(UserFiles.problem(new FileSystemException("f", null, "Read-only file system")))
-                .isEqualTo(file + "Read-only file system");
-        assertThat(UserFiles.problem(new AccessDeniedException("f")))
-                .isEqualTo(file + "this user lacks the permission");
-        assertThat(UserFiles.problem(new FileAlreadyExistsException("f"))).isEqualTo(file + "it exists already");
-        assertThat(UserFiles.problem(new NotDirectoryException("f"))).isEqualTo(file + "it is not a directory");
-        assertThat(UserFiles.problem(new IOException("the disk is gone"))).isEqualTo("the disk is gone");
     }
 
     @ParameterizedTest

@@ -2,7 +2,7 @@ package io.caravan.server.cli.doctor;
 
 import static io.caravan.server.cli.common.Figures.size;
 
-import io.caravan.server.config.UserFiles;
+import io.caravan.io.FileStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -122,7 +122,7 @@ public final class DiskChecks {
             findings.add(kind(disk.type(), directory + " is on " + disk.type() + " (" + name + ")"));
             findings.add(space(disk.getUsableSpace(), disk.getTotalSpace()));
         } catch (IOException problem) {
-            findings.add(Finding.unknown("disk", "its type and space are unknown: " + UserFiles.problem(problem)));
+            findings.add(Finding.unknown("disk", "its type and space are unknown: " + FileStorage.problem(problem)));
         }
         return findings;
     }
@@ -168,7 +168,7 @@ public final class DiskChecks {
         } catch (IOException problem) {
             return Finding.bad(
                     "fsyncs",
-                    "nothing can be written to " + directory + ": " + UserFiles.problem(problem),
+                    "nothing can be written to " + directory + ": " + FileStorage.problem(problem),
                     "make room on its disk, or give it to the user who runs the server");
         }
     }

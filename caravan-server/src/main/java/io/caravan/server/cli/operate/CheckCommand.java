@@ -1,6 +1,7 @@
 package io.caravan.server.cli.operate;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.io.FileStorage;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
@@ -8,7 +9,6 @@ import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.Checks.Status;
 import io.caravan.server.cli.operate.Checks.Thresholds;
-import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -53,7 +53,7 @@ public final class CheckCommand extends ClientCommand {
         } catch (ClientException failed) {
             checks.problem(Status.UNKNOWN, String.valueOf(failed.getMessage()));
         } catch (IOException failed) {
-            checks.problem(Status.UNKNOWN, UserFiles.problem(failed));
+            checks.problem(Status.UNKNOWN, FileStorage.problem(failed));
         }
         exitWith(checks.status().exitCode());
         output.print(DocumentName.printable(checks.line()), checks.fields());

@@ -3,6 +3,7 @@ package io.caravan.server.cli.support;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.caravan.io.FileStorage;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ConnectionOptions;
 import io.caravan.server.cli.client.HttpLink.StatusClient;
@@ -10,7 +11,6 @@ import io.caravan.server.cli.client.HttpLink.StatusClient.Page;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.config.Setting;
-import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -198,7 +198,7 @@ final class ServerReport {
         file.missing(what, why);
         messages.accept(
                 problem instanceof IOException failed
-                        ? UserFiles.problem(failed)
+                        ? FileStorage.problem(failed)
                         : String.valueOf(problem.getMessage()));
     }
 

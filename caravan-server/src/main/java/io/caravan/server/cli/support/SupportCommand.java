@@ -3,6 +3,7 @@ package io.caravan.server.cli.support;
 import static io.caravan.server.cli.common.Figures.size;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.io.FileStorage;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.common.Output;
@@ -12,7 +13,6 @@ import io.caravan.server.cli.support.SupportFile.Part;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.PropertiesFile;
 import io.caravan.server.config.Setting;
-import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -180,7 +180,7 @@ public final class SupportCommand extends ClientCommand {
             file.json("settings.json", "settings in the file of --config", rows);
         } catch (IOException unreadable) {
             file.missing("settings.json", "--config cannot be read, or is not a settings file");
-            printMessage(UserFiles.problem(unreadable));
+            printMessage(FileStorage.problem(unreadable));
         }
     }
 
@@ -189,7 +189,7 @@ public final class SupportCommand extends ClientCommand {
             file.text("log.txt", "the end of the log: only the program's own words", new LogTail().of(from));
         } catch (IOException unreadable) {
             file.missing("log.txt", "--log is not a file that this user may read");
-            printMessage(UserFiles.problem(unreadable));
+            printMessage(FileStorage.problem(unreadable));
         }
     }
 
