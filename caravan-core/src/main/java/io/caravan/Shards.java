@@ -154,7 +154,7 @@ public final class Shards implements AutoCloseable {
         try (StoreFile file = storage.open(FileNames.SHARDS)) {
             ByteBuffer header = newHeader();
             file.read(header, 0);
-            return (int) FileHeader.get(header.flip(), FileHeader.Kind.SHARDS, file.path())
+            return (int) FileHeader.get(header.flip(), FileNames.SHARDS_LETTERS, file.path())
                     .number();
         }
     }
@@ -163,7 +163,7 @@ public final class Shards implements AutoCloseable {
     private static void writeCount(Storage storage, int shards) throws IOException {
         String temporary = FileNames.SHARDS + FileNames.TEMPORARY_ENDING;
         ByteBuffer header = newHeader();
-        FileHeader.put(header, FileHeader.Kind.SHARDS, new FileHeader.Fields(0, shards, 0));
+        FileHeader.put(header, FileNames.SHARDS_LETTERS, new FileHeader.Fields(0, shards, 0));
         try (StoreFile file = storage.create(temporary, FileHeader.BYTES)) {
             file.write(header, 0);
             file.force();

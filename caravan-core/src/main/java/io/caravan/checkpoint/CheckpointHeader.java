@@ -6,6 +6,7 @@ import io.caravan.CorruptStoreException;
 import io.caravan.format.Blocks;
 import io.caravan.format.Checksums;
 import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.FrameLayout.Link;
 import java.nio.ByteBuffer;
@@ -42,7 +43,7 @@ public record CheckpointHeader(
 
     /** Reads both headers of a checkpoint file and checks conditions 1 to 3 of a valid checkpoint. */
     public static CheckpointHeader decode(ByteBuffer bytes, long number, String path) {
-        FileHeader.Fields fields = FileHeader.get(bytes, FileHeader.Kind.CHECKPOINT, path);
+        FileHeader.Fields fields = FileHeader.get(bytes, FileNames.CHECKPOINT.letters(), path);
         int version = bytes.getInt(FileHeader.VERSION);
         int crcAt = headerBytes(version) - Integer.BYTES;
         if (bytes.limit() < headerBytes(version)

@@ -148,7 +148,7 @@ public final class CheckpointWriter implements AutoCloseable {
         ByteBuffer bytes = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         FileHeader.put(
                 bytes,
-                FileHeader.Kind.CHECKPOINT,
+                FileNames.CHECKPOINT.letters(),
                 new FileHeader.Fields(header.storeId(), header.number(), header.logSegmentBytes()));
         bytes.putLong(START_LSN, header.startLsn());
         bytes.putLong(END_LSN, header.endLsn());

@@ -4,6 +4,8 @@ import io.caravan.CorruptStoreException;
 import io.caravan.StoreDirectoryException;
 import io.caravan.StoreVersionException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 
 /**
  * The layout of the header of log segments, heap segments, checkpoints, and the file that records the number of shards,
@@ -29,47 +31,26 @@ public final class FileHeader {
 
     private FileHeader() {}
 
-    /** The kinds of files, each with its magic. */
-    public enum Kind {
-        LOG_SEGMENT("CARAVLOG"),
-        HEAP_SEGMENT("CARAVHEP"),
-        CHECKPOINT("CARAVCKP"),
-        /**
-         * The kind of the file that records the number of shards. This file has only a header: {@code number} is the
-         * number of shards in the directory, and the other fields are zero.
-         */
-        SHARDS("CARAVGRP");
-
-        private final String letters;
-
-        Kind(String letters) {
-            this.letters = letters;
-        }
-
-        /** Returns the eight letters with which a file of this kind starts. */
-        public String letters() {
-            return letters;
-        }
-
-        long magic() {
-            long magic = 0;
-            for (int i = 0; i < Long.BYTES; i++) {
-                magic |= (long) letters.charAt(i) << (Byte.SIZE * i);
-            }
-            return magic;
-        }
-    }
-
     public record Fields(long storeId, long number, long segmentBytes) {}
 
-    /** Writes a header to the start of the buffer at absolute indexes. */
-    public static void put(ByteBuffer buffer, Kind kind, Fields fields) {
-        buffer.putLong(MAGIC, kind.magic());
+    /**
+     * Writes a header to the start of the buffer at absolute indexes.
+     *
+     * @param letters the eight letters of the file's kind
+     */
+    public static void put(ByteBuffer buffer, String letters, Fields fields) {
+        buffer.putLong(MAGIC, magic(letters));
         buffer.putInt(VERSION, NEWEST_VERSION);
         buffer.putLong(STORE_ID, fields.storeId());
         buffer.putLong(NUMBER, fields.number());
         buffer.putLong(SEGMENT_BYTES, fields.segmentBytes());
         buffer.putInt(CRC, checksum(buffer));
+    }
+
+    private static long magic(String letters) {
+        return ByteBuffer.wrap(letters.getBytes(StandardCharsets.US_ASCII))
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .getLong();
     }
 
     private static int checksum(ByteBuffer buffer) {
@@ -82,11 +63,12 @@ public final class FileHeader {
     /**
      * Reads a header at the start of the buffer, and checks conditions 1 to 3.
      *
+     * @param letters the eight letters of the file's kind
      * @param path the file, for messages
      */
-    public static Fields get(ByteBuffer buffer, Kind kind, String path) {
-        if (buffer.limit() < BYTES || buffer.getLong(MAGIC) != kind.magic()) {
-            throw new CorruptStoreException(path, MAGIC, "does not start with " + kind.letters() + ADVICE);
+    public static Fields get(ByteBuffer buffer, String letters, String path) {
+        if (buffer.limit() < BYTES || buffer.getLong(MAGIC) != magic(letters)) {
+            throw new CorruptStoreException(path, MAGIC, "does not start with " + letters + ADVICE);
         }
         if (buffer.getInt(CRC) != checksum(buffer)) {
             throw new CorruptStoreException(path, CRC, "the header's checksum is wrong" + ADVICE);
@@ -99,8 +81,8 @@ public final class FileHeader {
     }
 
     /** Checks that the header at the start of the buffer is valid. */
-    public static void check(ByteBuffer buffer, Kind kind, Fields expected, String path) {
-        Fields found = get(buffer, kind, path);
+    public static void check(ByteBuffer buffer, String letters, Fields expected, String path) {
+        Fields found = get(buffer, letters, path);
         if (found.storeId() != expected.storeId()) {
             throw new StoreDirectoryException(path + " belongs to store " + Long.toHexString(found.storeId())
                     + ", not to this one, " + Long.toHexString(expected.storeId()) + ADVICE);

@@ -10,12 +10,18 @@ import java.util.stream.Stream;
 
 /** The names of a store's files: a kind, a number in 16 hexadecimal digits, and an ending. */
 public enum FileNames {
-    LOG("log-", ".wal", FileHeader.Kind.LOG_SEGMENT),
-    HEAP("heap-", ".dat", FileHeader.Kind.HEAP_SEGMENT),
-    CHECKPOINT("checkpoint-", ".ckp", FileHeader.Kind.CHECKPOINT);
+    LOG("log-", ".wal", "CARAVLOG"),
+    HEAP("heap-", ".dat", "CARAVHEP"),
+    CHECKPOINT("checkpoint-", ".ckp", "CARAVCKP");
 
-    /** The file that holds the number of shards, in a sharded store's directory; see {@link FileHeader.Kind#SHARDS}. */
+    /**
+     * The file that records the number of shards in a sharded store's directory. It has only a header: {@code number} is
+     * the number of shards, and the other fields are zero.
+     */
     public static final String SHARDS = "caravan.shards";
+
+    /** The letters with which the file {@link #SHARDS} starts. */
+    public static final String SHARDS_LETTERS = "CARAVGRP";
 
     /** The file that records the position up to which the log was fsynced; see {@link FsyncedLsnLayout}. */
     public static final String FORCED_LSN = "log.forced";
@@ -25,13 +31,13 @@ public enum FileNames {
 
     private final String prefix;
     private final String ending;
-    private final FileHeader.Kind header;
+    private final String letters;
     private final Pattern pattern;
 
-    FileNames(String prefix, String ending, FileHeader.Kind header) {
+    FileNames(String prefix, String ending, String letters) {
         this.prefix = prefix;
         this.ending = ending;
-        this.header = header;
+        this.letters = letters;
         this.pattern = Pattern.compile(Pattern.quote(prefix) + "([0-7][0-9a-f]{15})" + Pattern.quote(ending));
     }
 
@@ -40,9 +46,9 @@ public enum FileNames {
         return "shard-" + number;
     }
 
-    /** Returns the kind of the header with which the files start. */
-    public FileHeader.Kind header() {
-        return header;
+    /** Returns the eight letters with which the files start. */
+    public String letters() {
+        return letters;
     }
 
     /** Returns the name of the file with this number. */

@@ -85,7 +85,7 @@ public final class HeapFile implements AutoCloseable {
         }
         ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         file.read(block, 0);
-        FileHeader.check(block.flip(), FileHeader.Kind.HEAP_SEGMENT, header(number), file.path());
+        FileHeader.check(block.flip(), FileNames.HEAP.letters(), header(number), file.path());
     }
 
     /** Creates the next segment. Its size, header and name are durable when this returns. */
@@ -94,7 +94,7 @@ public final class HeapFile implements AutoCloseable {
         String temporary = FileNames.HEAP.temporary(number);
         try (StoreFile file = storage.create(temporary, 0)) {
             ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-            FileHeader.put(block, FileHeader.Kind.HEAP_SEGMENT, header(number));
+            FileHeader.put(block, FileNames.HEAP.letters(), header(number));
             file.write(block, 0);
             file.write(ByteBuffer.allocate(1), geometry.segmentBytes() - 1L);
             file.force();

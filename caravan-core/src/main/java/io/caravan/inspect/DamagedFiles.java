@@ -78,7 +78,7 @@ final class DamagedFiles implements AutoCloseable {
         ByteBuffer bytes = ByteBuffer.allocate(FileHeader.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         try (StoreFile source = storage.open(name)) {
             source.read(bytes, 0);
-            return FileHeader.get(bytes.flip(), kind.header(), source.path());
+            return FileHeader.get(bytes.flip(), kind.letters(), source.path());
         } catch (AccessDeniedException problem) {
             denied = problem;
             return null;

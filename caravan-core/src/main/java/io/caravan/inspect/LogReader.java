@@ -199,7 +199,7 @@ public final class LogReader implements AutoCloseable {
         try {
             FileHeader.check(
                     header.flip(),
-                    FileHeader.Kind.LOG_SEGMENT,
+                    FileNames.LOG.letters(),
                     new FileHeader.Fields(files.storeId, segment, geometry.segmentBytes()),
                     source.path());
         } catch (CaravanException wrong) {

@@ -78,7 +78,7 @@ public final class LogSegments implements AutoCloseable {
         StoreFile file = file(segment);
         ByteBuffer block = newBlock();
         file.read(block, 0);
-        FileHeader.check(block.flip(), FileHeader.Kind.LOG_SEGMENT, fields(segment), file.path());
+        FileHeader.check(block.flip(), FileNames.LOG.letters(), fields(segment), file.path());
     }
 
     /** Whether the file of this segment is open. */
@@ -321,7 +321,7 @@ public final class LogSegments implements AutoCloseable {
 
     private void writeHeader(StoreFile file, long segment) throws IOException {
         ByteBuffer block = newBlock();
-        FileHeader.put(block, FileHeader.Kind.LOG_SEGMENT, fields(segment));
+        FileHeader.put(block, FileNames.LOG.letters(), fields(segment));
         file.write(block, 0);
         file.force();
     }

@@ -271,7 +271,7 @@ class CheckpointFileTest {
     void condition3RejectsImpossibleLogSegmentSize(long bytes) throws IOException {
         assertCorrupt(
                 edited(file -> {
-                    FileHeader.put(file, FileHeader.Kind.CHECKPOINT, new FileHeader.Fields(-99, NUMBER, bytes));
+                    FileHeader.put(file, FileNames.CHECKPOINT.letters(), new FileHeader.Fields(-99, NUMBER, bytes));
                     Reseal.checkpoint(file);
                 }),
                 "a number that no store can have");

@@ -62,7 +62,8 @@ class FormatDocumentTest {
         Map<String, String> magics = new TreeMap<>();
         TABLES.tableBehind("magics").forEach(row -> magics.put(row.get(0), row.get(1)));
         Map<String, String> inCode = new TreeMap<>();
-        Stream.of(FileHeader.Kind.values()).forEach(kind -> inCode.put(kind.name(), kind.letters()));
+        Stream.of(FileNames.values()).forEach(kind -> inCode.put(kind.name(), kind.letters()));
+        inCode.put("SHARDS", FileNames.SHARDS_LETTERS);
         assertThat(magics).containsExactlyInAnyOrderEntriesOf(inCode);
     }
 

@@ -34,31 +34,31 @@ class LayoutsTest {
 
     private static ByteBuffer fileHeader() {
         ByteBuffer buffer = newBuffer(FileHeader.BYTES);
-        FileHeader.put(buffer, FileHeader.Kind.LOG_SEGMENT, FIELDS);
+        FileHeader.put(buffer, FileNames.LOG.letters(), FIELDS);
         return buffer;
     }
 
     private static void checkHeader(ByteBuffer header) {
-        FileHeader.check(header, FileHeader.Kind.LOG_SEGMENT, FIELDS, "the.file");
+        FileHeader.check(header, FileNames.LOG.letters(), FIELDS, "the.file");
     }
 
     @ParameterizedTest
-    @EnumSource(FileHeader.Kind.class)
-    void fileHeaderRoundTrips(FileHeader.Kind kind) {
+    @EnumSource
+    void fileHeaderRoundTrips(FileNames kind) {
         ByteBuffer buffer = newBuffer(FileHeader.BYTES);
-        FileHeader.put(buffer, kind, FIELDS);
-        assertThat(FileHeader.get(buffer, kind, "the.file")).isEqualTo(FIELDS);
+        FileHeader.put(buffer, kind.letters(), FIELDS);
+        assertThat(FileHeader.get(buffer, kind.letters(), "the.file")).isEqualTo(FIELDS);
         assertThat(java.nio.charset.StandardCharsets.US_ASCII
                         .decode(buffer.slice(0, 8))
                         .toString())
                 .isEqualTo(kind.letters());
-        FileHeader.check(buffer, kind, FIELDS, "the.file");
+        FileHeader.check(buffer, kind.letters(), FIELDS, "the.file");
     }
 
     @Test
     void fileHeaderCondition1MagicMatchesKind() {
         ByteBuffer header = newBuffer(FileHeader.BYTES);
-        FileHeader.put(header, FileHeader.Kind.HEAP_SEGMENT, FIELDS);
+        FileHeader.put(header, FileNames.HEAP.letters(), FIELDS);
         assertThatThrownBy(() -> checkHeader(header))
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContainingAll("the.file", "CARAVLOG");

@@ -100,40 +100,30 @@ final class StoreReport {
             described.put("bytes", attributes.size());
             described.put("modified", attributes.lastModifiedTime().toInstant().toString());
             described.put("directory", attributes.isDirectory());
-            kind(path.getFileName().toString()).ifPresent(kind -> {
-                bytes += attributes.size();
-                head(path, kind, described);
-            });
+            for (FileNames kind : FileNames.values()) {
+                if (kind.number(path.getFileName().toString()).isPresent()) {
+                    bytes += attributes.size();
+                    head(path, kind, described);
+                }
+            }
             return Optional.of(described);
         } catch (NoSuchFileException gone) {
             return Optional.empty();
         }
     }
 
-    private static Optional<FileHeader.Kind> kind(String name) {
-        if (FileNames.LOG.number(name).isPresent()) {
-            return Optional.of(FileHeader.Kind.LOG_SEGMENT);
-        }
-        if (FileNames.HEAP.number(name).isPresent()) {
-            return Optional.of(FileHeader.Kind.HEAP_SEGMENT);
-        }
-        return FileNames.CHECKPOINT.number(name).isPresent()
-                ? Optional.of(FileHeader.Kind.CHECKPOINT)
-                : Optional.empty();
-    }
-
     /** Reads the fixed fields of a file header, and no more, because values may follow them. */
-    private static void head(Path path, FileHeader.Kind kind, Map<String, Object> described) {
+    private static void head(Path path, FileNames kind, Map<String, Object> described) {
         described.put("kind", kind.letters());
         try (InputStream in = Files.newInputStream(path)) {
             ByteBuffer head = ByteBuffer.wrap(in.readNBytes(CheckpointLayout.HEADER_BYTES))
                     .order(ByteOrder.LITTLE_ENDIAN);
-            FileHeader.Fields fields = FileHeader.get(head, kind, "");
+            FileHeader.Fields fields = FileHeader.get(head, kind.letters(), "");
             described.put("version", head.getInt(FileHeader.VERSION));
             described.put("storeId", Long.toHexString(fields.storeId()));
             described.put("number", fields.number());
             described.put("segmentBytes", fields.segmentBytes());
-            if (kind == FileHeader.Kind.CHECKPOINT && head.limit() == CheckpointLayout.HEADER_BYTES) {
+            if (kind == FileNames.CHECKPOINT && head.limit() == CheckpointLayout.HEADER_BYTES) {
                 described.put("startLsn", head.getLong(CheckpointLayout.START_LSN));
             }
         } catch (StoreVersionException newer) {
