@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +33,6 @@ public final class Shards implements AutoCloseable {
 
     private final List<DurableListStore> stores;
     private final ListStore store;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
     private Shards(@Nullable FileStorage storage, List<DurableListStore> stores) {
         this.storage = storage;
@@ -251,13 +249,10 @@ public final class Shards implements AutoCloseable {
                 : shard && FileNames.isOurs(path.substring(slash + 1));
     }
 
-    /**
-     * Closes all stores and releases the directory. Idempotent: a second call does not release a lock that another
-     * opener has taken in the meantime.
-     */
+    /** Closes all stores and releases the directory. Idempotent. */
     @Override
     public void close() {
-        closeAll(stores, closed.getAndSet(true) ? null : storage);
+        closeAll(stores, storage);
     }
 
     private static void closeAll(List<DurableListStore> stores, @Nullable FileStorage storage) {

@@ -36,12 +36,6 @@ public final class DocumentEdit {
         return state;
     }
 
-    /** Creates the document without values, unless the document exists. */
-    public DocumentEdit create() {
-        created();
-        return this;
-    }
-
     private DocumentState created() {
         if (state == null) {
             state = new DocumentState(log.newId(), 0, 0, Attributes.EMPTY);

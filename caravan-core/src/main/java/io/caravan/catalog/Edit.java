@@ -1,7 +1,6 @@
 package io.caravan.catalog;
 
 import io.caravan.Durability;
-import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import java.time.Duration;
@@ -16,7 +15,7 @@ import java.util.Map;
  * <pre>{@code
  * try (Edit edit = catalog.edit(name)) {
  *     edit.document(name).append(value);
- *     edit.commit(callback);
+ *     edit.commit(callback, true);
  * }
  * }</pre>
  */
@@ -85,18 +84,9 @@ public final class Edit implements AutoCloseable {
      * the edit has no operations, the callback is notified once everything that the edit has read has reached its
      * durability level. The sequence passed to the callback has no meaning.
      *
-     * <p>Waits for space in the store while it holds the locks of the names, unless this is an {@link
-     * UninterruptibleThread}. Throws the exceptions that {@link io.caravan.ListStore#write} throws; in that case,
-     * nothing has changed.
-     */
-    public void commit(WriteCallback callback) {
-        commit(callback, !(Thread.currentThread() instanceof UninterruptibleThread));
-    }
-
-    /**
-     * Submits all operations as {@link #commit(WriteCallback)} does.
+     * <p>Throws the exceptions that {@link io.caravan.ListStore#write} throws; in that case, nothing has changed.
      *
-     * @param mayWait whether to wait for space in the store
+     * @param mayWait whether to wait for space in the store, while the edit holds the locks of the names
      * @throws io.caravan.NotWritableException if the store has no space now, and the edit may not wait; close the edit,
      *     and make another when the store is writable
      */

@@ -32,7 +32,8 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
 
     private int partition;
     private boolean afterDamage;
-    private long firstDamage = -1;
+    /** The offset of the first byte that is in no section, or -1. */
+    long firstDamage = -1;
 
     /** Reads those lists of a damaged checkpoint whose ids match the predicate. */
     DamagedCheckpoint(CheckpointReader reader, LongPredicate wanted) throws IOException {
@@ -52,11 +53,6 @@ final class DamagedCheckpoint implements CheckpointReader.Visitor {
                 found.lists().forEach((id, list) -> list.skipTo(ends.getOrDefault(id, 0L)));
             }
         }
-    }
-
-    /** Returns the offset of the first byte that is in no section, or -1. */
-    long firstDamage() {
-        return firstDamage;
     }
 
     boolean isWhole(int number) {

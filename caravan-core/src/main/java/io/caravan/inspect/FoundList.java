@@ -92,7 +92,7 @@ final class FoundList extends SalvagedIndex implements StoreVisitor {
                 }
                 damaged(new CorruptStoreException(
                         reader.path(),
-                        Math.max(0, found.firstDamage()),
+                        Math.max(0, found.firstDamage),
                         "a section is damaged, perhaps that of list " + id));
             }
         }

@@ -122,10 +122,10 @@ public final class Salvager {
                 DamagedCheckpoint found = new DamagedCheckpoint(reader, any -> true);
                 checkpoints.add(found);
                 endLsn = Math.max(endLsn, reader.provenEndLsn());
-                if (found.firstDamage() < 0) {
+                if (found.firstDamage < 0) {
                     break;
                 }
-                lost(file.path() + " at offset " + found.firstDamage() + ": a section is damaged");
+                lost(file.path() + " at offset " + found.firstDamage + ": a section is damaged");
             }
         }
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {

@@ -33,9 +33,6 @@ import org.jspecify.annotations.Nullable;
  * verifies a store that is open in this process.
  */
 public final class Verifier {
-    /** Number of passes over an open store before a finding counts as a fault. */
-    private static final int ATTEMPTS = 8;
-
     /**
      * The pause before the second pass. The pause doubles before each later pass, so that the store can finish moving
      * data.
@@ -83,7 +80,7 @@ public final class Verifier {
     public static VerifyReport verifyWhileOpen(Storage storage, VerifyReport.Progress progress) throws IOException {
         VerifyReport lasting = null;
         int passes = 0;
-        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        for (int attempt = 0; attempt < ContentsReader.ATTEMPTS; attempt++) {
             if (attempt > 0) {
                 LockSupport.parkNanos(FIRST_PAUSE_NANOS << attempt - 1);
             }

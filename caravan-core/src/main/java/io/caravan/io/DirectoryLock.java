@@ -97,11 +97,14 @@ final class DirectoryLock {
         }
     }
 
-    void release() throws IOException {
-        try {
-            channel.close();
-        } finally {
-            System.clearProperty(property);
+    /** Releases the lock. A second call does not release a lock that another store has acquired in the meantime. */
+    synchronized void release() throws IOException {
+        if (channel.isOpen()) {
+            try {
+                channel.close();
+            } finally {
+                System.clearProperty(property);
+            }
         }
     }
 }

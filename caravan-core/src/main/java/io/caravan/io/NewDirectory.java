@@ -46,7 +46,7 @@ public final class NewDirectory implements AutoCloseable {
         Path partial = parentOf(absolute).resolve(absolute.getFileName() + ENDING);
         FileStorage storage = open(partial, ours);
         try {
-            delete(contents(partial));
+            deleteContents(partial);
             return new NewDirectory(absolute, partial, storage);
         } catch (IOException | RuntimeException failed) {
             storage.close();
@@ -102,8 +102,8 @@ public final class NewDirectory implements AutoCloseable {
         }
     }
 
-    private static void delete(List<Path> paths) throws IOException {
-        for (Path path : paths) {
+    private static void deleteContents(Path directory) throws IOException {
+        for (Path path : contents(directory)) {
             Files.delete(path);
         }
     }
@@ -162,7 +162,7 @@ public final class NewDirectory implements AutoCloseable {
         }
         // The lock is released last, because a lock on a deleted lock file excludes no later attempt.
         try (storage) {
-            delete(contents(partial));
+            deleteContents(partial);
             Files.deleteIfExists(partial.resolve(DirectoryLock.FILE_NAME));
             Files.deleteIfExists(partial);
         }

@@ -67,7 +67,7 @@ class CatalogModelTest {
                 }
             }
             takeOver(edit, List.copyOf(names), random);
-            edit.commit(WriteCallback.completing(new CompletableFuture<>()));
+            edit.commit(WriteCallback.completing(new CompletableFuture<>()), true);
             names.forEach(name -> expect(model, name, edit.document(name).state()));
         }
     }
@@ -81,11 +81,10 @@ class CatalogModelTest {
     }
 
     private static void operate(DocumentEdit document, Random random) {
-        switch (random.nextInt(8)) {
+        switch (random.nextInt(7)) {
             case 0, 1, 2 -> document.append(new byte[random.nextInt(10)]);
             case 3 -> document.trimTo(random.nextInt(20));
             case 4 -> document.attributes(Attributes.EMPTY.with("k" + random.nextInt(3), new byte[random.nextInt(3)]));
-            case 5 -> document.create();
             default -> document.delete();
         }
     }

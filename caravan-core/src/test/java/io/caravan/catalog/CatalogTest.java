@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreClosedException;
-import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
@@ -22,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -62,7 +59,7 @@ class CatalogTest {
         CompletableFuture<Long> durable = new CompletableFuture<>();
         try (Edit edit = catalog.edit(names)) {
             operations.accept(edit);
-            edit.commit(WriteCallback.completing(durable));
+            edit.commit(WriteCallback.completing(durable), true);
         }
         durable.join();
     }
@@ -171,7 +168,7 @@ class CatalogTest {
         append(A);
         reopen();
         assertThat(state(A)).isEqualTo(new DocumentState(1, 0, 1, typed));
-        edit(B, DocumentEdit::create);
+        edit(B, document -> document.attributes(typed));
         edit(B, DocumentEdit::delete);
         reopen();
         assertThat(catalog.find(B)).isNull();
@@ -219,9 +216,9 @@ class CatalogTest {
     void editRejectsOtherNamesAndSecondCommit() {
         try (Edit edit = catalog.edit(A)) {
             assertThatIllegalArgumentException().isThrownBy(() -> edit.document(B));
-            edit.commit(WriteCallback.completing(new CompletableFuture<>()));
+            edit.commit(WriteCallback.completing(new CompletableFuture<>()), true);
             assertThatIllegalStateException()
-                    .isThrownBy(() -> edit.commit(WriteCallback.completing(new CompletableFuture<>())));
+                    .isThrownBy(() -> edit.commit(WriteCallback.completing(new CompletableFuture<>()), true));
         }
     }
 
@@ -326,7 +323,7 @@ class CatalogTest {
         catalog = Catalog.open(delayed, LIST_ID);
         try (Edit edit = catalog.edit(A)) {
             edit.document(A).append(VALUE);
-            edit.commit(WriteCallback.completing(new CompletableFuture<>()));
+            edit.commit(WriteCallback.completing(new CompletableFuture<>()), true);
         }
         assertThat(state(A).id()).isOne();
         assertThat(delayed.flushes).isOne();
@@ -384,13 +381,14 @@ class CatalogTest {
                 .withMessageContaining("document 0, sequence 0");
     }
 
-    /** Checks that a write on an event loop does not wait for space while it holds the locks of the names. */
     @Test
-    void writeOnEventLoopIsRejectedInsteadOfWaitingForSpace() throws Exception {
+    void writeThatMayNotWaitIsRejectedInsteadOfWaitingForSpace() {
         full.crowded = true;
-        FutureTask<Throwable> rejection = new FutureTask<>(() -> catchThrowable(() -> append(A)));
-        new UninterruptibleThread(rejection, "loop").start();
-        assertThat(rejection.get()).isInstanceOf(NotWritableException.class);
+        try (Edit edit = catalog.edit(A)) {
+            edit.document(A).append(VALUE);
+            assertThatExceptionOfType(NotWritableException.class)
+                    .isThrownBy(() -> edit.commit(WriteCallback.completing(new CompletableFuture<>()), false));
+        }
         assertThat(catalog.find(A)).isNull();
         full.crowded = false;
         append(A);

@@ -39,7 +39,7 @@ class ShardedCatalogTest {
         CompletableFuture<Long> durable = new CompletableFuture<>();
         try (Edit edit = catalog.edit(name)) {
             operations.accept(edit.document(name));
-            edit.commit(WriteCallback.completing(durable));
+            edit.commit(WriteCallback.completing(durable), true);
         }
         durable.join();
     }
@@ -118,7 +118,7 @@ class ShardedCatalogTest {
         try (Edit edit = catalog.edit(List.of(name(1), name(4)))) {
             edit.document(name(1)).append(new byte[1]);
             edit.document(name(4)).append(new byte[1]);
-            edit.commit(WriteCallback.completing(new CompletableFuture<>()));
+            edit.commit(WriteCallback.completing(new CompletableFuture<>()), true);
         }
         assertThat(shards.get(1).read(0)).hasSize(2);
         assertThatIllegalArgumentException().isThrownBy(() -> catalog.edit(List.of(name(1), name(2))));
@@ -152,7 +152,7 @@ class ShardedCatalogTest {
         catalog = open(new ShardedStore(hanging));
         try (Edit edit = catalog.edit(name(2))) {
             edit.document(name(2)).append(new byte[1]);
-            edit.commit(WriteCallback.completing(new CompletableFuture<>()));
+            edit.commit(WriteCallback.completing(new CompletableFuture<>()), true);
         }
         assertThat(catalog.find(name(2))).isNotNull();
         assertThat(hanging.stream().map(store -> store.flushes)).containsExactly(0, 0, 1);

@@ -30,7 +30,7 @@ class DamagedCheckpointTest {
 
         assertThat(read(storage).isWhole(last)).isTrue();
         assertThat(read(cut).isWhole(last)).isFalse();
-        assertThat(read(cut).firstDamage()).isEqualTo(lastSection);
+        assertThat(read(cut).firstDamage).isEqualTo(lastSection);
         assertThat(read(cut).isWhole(last - 1)).isTrue();
     }
 

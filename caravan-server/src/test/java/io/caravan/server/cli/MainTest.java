@@ -211,7 +211,7 @@ class MainTest {
             DocumentName name = DocumentName.of("letters/1");
             Catalog catalog = Catalog.open(store, DocumentService.CATALOG_LIST_ID);
             edit(catalog, name, document -> {
-                document.create().attributes(Attributes.EMPTY.with("content-type", "text/plain".getBytes(UTF_8)));
+                document.attributes(Attributes.EMPTY.with("content-type", "text/plain".getBytes(UTF_8)));
                 document.append("Dear Ada,".getBytes(UTF_8));
                 document.append("how are you?".getBytes(UTF_8));
             });
@@ -224,7 +224,7 @@ class MainTest {
         CompletableFuture<Long> durable = new CompletableFuture<>();
         try (Edit edit = catalog.edit(name)) {
             operations.accept(edit.document(name));
-            edit.commit(WriteCallback.completing(durable));
+            edit.commit(WriteCallback.completing(durable), true);
         }
         durable.join();
     }

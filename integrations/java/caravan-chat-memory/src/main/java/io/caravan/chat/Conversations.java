@@ -189,7 +189,7 @@ public final class Conversations {
         CompletableFuture<Long> durable = new CompletableFuture<>();
         try (Edit edit = opened.catalog.edit(name)) {
             edit.document(name).delete();
-            edit.commit(WriteCallback.completing(durable));
+            edit.commit(WriteCallback.completing(durable), true);
         }
         return durable;
     }
@@ -201,7 +201,7 @@ public final class Conversations {
             DocumentEdit document = edit.document(name);
             document.trimTo(change.keepFrom());
             change.appended().forEach(document::append);
-            edit.commit(WriteCallback.completing(durable));
+            edit.commit(WriteCallback.completing(durable), true);
         }
         return durable;
     }
