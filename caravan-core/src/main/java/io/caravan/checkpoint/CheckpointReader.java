@@ -169,7 +169,7 @@ public final class CheckpointReader implements AutoCloseable {
     }
 
     private CorruptStoreException corrupt(long at, String reason) {
-        String cause = unreadable == null ? "" : "; the disk cannot read the file: " + FileStorage.reason(unreadable);
+        String cause = unreadable == null ? "" : "; the disk cannot read the file: " + FileStorage.problem(unreadable);
         return new CorruptStoreException(file.path(), at, reason + cause);
     }
 
