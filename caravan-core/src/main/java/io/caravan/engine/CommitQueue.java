@@ -226,8 +226,11 @@ final class CommitQueue {
         wakeWhenReady();
     }
 
-    /** Counts the records of a write with {@link Reserve#DELETIONS} that was just added, if they use the reserve. */
-    void countDeletions(int bytes) {
+    /**
+     * Counts records that were just added, if they use the reserve: those of a write with {@link Reserve#DELETIONS}, or
+     * an append that a follower replays.
+     */
+    void countInReserve(int bytes) {
         long lsn = active.frame().baseLsn();
         if (needsReserve(lsn)) {
             reserveBytes = usedAfterFront(lsn) + bytes;

@@ -182,6 +182,7 @@ final class ReplayPath {
                 throw new InvalidRecordException(lsn, id, sequence, "the replica's list has " + next + " as its next");
             }
             writes.applyAppend(list, Region.inLog(entryLsn, length), length, lsn);
+            queue.countInReserve(RecordLayout.appendBytes(length));
         }
 
         @Override

@@ -189,7 +189,7 @@ final class WritePath {
             }
             enter(commit, frame -> putAll(frame, operations, crcs), batch, callback);
             if (reserve == Reserve.DELETIONS) {
-                queue.countDeletions(bytes);
+                queue.countInReserve(bytes);
             }
         });
     }

@@ -36,8 +36,11 @@ import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.StoreContents;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -58,10 +61,14 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
 
     /** Appends values to a list until an append is rejected for lack of space. Returns the number of appends. */
     private static int fill(FaultyStore store, long id, int length) {
+        return fill(store.engine, id, length);
+    }
+
+    private static int fill(Engine engine, long id, int length) {
         int count = 0;
         while (true) {
             try {
-                await(store.engine.append(id, bytes(length, count)));
+                await(engine.append(id, bytes(length, count)));
                 count++;
             } catch (OutOfSpaceException full) {
                 return count;
@@ -332,6 +339,48 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             }
         }
         assertThat(renewed).isZero();
+    }
+
+    /** Checks that the next leader of full replicas allows no more records than the previous leader has allowed. */
+    @Test
+    void leadingDoesNotRenewReserveOfLog() throws IOException {
+        int segmentBytes = 1 << 20;
+        StoreConfig config = amplyHeaped()
+                .durability(Durability.PROCESS)
+                .maxValueBytes(segmentBytes / 16)
+                .logBufferBytes(segmentBytes / 4)
+                .logSegmentBytes(segmentBytes)
+                .build();
+        WatchedScheduler threads = new WatchedScheduler();
+        FaultStorage disk = new FaultStorage(new MemoryStorage());
+        FaultStorage nextDisk = new FaultStorage(new MemoryStorage());
+        List<ByteBuffer> frames = new ArrayList<>();
+        try (Engine leader = Engine.openReplica(config, disk, System::nanoTime, threads, 1, 0);
+                Engine next = Engine.openReplica(config, nextDisk, System::nanoTime, threads, 1, 0)) {
+            leader.lead(frame ->
+                    frames.add(ByteBuffer.allocate(frame.remaining()).put(frame).flip()));
+            for (int id = 100; id < 200; id++) {
+                append(leader, id, "a");
+            }
+            frames.forEach(next::replay);
+            threads.awaitRest("caravan-provisioner");
+            for (FaultStorage each : List.of(disk, nextDisk)) {
+                each.fail(on(Kind.CREATE, ".*"));
+                each.fail(on(Kind.RENAME, "log-.*"));
+            }
+            fill(leader, 1, segmentBytes / 16);
+            fill(leader, 1, 1);
+            assertThat(largeRecordedDeletions(leader, 100, segmentBytes / 16 - 1000))
+                    .isEqualTo(1);
+            leader.flush();
+            frames.forEach(next::replay);
+            next.lead(frame -> {});
+            assertThat(largeRecordedDeletions(next, 101, segmentBytes / 16 - 1000))
+                    .isZero();
+            assertThat(awaitWrite(reported -> next.delete(199, reported))).isEqualTo(-1);
+            disk.heal();
+            nextDisk.heal();
+        }
     }
 
     /** Deletes lists, each with a record of this length, until this is rejected. Returns the number of lists. */
