@@ -106,6 +106,12 @@ public final class DocumentEdits {
         deletions.add(new DeletionRecord(mark.incarnation(), nextSequence, writes.expiry.nowMillis(), name));
     }
 
+    /** Ends the reservations and the records of use that the write does not need because it was accepted or rejected. */
+    void ended(boolean accepted) {
+        sizes.forEach(accepted ? SizeDelta::accept : SizeDelta::undo);
+        documents.forEach(document -> document.ended(accepted));
+    }
+
     /**
      * Thrown when the write needs a document that is not locked; the write is repeated with that document locked as
      * well.

@@ -405,6 +405,7 @@ abstract class DocumentWrites extends DocumentReads {
                     if (!edits.sizes.isEmpty()) {
                         rules.reserve(edits.sizes, fromClient);
                     }
+                    edits.documents.forEach(EditedDocument::recordUse);
                     boolean reads = edit.isEmpty();
                     WriteCallback completion = completion(
                             locked,
@@ -418,11 +419,8 @@ abstract class DocumentWrites extends DocumentReads {
                     }
                     accepted = true;
                 } finally {
-                    if (!edits.sizes.isEmpty()) {
-                        SizeDelta.end(edits.sizes, accepted);
-                    }
+                    edits.ended(accepted);
                 }
-                edits.documents.forEach(EditedDocument::accepted);
                 return;
             } catch (DocumentEdits.MissingNameException missing) {
                 locked = new LinkedHashSet<>(locked);

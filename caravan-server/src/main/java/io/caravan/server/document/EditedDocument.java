@@ -43,6 +43,10 @@ public final class EditedDocument {
     private Timestamps timestamps;
 
     private boolean used;
+    /** Whether the time of the last use is kept for the document after the write. */
+    private boolean tracked;
+    /** Whether the write has recorded the first use of the document. */
+    private boolean firstUse;
     /** Whether another document has taken over this document's list. */
     private boolean handedOver;
     /** Whether the write may change a document that is being moved. */
@@ -54,9 +58,7 @@ public final class EditedDocument {
         this.edit = edit;
         this.before = edit.state();
         this.size = space == null ? null : new SizeDelta(this, edits.writes.store, edit, space);
-        this.timestamps = before == null
-                ? Timestamps.NONE
-                : DocumentAttributes.of(before.attributes()).timestamps();
+        this.timestamps = attributesBefore().timestamps();
     }
 
     public DocumentName name() {
@@ -294,9 +296,7 @@ public final class EditedDocument {
      *     incomplete document, and the move could neither be completed nor abandoned
      */
     void retire(long sequence, DocumentAttributes attributes) {
-        if (edits.migrates
-                && before != null
-                && DocumentAttributes.of(before.attributes()).movedTo() != null) {
+        if (edits.migrates && attributesBefore().movedTo() != null) {
             Space space = Objects.requireNonNull(size).space();
             space.rejected(Space.Counter.REJECTED_SIZES);
             throw new DocumentException(
@@ -473,15 +473,6 @@ public final class EditedDocument {
     }
 
     /**
-     * Restarts the time after which the import is abandoned, and the sliding expiry. Called before the write, because
-     * the document must not seem to have expired as soon as the write has made it visible.
-     */
-    void touchImport() {
-        DocumentInfo info = Objects.requireNonNull(evenDeleted());
-        edits.writes.expiry.use(info.id());
-    }
-
-    /**
      * Returns the document into which a replacement of this document is imported. It is in the same shard, and
      * invisible until it replaces this document.
      */
@@ -528,9 +519,7 @@ public final class EditedDocument {
 
     /** Checks that the document was not fenced before the write. */
     void requireNoFence() {
-        Fence fence = before == null
-                ? null
-                : DocumentAttributes.of(before.attributes()).get(FENCE);
+        Fence fence = attributesBefore().get(FENCE);
         if (fence != null) {
             throw MoveStep.moving(name, fence);
         }
@@ -559,20 +548,33 @@ public final class EditedDocument {
         return info != null && info.id() == id && info.attributes().restoring() ? info.attributes() : null;
     }
 
-    void accepted() {
-        DocumentState state = edit.state();
-        long id = state == null ? 0 : state.id();
-        if (before != null && id != before.id() && !handedOver) {
-            edits.writes.expiry.forget(before.id());
+    /**
+     * Records the use of the document. Called before the commit, because the document must not seem to have expired as
+     * soon as the write has made it visible.
+     */
+    void recordUse() {
+        DocumentState after = edit.state();
+        tracked = used && after != null && Expiry.tracks(DocumentAttributes.of(after.attributes()));
+        if (tracked && after != null) {
+            firstUse = edits.writes.expiry.use(after.id());
         }
-        if (state != null && used) {
-            if (Expiry.tracks(DocumentAttributes.of(state.attributes()))) {
-                edits.writes.expiry.use(id);
-            } else if (before == null
-                    || id != before.id()
-                    || Expiry.tracks(DocumentAttributes.of(before.attributes()))) {
-                edits.writes.expiry.forget(id);
-            }
+    }
+
+    /** Forgets the last uses of documents that, after the write was accepted or rejected, do not need them. */
+    void ended(boolean accepted) {
+        Expiry expiry = edits.writes.expiry;
+        DocumentState after = edit.state();
+        boolean same = after != null && before != null && after.id() == before.id();
+        if (accepted && before != null && !same && !handedOver) {
+            expiry.forget(before.id());
         }
+        boolean trackedBefore = !same || Expiry.tracks(attributesBefore());
+        if (after != null && (accepted ? used && !tracked && trackedBefore : firstUse && !same)) {
+            expiry.forget(after.id());
+        }
+    }
+
+    private DocumentAttributes attributesBefore() {
+        return before == null ? DocumentAttributes.NONE : DocumentAttributes.of(before.attributes());
     }
 }

@@ -71,8 +71,9 @@ final class Expiry {
         return attributes.ttlSeconds().isPresent() || attributes.importing();
     }
 
-    void use(long id) {
-        lastUse.put(id, nanoTime.getAsLong());
+    /** Records that the document is used now, and returns whether no earlier use was recorded. */
+    boolean use(long id) {
+        return lastUse.put(id, nanoTime.getAsLong()) == null;
     }
 
     /**

@@ -244,7 +244,6 @@ public record ImportStep(
             throw new DocumentException(Reason.CHANGED, document.name(), "is no longer being imported");
         }
         requireNext(document, info, "is being imported, and continues");
-        imported.touchImport();
         return info;
     }
 

@@ -118,20 +118,16 @@ final class SizeDelta {
         charged = true;
     }
 
-    /** Ends the reservations of a write: completes them if the store has accepted the write, and undoes them if not. */
-    static void end(List<SizeDelta> sizes, boolean accepted) {
-        sizes.forEach(accepted ? SizeDelta::accept : SizeDelta::undo);
-    }
-
     /** Undoes {@link #reserve}, if it was called, and refunds the charge. */
-    private void undo() {
+    void undo() {
         count(-Math.max(0, documents), -Math.max(0, bytes));
         if (charged) {
             space.refund(1, appendedBytes);
         }
     }
 
-    private void accept() {
+    /** Completes the reservations, because the store has accepted the write. */
+    void accept() {
         count(Math.min(0, documents), Math.min(0, bytes));
         if (grows()) {
             space.wrote(appendedBytes, trimmedValues);

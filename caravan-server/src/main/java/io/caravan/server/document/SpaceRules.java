@@ -124,7 +124,7 @@ final class SpaceRules {
      * Applies the settings of spaces to a write, and reserves the quotas and rates that the write needs.
      *
      * <p>Growth is counted immediately, so that two writes cannot both take the last free space; shrinkage is counted
-     * only when the write is accepted. The reservations last until {@link SizeDelta#end}, which must be called even if
+     * only when the write is accepted. The reservations last until {@link DocumentEdits#ended}, which must be called even if
      * this method throws.
      *
      * @param sizes the effects on the sizes of the documents that belong to spaces; not empty

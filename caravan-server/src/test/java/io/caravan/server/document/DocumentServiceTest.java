@@ -4,15 +4,18 @@ import static io.caravan.server.document.Documents.expiring;
 import static io.caravan.server.document.Documents.name;
 import static io.caravan.server.document.Documents.rejected;
 import static io.caravan.server.document.Documents.values;
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
 
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
+import io.caravan.OutOfSpaceException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
@@ -93,6 +96,35 @@ class DocumentServiceTest {
         assertThat(documents.find("d")).isNotNull();
         documents.pass(Duration.ofSeconds(1));
         assertThat(documents.find("d")).isNull();
+    }
+
+    /** A reader may see a new document as soon as the store has accepted it. */
+    @Test
+    void newDocumentIsInUseBeforeItIsVisible() {
+        DocumentAttributes expires = DocumentAttributes.NONE.withTtlSeconds(9);
+        AtomicReference<Expiry> expiry = new AtomicReference<>();
+        List<Boolean> expired = new ArrayList<>();
+        ListStore store = new ForwardingListStore(ListStore.inMemory()) {
+            @Override
+            public void write(WriteBatch batch, WriteCallback callback) {
+                long id = batch.operations().get(0).id();
+                expired.add(expiry.get().expired(id, expires));
+                if (expired.size() == 1) {
+                    throw new OutOfSpaceException("the disk is full");
+                }
+                super.write(batch, callback);
+            }
+        };
+        CreateRequest create = expiring(OptionalLong.of(9), OptionalLong.empty());
+        try (Documents here = new Documents(store)) {
+            expiry.set(here.service().expiry);
+            here.pass(Duration.ofHours(1));
+            assertThatThrownBy(() -> here.create("d", create)).isInstanceOf(OutOfSpaceException.class);
+            here.create("d", create);
+            assertThat(here.read("d")).containsExactly("a");
+            assertThat(here.service().expiry).extracting("lastUse", as(MAP)).hasSize(1);
+        }
+        assertThat(expired).containsExactly(false, false);
     }
 
     private static Prefetch preparation() {
