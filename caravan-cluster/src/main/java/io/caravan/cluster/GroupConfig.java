@@ -49,7 +49,7 @@ public record GroupConfig(
         CREATE,
         /**
          * The first start, in a group that already exists; the node's directories must be empty. The node waits until
-         * it is {@linkplain GroupMember#add added}.
+         * it is {@linkplain GroupMember#changeMembers added}.
          */
         JOIN,
         /**

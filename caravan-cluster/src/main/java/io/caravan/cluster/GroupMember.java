@@ -231,32 +231,21 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Adds a node that was started with {@link GroupConfig.Start#JOIN}. The node receives the data of the group, and
-     * votes once it has all but the last entries. Call this on the leader only. Returns when a majority has durably
-     * recorded the new member, which may take as long as copying the store. If leadership is lost before that, call
-     * this again.
+     * Changes the members: a node joins, leaves, or replaces another one in the same step. A joining node must have been
+     * started with {@link GroupConfig.Start#JOIN}; it receives the data of the group, and votes once it has all but the
+     * last entries. A leaving node must be stopped or lost; if it is started again, it learns of its removal and leaves.
      *
-     * @throws IllegalArgumentException if a node already has this id or address, or no majority would be reachable
+     * <p>Call this on the leader only. Returns when a majority has durably recorded the change, which may take as long as
+     * copying the store. If leadership is lost before that, call this again.
+     *
+     * @param leaving the id of the node that leaves, or null
+     * @param joining the node that joins, or null
+     * @throws IllegalArgumentException if a node has the id or address of the joining node, or no majority would be
+     *     reachable. Also if the leaving node does not exist, leads, or has responded within the last few seconds
      * @throws IOException if the change failed or its outcome is unknown; the message states the reason
      */
-    public void add(Node node) throws IOException {
-        membership.make(new MembershipChange(null, node), this::responds);
-    }
-
-    /**
-     * Removes a stopped node. If the node is started again, it learns of its removal and leaves. Call this on the
-     * leader only. Otherwise, this method works like {@link #add}.
-     *
-     * @throws IllegalArgumentException if the group has no such node, the node has responded within the last few
-     *     seconds, it is the leader, or no majority would be reachable
-     */
-    public void remove(String node) throws IOException {
-        membership.make(new MembershipChange(node, null), this::responds);
-    }
-
-    /** Replaces a stopped or lost node with a new node. Combines {@link #add} and {@link #remove} in one step. */
-    public void replace(String node, Node by) throws IOException {
-        membership.make(new MembershipChange(node, by), this::responds);
+    public void changeMembers(@Nullable String leaving, @Nullable Node joining) throws IOException {
+        membership.make(new MembershipChange(leaving, joining), this::responds);
     }
 
     private boolean responds(String node) {

@@ -84,7 +84,7 @@ final class GroupMembershipTest {
     static void add(Group group, Node node) throws Exception {
         change(group, leader -> {
             if (!ids(leader).contains(node.id())) {
-                leader.add(node);
+                leader.changeMembers(null, node);
             }
         });
     }
@@ -95,7 +95,7 @@ final class GroupMembershipTest {
         group.stop(leaves);
         change(group, leader -> {
             if (ids(leader).contains(leaves)) {
-                leader.remove(leaves);
+                leader.changeMembers(leaves, null);
             }
         });
         return leaves;
@@ -165,7 +165,7 @@ final class GroupMembershipTest {
             Node e = group.join("e");
             change(group, leader -> {
                 if (!ids(leader).contains("e")) {
-                    leader.replace(dies, e);
+                    leader.changeMembers(dies, e);
                 }
             });
             List<String> now = ids(leader(group));
@@ -223,7 +223,8 @@ final class GroupMembershipTest {
             AtomicReference<CompletableFuture<String>> addition = new AtomicReference<>();
             Eventually.await("the node receives a snapshot", () -> {
                 if (addition.get() == null || addition.get().isDone()) {
-                    addition.set(CompletableFuture.supplyAsync(() -> rejection(group, leader -> leader.add(d))));
+                    addition.set(CompletableFuture.supplyAsync(
+                            () -> rejection(group, leader -> leader.changeMembers(null, d))));
                 }
                 return sendsFiles(group);
             });
@@ -353,12 +354,12 @@ final class GroupMembershipTest {
             group.append(LIST, "value");
             assertRejected(
                     group,
-                    leader -> group.member(group.follower()).remove("a"),
+                    leader -> group.member(group.follower()).changeMembers("a", null),
                     "is not the leader: send the change to the leader");
             Node unreachable = Group.freeNodes("d").get(0);
-            assertRejected(group, leader -> leader.add(unreachable), "does not respond");
+            assertRejected(group, leader -> leader.changeMembers(null, unreachable), "does not respond");
             Node alias = new Node("d", "localhost", group.nodes().get(0).port());
-            assertRejected(group, leader -> leader.add(alias), "has the id a, not d");
+            assertRejected(group, leader -> leader.changeMembers(null, alias), "has the id a, not d");
             group.append(LIST, "another");
             assertThat(ids(leader(group))).containsExactly("a", "b", "c");
 

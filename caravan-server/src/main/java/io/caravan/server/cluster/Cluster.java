@@ -123,10 +123,6 @@ public final class Cluster {
         return known.isEmpty() ? group.nodes() : group.described(known);
     }
 
-    private Optional<ClusterNode> node(String id) {
-        return nodes().stream().filter(node -> node.id().equals(id)).findFirst();
-    }
-
     /** Whether this is the host name of the HTTP address of any node in the cluster. */
     public boolean hasHttpName(String name) {
         return groups.stream()
@@ -233,7 +229,9 @@ public final class Cluster {
 
     /** Transfers leadership, and waits until the node leads; throws {@link IOException} if it does not. */
     public void transfer(String node, Duration timeout) throws IOException {
-        ClusterNode next = node(node)
+        ClusterNode next = nodes().stream()
+                .filter(each -> each.id().equals(node))
+                .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("the cluster has no node '" + node + "'; its nodes are "
                         + nodes().stream().map(ClusterNode::id).toList()));
         if (next.equals(self)) {
@@ -251,25 +249,15 @@ public final class Cluster {
     }
 
     /**
-     * Adds a node that waits to join. Waits until it is a member, which takes as long as copying the store. After an
-     * {@link IOException}, the outcome may be unknown; after an {@link IllegalArgumentException}, nothing has changed.
+     * Changes the members of this node's group, as {@link GroupMember#changeMembers} does. After an {@link IOException},
+     * the outcome may be unknown; after an {@link IllegalArgumentException}, nothing has changed.
      */
-    public void add(ClusterNode node) throws IOException {
+    public void changeMembers(@Nullable String leaving, @Nullable ClusterNode joining) throws IOException {
         GroupMember leader = leading();
-        requireOwnAddresses(node);
-        leader.add(node.member());
-    }
-
-    /** Removes a node that was stopped. Otherwise works like {@link #add}. */
-    public void remove(String node) throws IOException {
-        leading().remove(node);
-    }
-
-    /** Replaces a node in one step, even if it is lost permanently. Otherwise works like {@link #add}. */
-    public void replace(String node, ClusterNode by) throws IOException {
-        GroupMember leader = leading();
-        requireOwnAddresses(by);
-        leader.replace(node, by.member());
+        if (joining != null) {
+            requireOwnAddresses(joining);
+        }
+        leader.changeMembers(leaving, joining == null ? null : joining.member());
     }
 
     private GroupMember leading() throws IOException {

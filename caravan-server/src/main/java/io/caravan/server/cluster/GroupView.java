@@ -79,11 +79,6 @@ public final class GroupView {
         return nodes().stream().filter(node -> !node.equals(one)).toList();
     }
 
-    /** Returns the id with which Redis clients identify a node of the group; see {@link ClusterNode#nodeId}. */
-    public String nodeId(ClusterNode node) {
-        return node.nodeId(id);
-    }
-
     /** Returns when {@link #leader()} last changed. A change is detected when this method is called. */
     public synchronized Instant since() {
         ClusterNode now = leader().orElse(null);

@@ -109,7 +109,7 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
     }
 
     private static Reply id(GroupView group, ClusterNode node) {
-        return Reply.Bulk.of(group.nodeId(node));
+        return Reply.Bulk.of(node.nodeId(group.id()));
     }
 
     private Reply shards() {
@@ -151,8 +151,8 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
         String flags = (node.equals(cluster.self()) ? "myself," : "")
                 + (leads ? "master" : "slave")
                 + (reachable ? "" : ",fail?");
-        String follows = leads ? "-" : group.nodeId(owner);
-        return group.nodeId(node) + " " + node.resp().unbracketed() + "@"
+        String follows = leads ? "-" : owner.nodeId(group.id());
+        return node.nodeId(group.id()) + " " + node.resp().unbracketed() + "@"
                 + node.peer().port() + " " + flags + " " + follows
                 + " 0 0 " + (group == cluster.group() ? cluster.term() : 0)
                 + (reachable ? " connected" : " disconnected")
@@ -237,17 +237,17 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
     }
 
     private Reply add(Command command) throws IOException {
-        cluster.add(node(command, 2));
+        cluster.changeMembers(null, node(command, 2));
         return nodeIds();
     }
 
     private Reply remove(Command command) throws IOException {
-        cluster.remove(command.shortText(2));
+        cluster.changeMembers(command.shortText(2), null);
         return nodeIds();
     }
 
     private Reply replace(Command command) throws IOException {
-        cluster.replace(command.shortText(2), node(command, 3));
+        cluster.changeMembers(command.shortText(2), node(command, 3));
         return nodeIds();
     }
 
