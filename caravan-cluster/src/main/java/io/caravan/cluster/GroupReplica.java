@@ -12,7 +12,7 @@ import io.caravan.cluster.AppliedIndex.Applied;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 final class GroupReplica {
     private static final Logger LOG = LoggerFactory.getLogger(GroupReplica.class);
-    private static final long RETRY_MILLIS = 100;
+    private static final long RETRY_NANOS = 100_000_000;
 
     private final GroupConfig config;
     private final AppliedIndex mark;
@@ -103,17 +103,14 @@ final class GroupReplica {
             } catch (OutOfSpaceException full) {
                 LOG.warn("{}: the disk is full; waits for space before it applies more entries", config.self(), full);
             } catch (CaravanException failed) {
-                reopenAfter(failed);
+                if (!tryReopenAfter(failed)) {
+                    reopen();
+                }
             }
             if (!retryPause()) {
                 throw new IllegalStateException(config.self() + " is closing");
             }
         }
-    }
-
-    /** Encodes a frame of the leader's store as an entry of the Raft log. */
-    static byte[] entry(Replica leader, ByteBuffer frame) {
-        return new FrameEntry(frame, leader.logSegmentBytes()).encode();
     }
 
     private void requireSameSegments(String place, int leaders) {
@@ -141,19 +138,8 @@ final class GroupReplica {
 
     /** Pauses, and returns whether to retry. */
     private boolean retryPause() {
-        try {
-            TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
-        } catch (InterruptedException hurried) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
-        return !closing.getAsBoolean();
-    }
-
-    void reopenAfter(CaravanException failure) {
-        if (!tryReopenAfter(failure)) {
-            reopen();
-        }
+        LockSupport.parkNanos(RETRY_NANOS);
+        return !closing.getAsBoolean() && !Thread.currentThread().isInterrupted();
     }
 
     /** Closes the replica, and tries once to open it again. Returns whether it is open. */

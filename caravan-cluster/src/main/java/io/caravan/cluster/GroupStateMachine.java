@@ -36,10 +36,8 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.SnapshotInfo;
-import org.apache.ratis.statemachine.StateMachineStorage;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
-import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
 import org.apache.ratis.util.LifeCycle;
 import org.apache.ratis.util.ProtoUtils;
 import org.jspecify.annotations.Nullable;
@@ -73,7 +71,6 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
 
     private final SnapshotSender sender;
     private final SnapshotReceiver receiver;
-    private final SimpleStateMachineStorage files = new SimpleStateMachineStorage();
 
     /** Null until Raft initializes this object. */
     private volatile @Nullable Parts parts;
@@ -133,7 +130,6 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     @Override
     public synchronized void initialize(RaftServer server, RaftGroupId group, RaftStorage storage) throws IOException {
         super.initialize(server, group, storage);
-        files.init(storage);
         Path segments = storage.getStorageDir().getCurrentDir().toPath();
         Path own = storage.getStorageDir().getStateMachineDir().toPath();
         AppliedIndex mark = new AppliedIndex(own);
@@ -156,11 +152,6 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     private void resumeAfter(Applied durable) {
         setLastAppliedTermIndex(durable.entry());
         appliedLsn = durable.endLsn();
-    }
-
-    @Override
-    public StateMachineStorage getStateMachineStorage() {
-        return files;
     }
 
     @Override
@@ -408,16 +399,12 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
      */
     @Override
     public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
-        if (leader.equals(member.getPeerId())) {
-            forceOwnVote();
-        } else {
+        if (!leader.equals(member.getPeerId())) {
             resign("node " + leader + " leads the group");
             parts().raft().endConnections();
+            return;
         }
-    }
-
-    /** Fsyncs this node's vote for itself. If this throws, Raft ends this node's participation. */
-    private void forceOwnVote() {
+        // This node has voted for itself. If this throws, Raft ends this node's participation.
         try {
             RaftRpcGuard.force(RaftRpcGuard.votes(config));
         } catch (IOException failed) {
@@ -495,7 +482,8 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
                                 + ", but its store now ends at LSN " + leader.position()));
                 return;
             }
-            term = new RaftFrameReplicator(propose, frame -> GroupReplica.entry(leader, frame));
+            int segmentBytes = leader.logSegmentBytes();
+            term = new RaftFrameReplicator(propose, frame -> new FrameEntry(frame, segmentBytes).encode());
             try {
                 leader.lead(term);
                 leading = term;

@@ -85,20 +85,18 @@ final class RaftView {
                 division.getRaftConf().getCurrentPeers().stream()
                         .map(RaftPeer::getId)
                         .filter(id -> !id.equals(server.getId()))
-                        .forEach(id -> endConnection(rpc, division, id));
+                        .forEach(id -> {
+                            Runnable end = () -> {
+                                if (!division.getInfo().isLeader()) {
+                                    rpc.getProxies().resetProxy(id);
+                                }
+                            };
+                            new DaemonThread(end, "caravan-connection " + server.getId() + " " + id).start();
+                        });
             } catch (IOException left) {
                 LOG.debug("{}: has left its group", server.getId(), left);
             }
         }
-    }
-
-    private void endConnection(RaftServerRpcWithProxy<?, ?> rpc, RaftServer.Division division, RaftPeerId id) {
-        Runnable end = () -> {
-            if (!division.getInfo().isLeader()) {
-                rpc.getProxies().resetProxy(id);
-            }
-        };
-        new DaemonThread(end, "caravan-connection " + server.getId() + " " + id).start();
     }
 
     /** Returns the last known commit index of each node. */

@@ -18,6 +18,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 import org.apache.ratis.client.RaftClient;
@@ -125,15 +126,10 @@ final class SnapshotReceiver {
     }
 
     /** Delays a retry after failures; returns early if the node is closing. */
-    private void pauseAfterFailures() throws IOException {
+    private void pauseAfterFailures() {
         long millis = failures == 0 ? 0 : FIRST_PAUSE_MILLIS << Math.min(failures - 1, MOST_DOUBLINGS);
-        try {
-            for (long waited = 0; waited < millis && !closing.getAsBoolean(); waited += POLL_MILLIS) {
-                TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-            }
-        } catch (InterruptedException hurried) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", hurried);
+        for (long waited = 0; waited < millis && !closing.getAsBoolean(); waited += POLL_MILLIS) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(POLL_MILLIS));
         }
     }
 
@@ -141,7 +137,8 @@ final class SnapshotReceiver {
         reported = 0;
         Path directory = target.begin();
         long sending = new SecureRandom().nextLong();
-        try (RaftClient client = client(leader)) {
+        try (RaftClient client = RaftSettings.client(
+                RaftSettings.properties(config), config.group(), config.tls(), leader, REPLY_TIMEOUT)) {
             ExecutorService requests =
                     Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "caravan-snapshot-requests"));
             try {
@@ -155,11 +152,6 @@ final class SnapshotReceiver {
                 requests.shutdownNow();
             }
         }
-    }
-
-    private RaftClient client(RaftPeer leader) {
-        return RaftSettings.client(
-                RaftSettings.properties(config), config.group(), config.tls(), leader, REPLY_TIMEOUT);
     }
 
     /**

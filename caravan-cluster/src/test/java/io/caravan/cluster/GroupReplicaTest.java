@@ -237,7 +237,8 @@ final class GroupReplicaTest {
     }
 
     private FrameEntry proposed(int i) {
-        return FrameEntry.decode("of value " + i, ByteBuffer.wrap(GroupReplica.entry(leader, frames.get(i))));
+        return FrameEntry.decode(
+                "of value " + i, ByteBuffer.wrap(new FrameEntry(frames.get(i), leader.logSegmentBytes()).encode()));
     }
 
     private void assertLeaves(FrameEntry entry, String why) {

@@ -4,10 +4,10 @@ import static io.caravan.server.document.DocumentAttributes.CLOSED;
 import static io.caravan.server.document.DocumentAttributes.PRESENT;
 import static io.caravan.server.document.DocumentAttributes.PRODUCERS;
 import static io.caravan.server.document.DocumentAttributes.STREAM_SEQ;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
@@ -146,7 +146,9 @@ public record AppendRequest(
     }
 
     private void checkStreamSeq(DocumentName name, @Nullable String last) {
-        if (streamSeq != null && last != null && Arrays.compareUnsigned(utf8(streamSeq), utf8(last)) <= 0) {
+        if (streamSeq != null
+                && last != null
+                && Arrays.compareUnsigned(streamSeq.getBytes(UTF_8), last.getBytes(UTF_8)) <= 0) {
             throw new DocumentException(
                     Reason.STREAM_SEQ_REGRESSION,
                     name,
@@ -163,10 +165,6 @@ public record AppendRequest(
                     sequence.getAsLong(),
                     next);
         }
-    }
-
-    private static byte[] utf8(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private Added append(EditedDocument document, DocumentInfo before) {

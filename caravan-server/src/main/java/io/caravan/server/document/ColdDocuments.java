@@ -12,13 +12,17 @@ public interface ColdDocuments {
      * Whether the archive may contain a document with this name that the store lacks. Fast; may be called on any
      * thread. False for a document that was deleted from the store, even if the deletion is not archived yet.
      */
-    boolean mayHave(DocumentName name);
+    default boolean mayHave(DocumentName name) {
+        return false;
+    }
 
     /**
      * Whether the document is being fetched; true until the last caller has been notified. Fast; may be called on any
      * thread.
      */
-    boolean fetching(DocumentName name);
+    default boolean fetching(DocumentName name) {
+        return false;
+    }
 
     /**
      * Fetches the document, once for all callers, and notifies them when it is in the store or known not to exist.
@@ -26,7 +30,9 @@ public interface ColdDocuments {
      * {@link #fetching} returns true until the last caller has been notified. The outcome receives a failure if the
      * archive failed.
      */
-    void fetch(DocumentName name, Outcome<DocumentName> known);
+    default void fetch(DocumentName name, Outcome<DocumentName> known) {
+        known.success(name);
+    }
 
     /**
      * Waits, on a reading thread, until the document is in the store or known not to exist. Rejects the call when too
@@ -37,20 +43,5 @@ public interface ColdDocuments {
     }
 
     /** The cold documents of a server without an archive: none. */
-    ColdDocuments NONE = new ColdDocuments() {
-        @Override
-        public boolean mayHave(DocumentName name) {
-            return false;
-        }
-
-        @Override
-        public boolean fetching(DocumentName name) {
-            return false;
-        }
-
-        @Override
-        public void fetch(DocumentName name, Outcome<DocumentName> known) {
-            known.success(name);
-        }
-    };
+    ColdDocuments NONE = new ColdDocuments() {};
 }

@@ -160,7 +160,7 @@ public record CreateRequest(
         checkDepth(edits, document.name(), info);
         Fork made = forkAt(info, point);
         document.attributes(forkAttributes(info.attributes()).with(FORK, made));
-        source.forkAdded();
+        source.countForks(1);
         if (made.part() > 0 && !info.attributes().isJson()) {
             document.append(List.of(part(source, point, made.sequence())));
         }

@@ -153,14 +153,9 @@ final class DeletionJournal {
             }
             firstSequence = keepFrom;
         }
-        store.trimTo(LIST_ID, keepFrom, new WriteCallback() {
-            @Override
-            public void success(long sequence) {}
-
-            @Override
-            public void failure(CaravanException problem) {
-                LOG.debug("the journal of deletions is trimmed after the next start: {}", problem.getMessage());
-            }
+        store.trimTo(LIST_ID, keepFrom).exceptionally(problem -> {
+            LOG.debug("the journal of deletions is trimmed after the next start: {}", problem.getMessage());
+            return 0L;
         });
     }
 }

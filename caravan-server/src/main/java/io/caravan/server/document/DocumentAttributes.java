@@ -4,7 +4,6 @@ import static io.caravan.server.document.Attribute.encode;
 
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.MoveStep.Fence;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
@@ -85,6 +84,14 @@ public final class DocumentAttributes {
     static final String PRESENT = "";
     /** The value of {@link #RESTORING} if a client imports the document in several steps ({@link ImportStep}). */
     static final String BY_A_CLIENT = "\u0001";
+
+    /**
+     * Blocks writes to a document that is being moved.
+     *
+     * @param holder identifies a run of a move: only the run that fenced the document last may continue the move
+     * @param to the server to which the document moves
+     */
+    record Fence(long holder, RedirectTarget to) {}
 
     private final Attributes raw;
 

@@ -13,8 +13,8 @@ import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
+import io.caravan.server.document.DocumentAttributes.Fence;
 import io.caravan.server.document.DocumentException.Reason;
-import io.caravan.server.document.MoveStep.Fence;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * as nonexistent, and any write deletes it.
  */
 public final class EditedDocument {
-    private final DocumentEdits edits;
+    final DocumentEdits edits;
     private final DocumentName name;
     private final DocumentEdit edit;
     private final @Nullable DocumentState before;
@@ -57,7 +57,7 @@ public final class EditedDocument {
         this.name = name;
         this.edit = edit;
         this.before = edit.state();
-        this.size = space == null ? null : new SizeDelta(this, edits.writes.store, edit, space);
+        this.size = space == null ? null : new SizeDelta(this, space);
         this.timestamps = attributesBefore().timestamps();
     }
 
@@ -108,7 +108,7 @@ public final class EditedDocument {
     /** Replaces all attributes except {@code TIMESTAMPS}, which describes how the values are stored. */
     void set(DocumentAttributes attributes) {
         edit.attributes(attributes
-                .with(TIMESTAMPS, timestamps.isNone() ? null : timestamps)
+                .with(TIMESTAMPS, timestamps == Timestamps.NONE ? null : timestamps)
                 .raw());
     }
 
@@ -371,10 +371,6 @@ public final class EditedDocument {
         }
     }
 
-    void forkAdded() {
-        countForks(1);
-    }
-
     /**
      * Decrements the number of forks. A deleted document is removed with its last fork, and perhaps its own source too.
      */
@@ -385,7 +381,8 @@ public final class EditedDocument {
         }
     }
 
-    private DocumentInfo countForks(long change) {
+    /** Changes the number of forks, and returns the new state. */
+    DocumentInfo countForks(long change) {
         DocumentInfo info = evenDeleted();
         if (info == null) {
             throw new IllegalStateException("document '" + name + "' has forks and does not exist");

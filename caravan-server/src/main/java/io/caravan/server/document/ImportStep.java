@@ -138,7 +138,8 @@ public record ImportStep(
     private long begin(EditedDocument document, long firstSequence) {
         requireFirst(firstSequence);
         DocumentAttributes importing = attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT);
-        if (replaced == Replaced.ANYTHING && isVisible(document)) {
+        DocumentInfo there = document.evenDeleted();
+        if (replaced == Replaced.ANYTHING && there != null && there.attributes().visible()) {
             document.requireNoFence();
             document.abortReplacement();
             EditedDocument staging = document.replacement();
@@ -154,11 +155,6 @@ public record ImportStep(
             throw new IllegalArgumentException(
                     "the first sequence must be from 0 to " + MAX_FIRST_SEQUENCE + ", was " + sequence);
         }
-    }
-
-    private static boolean isVisible(EditedDocument document) {
-        DocumentInfo info = document.evenDeleted();
-        return info != null && info.attributes().visible();
     }
 
     /** Frees the name, and returns the target of the redirect that occupied it, or null if there was no redirect. */

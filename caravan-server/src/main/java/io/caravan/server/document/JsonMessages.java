@@ -90,13 +90,8 @@ public final class JsonMessages {
             throw new DocumentException(
                     Reason.NOT_JSON, name, "accepts only JSON that is nested at most " + MAX_DEPTH + " deep");
         } catch (IOException | IllegalArgumentException problem) {
-            throw notJson(name, withoutSource(problem.getMessage()));
+            throw notJson(name, problem.getMessage());
         }
-    }
-
-    /** Removes the parts of Jackson's message that describe its input to a programmer. */
-    private static @Nullable String withoutSource(@Nullable String message) {
-        return message == null ? null : message.replaceAll("\\[Source: [^;]*; ", "[");
     }
 
     /** Returns the bytes of the JSON value that begins at the parser's current token. */
@@ -148,6 +143,8 @@ public final class JsonMessages {
 
     private static DocumentException notJson(DocumentName name, @Nullable String problem) {
         String line = problem == null ? "" : problem.lines().findFirst().orElse("");
+        // Jackson's message describes its input to a programmer.
+        line = line.replaceAll("\\[Source: [^;]*; ", "[");
         return new DocumentException(Reason.NOT_JSON, name, "accepts only JSON, and this is not JSON: " + line);
     }
 }

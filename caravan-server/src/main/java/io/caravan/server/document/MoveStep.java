@@ -3,6 +3,7 @@ package io.caravan.server.document;
 import static io.caravan.server.document.DocumentAttributes.FENCE;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentAttributes.Fence;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -31,14 +32,6 @@ public record MoveStep(
         /** Removes a redirect, and thereby frees the name. */
         FORGET
     }
-
-    /**
-     * Blocks writes to a document that is being moved.
-     *
-     * @param holder identifies a run of a move: only the run that fenced the document last may continue the move
-     * @param to the server to which the document moves
-     */
-    record Fence(long holder, RedirectTarget to) {}
 
     /** The state of a document that has been fenced. */
     public record Fenced(long id, long first, long next) {}

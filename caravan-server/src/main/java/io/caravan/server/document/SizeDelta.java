@@ -3,8 +3,6 @@ package io.caravan.server.document;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
-import io.caravan.catalog.DocumentEdit;
-import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
@@ -19,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class SizeDelta {
     private final EditedDocument document;
-    private final ListStore store;
-    private final DocumentEdit edit;
     private final Space space;
     private final @Nullable DocumentState before;
     /** The document that has replaced the original document in this write, or null. */
@@ -39,20 +35,18 @@ final class SizeDelta {
     private long bytes;
     private long trimmedValues;
 
-    SizeDelta(EditedDocument document, ListStore store, DocumentEdit edit, Space space) {
+    SizeDelta(EditedDocument document, Space space) {
         this.document = document;
-        this.store = store;
-        this.edit = edit;
         this.space = space;
-        this.before = edit.state();
+        this.before = document.list();
+    }
+
+    private ListStore store() {
+        return document.edits.writes.store;
     }
 
     EditedDocument document() {
         return document;
-    }
-
-    DocumentName name() {
-        return document.name();
     }
 
     Space space() {
@@ -84,7 +78,7 @@ final class SizeDelta {
 
     /** Whether the write creates the document or has appended values, even if these values have since been deleted. */
     boolean grows() {
-        return everAppended || before == null && edit.state() != null;
+        return everAppended || before == null && document.list() != null;
     }
 
     /** Whether the write has appended values, even if it has trimmed them, and has not deleted the document since. */
@@ -110,7 +104,7 @@ final class SizeDelta {
     void reserve(long trimmed) {
         trimmedValues = trimmed;
         bytes = moreBytes();
-        documents = (edit.state() == null ? 0 : 1) - (before == null ? 0 : 1);
+        documents = (document.list() == null ? 0 : 1) - (before == null ? 0 : 1);
         count(Math.max(0, documents), Math.max(0, bytes));
     }
 
@@ -136,7 +130,7 @@ final class SizeDelta {
 
     private void count(long moreDocuments, long moreBytes) {
         if (moreDocuments != 0 || moreBytes != 0) {
-            space.count(Catalog.stripeOf(name()), moreDocuments, moreBytes);
+            space.count(Catalog.stripeOf(document.name()), moreDocuments, moreBytes);
         }
     }
 
@@ -147,13 +141,13 @@ final class SizeDelta {
 
     /** Returns the total length of the values in the list after the write, in bytes. */
     long bytes() {
-        DocumentState after = edit.state();
+        DocumentState after = document.list();
         return after == null ? 0 : kept(after) + appendedFrom(after);
     }
 
     /** Returns the number of bytes by which the write changes the total length of the values in the list. */
     private long moreBytes() {
-        DocumentState after = edit.state();
+        DocumentState after = document.list();
         if (after != null && taken == null && (before == null || isSame(before, after))) {
             return appendedFrom(after);
         }
@@ -165,7 +159,7 @@ final class SizeDelta {
     }
 
     private long storedBytes(DocumentState list) {
-        ListInfo info = store.accepted(list.id());
+        ListInfo info = store().accepted(list.id());
         return info == null ? 0 : info.bytes();
     }
 
@@ -183,7 +177,7 @@ final class SizeDelta {
         }
         Oldest dropped = new Oldest(after.firstSequence() - list.firstSequence(), Long.MAX_VALUE);
         if (dropped.lacks()) {
-            store.acceptedLengths(list.id(), dropped::add);
+            store().acceptedLengths(list.id(), dropped::add);
         }
         return storedBytes(list) - dropped.bytes;
     }
@@ -238,7 +232,7 @@ final class SizeDelta {
         }
         Oldest excess = new Oldest(after.nextSequence() - 1 - first, allBytes - mostBytes);
         if (list != null && excess.lacks()) {
-            store.acceptedLengths(list.id(), excess::add);
+            store().acceptedLengths(list.id(), excess::add);
         }
         for (int i = 0; i < appended.size() && excess.lacks(); i++) {
             excess.add(appended.get(i).length);

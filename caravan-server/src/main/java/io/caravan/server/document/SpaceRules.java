@@ -156,7 +156,7 @@ final class SpaceRules {
             space.rejected(Space.Counter.REJECTED_QUOTAS);
             throw new DocumentException(
                     Reason.OVER_QUOTA,
-                    growing.name(),
+                    growing.document().name(),
                     "rejects the write: its space '" + space.prefix() + "' would exceed its " + quota.key() + " of "
                             + space.settings().get(quota) + "; trim or delete documents of the space");
         }
@@ -214,7 +214,7 @@ final class SpaceRules {
             space.rejected(Space.Counter.REJECTED_SIZES);
             throw new DocumentException(
                     Reason.TOO_LARGE,
-                    size.name(),
+                    size.document().name(),
                     "cannot " + what + number + unit + ": its space '" + space.prefix() + "' has " + limit.key() + " "
                             + space.settings().get(limit));
         }
@@ -242,7 +242,7 @@ final class SpaceRules {
             long waitMillis = TimeUnit.NANOSECONDS.toMillis(waitNanos) + 1;
             throw new DocumentException(
                     Reason.RATE_LIMITED,
-                    sizes.get(0).name(),
+                    sizes.get(0).document().name(),
                     "rejects the write: its space '" + space.prefix() + "' exceeds its rate; try again in " + waitMillis
                             + " ms",
                     waitMillis,

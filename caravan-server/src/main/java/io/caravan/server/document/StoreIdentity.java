@@ -4,12 +4,10 @@ import io.caravan.CorruptStoreException;
 import io.caravan.Entry;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
-import io.caravan.WriteCallback;
 import io.caravan.server.document.space.Spaces;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -111,9 +109,7 @@ public final class StoreIdentity {
                 .array();
         WriteBatch batch = WriteBatch.create().append(LIST_ID, encoded);
         notes.forEach(note -> batch.append(LIST_ID, note));
-        CompletableFuture<Long> done = new CompletableFuture<>();
-        store.write(batch, WriteCallback.completing(done));
-        done.join();
+        store.write(batch).join();
         return identity;
     }
 

@@ -33,10 +33,6 @@ final class Timestamps {
         return Attribute.encode("", changes);
     }
 
-    boolean isNone() {
-        return changes.length == 0;
-    }
-
     /** Whether new values are stored with their arrival times. */
     boolean on() {
         return changes.length % 2 == 1;

@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.MoveStep.Fence;
+import io.caravan.server.document.DocumentAttributes.Fence;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 

@@ -6,6 +6,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** The prefix of the document names that belong to a space: 1 to {@value #MAX_BYTES} arbitrary bytes. Immutable. */
 public final class Prefix implements Comparable<Prefix> {
@@ -70,17 +71,11 @@ public final class Prefix implements Comparable<Prefix> {
                     .toString();
             return DocumentName.printable(text.replace("\\", "\\\\"));
         } catch (CharacterCodingException notText) {
-            StringBuilder label = new StringBuilder();
-            for (byte each : bytes) {
-                if (each == '\\') {
-                    label.append("\\\\");
-                } else if (each >= ' ' && each < 0x7F) {
-                    label.append((char) each);
-                } else {
-                    label.append(String.format(Locale.ROOT, "\\x%02x", each));
-                }
-            }
-            return label.toString();
+            return new String(bytes, StandardCharsets.ISO_8859_1)
+                    .replace("\\", "\\\\")
+                    .chars()
+                    .mapToObj(c -> String.format(Locale.ROOT, c >= ' ' && c < 0x7F ? "%c" : "\\x%02x", c))
+                    .collect(Collectors.joining());
         }
     }
 

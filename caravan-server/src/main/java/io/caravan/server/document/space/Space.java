@@ -2,9 +2,8 @@ package io.caravan.server.document.space;
 
 import io.caravan.catalog.Catalog;
 import java.time.Duration;
-import java.util.EnumMap;
-import java.util.Map;
-import java.util.Objects;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -28,7 +27,8 @@ public final class Space {
     private final Size size;
     private final RateLimit writeRate;
     private final RateLimit byteRate;
-    private final Map<Counter, LongAdder> counters;
+    /** The values of the counters, in the order of {@link Counter}. */
+    private final List<LongAdder> counters;
 
     /**
      * Creates a space.
@@ -56,12 +56,9 @@ public final class Space {
                 settings.get(SpaceSetting.WRITES_PER_SECOND), nowNanos, before == null ? null : before.writeRate);
         this.byteRate = RateLimit.of(
                 settings.get(SpaceSetting.BYTES_PER_SECOND), nowNanos, before == null ? null : before.byteRate);
-        this.counters = before == null ? new EnumMap<>(Counter.class) : before.counters;
-        if (before == null) {
-            for (Counter counter : Counter.values()) {
-                counters.put(counter, new LongAdder());
-            }
-        }
+        this.counters = before == null
+                ? Arrays.stream(Counter.values()).map(each -> new LongAdder()).toList()
+                : before.counters;
     }
 
     private boolean counted() {
@@ -175,11 +172,11 @@ public final class Space {
     }
 
     private void count(Counter counter, long more) {
-        Objects.requireNonNull(counters.get(counter)).add(more);
+        counters.get(counter.ordinal()).add(more);
     }
 
     private long sum(Counter counter) {
-        return Objects.requireNonNull(counters.get(counter)).sum();
+        return counters.get(counter.ordinal()).sum();
     }
 
     /**
