@@ -30,10 +30,7 @@ final class AppliedIndex {
     /** The approximate number of log bytes between two tracked entries. The applied index need not be exact. */
     private static final long SPACING_BYTES = 64 * 1024;
 
-    /**
-     * An entry, and the LSN at which its frame ends in the store's log. Represents the store's own files as a Raft
-     * snapshot.
-     */
+    /** An entry, and the LSN at which its frame ends: the store's own files as a Raft snapshot. */
     record Applied(TermIndex entry, long endLsn) implements SnapshotInfo {
         @Override
         public TermIndex getTermIndex() {
@@ -118,10 +115,7 @@ final class AppliedIndex {
         return reported;
     }
 
-    /**
-     * Counts a check, on one thread only. Returns whether a received snapshot has now remained uninstalled for this
-     * many.
-     */
+    /** Counts a check, on one thread only. Returns whether a snapshot has now remained uninstalled for this many. */
     boolean isOverdue(int maxChecks) {
         checksWhileUnreported = unreported ? checksWhileUnreported + 1 : 0;
         return checksWhileUnreported == maxChecks;

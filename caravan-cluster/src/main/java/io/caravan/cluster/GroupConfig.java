@@ -42,34 +42,24 @@ public record GroupConfig(
         @Nullable Tls tls) {
     /** The kind of a node's start: its first start, in a new or an existing group, or a later start. */
     public enum Start {
-        /**
-         * The first start, in a new group whose other nodes also start for the first time; the node's directories must
-         * be empty.
-         */
+        /** The first start, with empty directories, in a new group whose other nodes also start first. */
         CREATE,
         /**
          * The first start, in a group that already exists; the node's directories must be empty. The node waits until
          * it is {@linkplain GroupMember#changeMembers added}.
          */
         JOIN,
-        /**
-         * A later start. Empty directories are rejected: a node that has lost acknowledged writes must not vote, or
-         * those writes may be lost.
-         */
+        /** A later start. Empty directories are rejected: a node that has lost writes must not vote. */
         AGAIN
     }
 
     /**
      * The maximum size of a frame in a Raft entry, in bytes: large enough for one value of the maximum size. It is the
-     * same on all nodes, so that each node accepts the proposals of every other node, regardless of the size of its own
-     * buffers.
+     * same on all nodes, so that each accepts the proposals of all others, regardless of its own buffers.
      */
     public static final int MAX_FRAME_BYTES = 33 << 20;
 
-    /**
-     * The default size of the retained Raft log: enough for several minutes of heavy writes, but smaller than a large
-     * store.
-     */
+    /** The default size of the retained Raft log, for several minutes of heavy writes. */
     public static final long DEFAULT_KEPT_LOG_BYTES = 4L << 30;
 
     private static final long LEAST_KEPT_LOG_BYTES = 1 << 20;

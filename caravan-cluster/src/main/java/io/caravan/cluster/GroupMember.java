@@ -40,10 +40,7 @@ public final class GroupMember implements AutoCloseable {
     private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(2);
     /** The time for which a node counts as reachable after its last response, unless the election timeout is longer. */
     private static final Duration CONTACT_TIMEOUT = Duration.ofSeconds(2);
-    /**
-     * The timeout for a leadership confirmation, in election timeouts. A leader that has lost its majority detects the
-     * loss after two election timeouts.
-     */
+    /** The timeout for a confirmation, in election timeouts; a leader detects a lost majority after two of them. */
     private static final int CONFIRMATION_ELECTIONS = 4;
     /** The number of election timeouts after which this node repeats an offer of leadership. */
     private static final int TRANSFER_ELECTIONS = 4;
@@ -86,20 +83,14 @@ public final class GroupMember implements AutoCloseable {
         this.monitor = new ProgressMonitor(config, view, requests, state, membership);
     }
 
-    /**
-     * Returns the initial members of a new group, or none if this node joins an existing group. The Raft log records
-     * them once the group has its first leader. A node that joins learns the members only from the log.
-     */
+    /** Returns the initial members of a new group, or none if this node joins, and learns the members from the log. */
     private static List<RaftPeer> firstNodes(GroupConfig config) {
         return Files.exists(joinedMark(config))
                 ? List.of()
                 : config.nodes().stream().map(Membership::peer).toList();
     }
 
-    /**
-     * Returns the file whose existence shows that this node joined an existing group. Such a node must not vote until
-     * the group admits it.
-     */
+    /** Returns the file of a node that joined an existing group, and must not vote until the group admits it. */
     private static Path joinedMark(GroupConfig config) {
         return config.raftDirectory().resolve("joined");
     }
@@ -135,9 +126,7 @@ public final class GroupMember implements AutoCloseable {
      * Reads every byte of the replica of a stopped node, and reports every fault. Frames that a power failure removed
      * from the log, and that the node replays from the Raft log at its next start, are not faults.
      *
-     * @param store the replica's directory
-     * @param raftDirectory the node's Raft directory; if it contains no Raft log, the replica is verified as an
-     *     ordinary store
+     * @param raftDirectory the node's Raft directory; without a Raft log, the replica is verified as an ordinary store
      * @throws io.caravan.StoreLockedException if the node is running
      * @throws StoreDirectoryException if the directory contains no store
      * @throws IOException if the Raft directory cannot be read
@@ -222,21 +211,18 @@ public final class GroupMember implements AutoCloseable {
         });
     }
 
-    /**
-     * Returns the members of the group, as far as this node knows, in no particular order. Empty while this node waits
-     * to be added.
-     */
+    /** Returns the members, as far as this node knows, in no particular order; empty while it waits to be added. */
     public List<Node> nodes() {
         return membership.nodes();
     }
 
     /**
-     * Changes the members: a node joins, leaves, or replaces another one in the same step. A joining node must have been
-     * started with {@link GroupConfig.Start#JOIN}; it receives the data of the group, and votes once it has all but the
-     * last entries. A leaving node must be stopped or lost; if it is started again, it learns of its removal and leaves.
+     * Changes the members: a node joins, leaves, or replaces another one in the same step. A joining node must have
+     * been started with {@link GroupConfig.Start#JOIN}; it receives the data of the group, and votes once it has all
+     * but the last entries. A leaving node must be stopped or lost; started again, it learns of its removal and leaves.
      *
-     * <p>Call this on the leader only. Returns when a majority has durably recorded the change, which may take as long as
-     * copying the store. If leadership is lost before that, call this again.
+     * <p>Call this on the leader only. Returns when a majority has durably recorded the change, which may take as long
+     * as copying the store. If leadership is lost before that, call this again.
      *
      * @param leaving the id of the node that leaves, or null
      * @param joining the node that joins, or null
@@ -258,9 +244,7 @@ public final class GroupMember implements AutoCloseable {
         return other.silent() != null && other.silent().compareTo(lately) < 0;
     }
 
-    /**
-     * Returns a description of the membership change that this node is making as the leader; empty if there is none.
-     */
+    /** Returns a description of the membership change that this node, the leader, is making; empty if there is none. */
     public Optional<String> membershipChange() {
         return membership.inProgress().map(change -> change + copied(change.joining()));
     }
@@ -310,11 +294,11 @@ public final class GroupMember implements AutoCloseable {
     /**
      * The replication progress of a node of the group, as far as this node knows.
      *
-     * @param committed the approximate commit index of the node, as far as this node knows
+     * @param committed the approximate commit index of the node
      * @param silent the time since the leader last received anything from the node; null if this node is not the
      *     leader, and for the leader itself
-     * @param files the progress of the snapshot that the node receives because it lags behind the retained Raft log;
-     *     null if there is none, or if this node is neither the leader nor the receiver
+     * @param files the progress of the snapshot that the node receives; null if there is none, or if this node is
+     *     neither the leader nor the receiver
      */
     public record Progress(
             Node node,
@@ -322,12 +306,7 @@ public final class GroupMember implements AutoCloseable {
             @Nullable Duration silent,
             @Nullable FileProgress files) {}
 
-    /**
-     * The progress of a snapshot transfer between two nodes.
-     *
-     * @param bytes the number of bytes copied
-     * @param total the number of bytes to copy, which grows with the store's log
-     */
+    /** The progress of a snapshot transfer: the bytes copied, and those to copy, which grow with the store's log. */
     public record FileProgress(long bytes, long total) {
         private static final int STEPS = 4;
 
@@ -340,11 +319,9 @@ public final class GroupMember implements AutoCloseable {
     /**
      * Confirms that this node is the leader. When the future completes, the store last passed to the {@link
      * LeadershipListener} contains every write that any node of the group had acknowledged before this call. Reads of
-     * that store that begin after the confirmation are linearizable. Without a confirmation, a leader that has not
-     * noticed its replacement could return stale data.
+     * that store that begin after the confirmation are linearizable.
      *
-     * <p>The confirmation waits until a majority has an empty Raft entry on disk. Concurrent calls share that entry,
-     * which costs about as much as a write.
+     * <p>The confirmation, an empty Raft entry that concurrent calls share, costs about as much as a write.
      *
      * <p>The future fails with an {@link IOException} if this node does not lead, leadership is lost, or no majority
      * has responded within four election timeouts. It completes on a Raft thread, which must not be blocked.
@@ -353,10 +330,7 @@ public final class GroupMember implements AutoCloseable {
         return confirmations.confirm();
     }
 
-    /**
-     * Returns the progress of the nodes. The leader knows the progress of all nodes. A follower knows its own progress,
-     * and the progress that the leader has reported.
-     */
+    /** Returns the progress of the nodes; a follower knows its own, and what the leader has reported. */
     public List<Progress> progress() {
         Map<RaftPeerId, Long> committed = RaftView.committed(division());
         Map<RaftPeerId, Duration> silent = info().getRoleInfoProto().getLeaderInfo().getFollowerInfoList().stream()
@@ -372,8 +346,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Transfers leadership to another node once that node has every entry. Call this on the leader only. Returns when
-     * the other node leads.
+     * Transfers leadership to another node. Call this on the leader only. Returns when the other node leads.
      *
      * @param timeout the maximum time, counted from the moment when a majority has confirmed that this node leads;
      *     after this time, the group elects a leader, which may be this node again
@@ -393,10 +366,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Offers leadership to another node until that node leads or the time {@code end} is reached. Raft sends only one
-     * request for each offer. If the request is lost, nothing happens until the offer times out.
-     *
-     * @return null if the other node leads
+     * Offers leadership to another node until that node leads, and then returns null, or the time {@code end} is
+     * reached. Raft sends only one request for each offer, which may be lost.
      */
     private @Nullable Throwable offerLeadership(String node, long end) throws IOException {
         while (true) {
@@ -414,10 +385,7 @@ public final class GroupMember implements AutoCloseable {
         }
     }
 
-    /**
-     * Waits until any node leads or the time {@code end} is reached, because an election may still be in progress.
-     * Returns the leader's id.
-     */
+    /** Waits while an election is in progress, until the time {@code end} at most, and returns the leader's id. */
     private Optional<String> awaitLeader(long end) {
         while (info().getLeaderId() == null && millisUntil(end) > 0) {
             LockSupport.parkNanos(LEADER_PAUSE_NANOS);
@@ -445,10 +413,7 @@ public final class GroupMember implements AutoCloseable {
         return drained;
     }
 
-    /**
-     * Transfers leadership to the most up-to-date follower that has responded recently. A transfer is faster than the
-     * election that follows the loss of a leader. Returns whether another node leads.
-     */
+    /** Transfers leadership to the most up-to-date reachable follower. Returns whether another node leads. */
     public boolean handOver() {
         Optional<Progress> mostUpToDate = progress().stream()
                 .filter(other -> !other.node().id().equals(config.self()))
@@ -466,10 +431,7 @@ public final class GroupMember implements AutoCloseable {
         }
     }
 
-    /**
-     * Whether this node still participates in its group. False if it is closed or has left the group on its own, for
-     * example because it lacks a frame. A node that has left must be closed and started again.
-     */
+    /** Whether this node participates in its group. If it has left on its own, it must be closed and started again. */
     public boolean takesPart() {
         try {
             return view.division().getInfo().isAlive();

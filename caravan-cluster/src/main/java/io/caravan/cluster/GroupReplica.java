@@ -55,9 +55,7 @@ final class GroupReplica {
         return opened;
     }
 
-    /**
-     * Rejects a store that was restored from an older copy, because it lacks entries that the Raft log no longer has.
-     */
+    /** Rejects a store restored from an older copy, which lacks entries that the Raft log no longer has. */
     private void requireReached(Replica opened, Applied durable) {
         if (opened.position() < durable.endLsn()) {
             long position = opened.position();
@@ -69,10 +67,7 @@ final class GroupReplica {
         }
     }
 
-    /**
-     * Returns the current replica. Does not require the lock, but a caller without the lock may find the replica
-     * closed.
-     */
+    /** Returns the current replica. A caller without the lock may find it closed. */
     Replica now() {
         return replica;
     }
@@ -83,8 +78,7 @@ final class GroupReplica {
      * position: every node then skips the entry.
      *
      * @param place a description of the entry's place, for messages
-     * @throws IllegalStateException if the store cannot apply the entry, or this node is closing; no later entry may be
-     *     applied
+     * @throws IllegalStateException if no later entry may be applied: the store cannot apply this one, or is closing
      */
     boolean replay(String place, FrameEntry entry) {
         ByteBuffer frame = entry.frame();
@@ -124,10 +118,7 @@ final class GroupReplica {
         }
     }
 
-    /**
-     * Creates the exception that makes this node leave the group. Without the frame, the node would lack acknowledged
-     * writes, but could still be elected.
-     */
+    /** Makes this node leave the group, because it would lack acknowledged writes, but could be elected. */
     private IllegalStateException cannotApply(String place, String why, @Nullable Throwable cause) {
         return new IllegalStateException(
                 "node " + config.self() + " cannot apply entry " + place

@@ -63,10 +63,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     private final BooleanSupplier drained;
     private final BooleanSupplier handOver;
     private final ExecutorService roles;
-    /**
-     * The executor for purges of the Raft log. A purge waits for a checkpoint in progress, but a role change must not
-     * wait.
-     */
+    /** Purges the Raft log. A purge waits for a checkpoint in progress, but a role change must not wait. */
     private final ExecutorService purges;
 
     private final SnapshotSender sender;
@@ -76,10 +73,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     private volatile @Nullable Parts parts;
     /** The LSN at which the last applied frame ends in the store's log. */
     private long appliedLsn;
-    /**
-     * The replicator of the term in which the replica leads, or null. Set under the lock; threads that end the term
-     * read it without the lock.
-     */
+    /** The replicator of the term in which the replica leads, or null. Set under the lock, and read also without it. */
     private volatile @Nullable RaftFrameReplicator leading;
 
     private volatile boolean closing;
@@ -95,12 +89,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
             SeenNodes seen,
             RaftLogPurger purger) {}
 
-    /**
-     * Creates the state machine of a node that does not participate yet.
-     *
-     * @param drained returns whether this node must not lead
-     * @param handOver transfers leadership; returns whether another node has taken over
-     */
+    /** Creates the state machine; {@code handOver} transfers leadership, and returns whether another node leads. */
     GroupStateMachine(
             GroupConfig config,
             LeadershipListener listener,
@@ -269,10 +258,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         }
     }
 
-    /**
-     * Handles requests for a snapshot, from nodes that lag behind the retained Raft log, and requests for {@link
-     * NodeFacts}, from nodes that start for the first time.
-     */
+    /** Handles requests of lagging nodes for a snapshot, and of newly started nodes for {@link NodeFacts}. */
     @Override
     public CompletableFuture<Message> query(Message request) {
         if (NodeFacts.isQuestion(request.getContent())) {
@@ -343,10 +329,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         return (node.equals(config.self()) ? receiver.progress() : sender.progress(node)).orElse(null);
     }
 
-    /**
-     * Pauses the application of entries. Called when a received snapshot has replaced the store, before Raft drops its
-     * log.
-     */
+    /** Called when a received snapshot has replaced the store, before Raft drops its log. */
     @Override
     public void pause() {
         parts().mark().markReported();
@@ -394,9 +377,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         resign("leadership is lost");
     }
 
-    /**
-     * Handles a change of leader. If this node is the new leader, Raft calls this before it notifies the other nodes.
-     */
+    /** Handles a change of leader. A new leader is called before the other nodes are notified. */
     @Override
     public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
         if (!leader.equals(member.getPeerId())) {
@@ -415,10 +396,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         }
     }
 
-    /**
-     * Ends the current term if the store is waiting for this proposal, which has failed or has an unknown outcome. A
-     * late failure has no effect: the frame has been committed, or the term is over.
-     */
+    /** Ends the current term if the store is waiting for this proposal, which has failed or has an unknown outcome. */
     void proposalFailed(Proposal proposal, Throwable problem) {
         RaftFrameReplicator term = leading;
         if (term != null && term.waitsFor(proposal)) {
@@ -427,10 +405,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         proposal.fail(problem);
     }
 
-    /**
-     * Abandons the current term of leadership. Does not take the lock, because a thread that this call unblocks may
-     * hold it.
-     */
+    /** Abandons the current term of leadership. Takes no lock, because a thread that this call unblocks may hold it. */
     private void resign(String why) {
         RaftFrameReplicator term = leading;
         if (term != null) {
@@ -448,10 +423,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         }
     }
 
-    /**
-     * Runs a role change. If the change fails, this node leaves the group. Otherwise it could remain a leader that does
-     * not serve requests.
-     */
+    /** Runs a role change. If it fails, this node leaves the group, and is no leader that serves no requests. */
     private void guarded(Runnable change) {
         try {
             change.run();
@@ -578,10 +550,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         }
     }
 
-    /**
-     * Leaves the group, because Raft cannot write its log. Raft does not write this log again, even after the cause is
-     * fixed, for example when a full disk has space again.
-     */
+    /** Leaves the group, because Raft does not write its log again, even after the cause is fixed. */
     @Override
     public void notifyLogFailed(Throwable cause, @Nullable LogEntryProto entry) {
         leave(new IllegalStateException("Raft cannot write the log of node " + config.self(), cause));
@@ -631,10 +600,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         }
     }
 
-    /**
-     * Returns the progress of the group, as seen by this node, the leader. The leader also counts as waiting while its
-     * replica is not in the leader role, for example because it cannot be reopened.
-     */
+    /** Returns the progress of the group, as seen by this leader, which waits while its replica is not leading. */
     StallDetector.Progress progress(boolean waits) throws IOException {
         RaftServer.Division division = parts().raft().division();
         // Null if leadership was just lost.

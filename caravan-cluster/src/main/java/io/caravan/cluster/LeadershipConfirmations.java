@@ -35,10 +35,7 @@ final class LeadershipConfirmations {
         this.timeoutMillis = timeoutMillis;
     }
 
-    /**
-     * Returns a future that completes when an entry proposed after this call is committed. It may fail with an {@link
-     * IOException}.
-     */
+    /** Returns a future of the commit of an entry proposed after this call; fails with {@link IOException}. */
     CompletableFuture<Void> confirm() {
         CompletableFuture<Void> pending;
         synchronized (this) {

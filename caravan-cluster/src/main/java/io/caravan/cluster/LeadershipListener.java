@@ -8,8 +8,7 @@ import io.caravan.DurableListStore;
  */
 public interface LeadershipListener {
     /**
-     * Reports that this node leads and the store accepts writes. The store contains every write that the group has ever
-     * acknowledged.
+     * Reports that this node leads and the store, which has every acknowledged write of the group, accepts writes.
      *
      * @param store remains owned by the member; do not close it
      * @throws io.caravan.CaravanException if the store has failed. If it failed because this node no longer leads, the

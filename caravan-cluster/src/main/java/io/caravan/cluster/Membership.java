@@ -74,10 +74,7 @@ final class Membership {
         return Node.of(peer.getId().toStringUtf8(), peer.getAddress(), peer.getDataStreamAddress());
     }
 
-    /**
-     * Returns the voting members, as recorded in the newest membership entry, in no particular order. Empty while this
-     * node joins.
-     */
+    /** Returns the voting members of the newest membership entry, in no order; empty while this node joins. */
     List<Node> nodes() {
         return peers().stream().map(Membership::node).toList();
     }
@@ -101,8 +98,7 @@ final class Membership {
     }
 
     /**
-     * Makes a membership change. Returns when a majority of the new members has the change on disk. By then, a joining
-     * node has all but the last entries.
+     * Makes a membership change, as {@link GroupMember#changeMembers} describes.
      *
      * @param reachable whether a node of the group is known to respond
      * @throws IllegalArgumentException if the change is invalid; nothing has changed
@@ -130,10 +126,7 @@ final class Membership {
         }
     }
 
-    /**
-     * Checks that the joining node responds with its own id. Otherwise the group could count a node at this address
-     * with another id twice.
-     */
+    /** Checks that the joining node responds with its own id, so that no node is counted twice. */
     private void requireThere(Node joining) throws IOException {
         GroupInfoReply member = query(config, joining).orElseThrow(() -> new IOException(noResponse(joining)));
         // The reply's own server id only repeats the id of the request.
@@ -259,9 +252,8 @@ final class Membership {
     }
 
     /**
-     * Rejects a node that is already a member, or may become one. A member had files before. If it voted without these
-     * files, writes that it acknowledged could be lost. Queries the other nodes, which takes several seconds if no node
-     * responds.
+     * Rejects a node that is already a member, or may become one: it had files before, and if it voted without them,
+     * acknowledged writes could be lost. Queries the other nodes, for several seconds if none responds.
      *
      * @throws StoreDirectoryException if the node is a member
      * @throws IOException if no node of the group responds
@@ -290,8 +282,7 @@ final class Membership {
     /**
      * Rejects a first start with settings that differ from those of the nodes that respond. Also rejects a node of a
      * new group that has already received entries of the group: the group is then not new, and the node has lost its
-     * files. Queries the other nodes, which takes several seconds for each node that neither responds nor refuses the
-     * connection.
+     * files. Queries the other nodes, for several seconds each if they do not respond.
      *
      * @throws StoreDirectoryException if the start is rejected
      */

@@ -34,10 +34,7 @@ public record Node(String id, String address, int port, String note) {
         return (address.contains(":") ? '[' + address + ']' : address) + ':' + port;
     }
 
-    /**
-     * Creates a node from its {@link #authority()}. Also accepts IPv6 addresses without brackets, as earlier builds
-     * wrote.
-     */
+    /** Reverses {@link #authority()}; earlier builds wrote no brackets around IPv6 addresses. */
     static Node of(String id, String authority, String note) {
         int colon = authority.lastIndexOf(':');
         String address = authority.substring(0, colon);

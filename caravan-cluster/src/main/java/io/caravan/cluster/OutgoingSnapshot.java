@@ -55,8 +55,8 @@ final class OutgoingSnapshot {
     }
 
     /**
-     * Returns the entry that the receiver must have before the Raft log is no longer kept for it: {@code last} of the
-     * first call. If it moved with {@code last}, a receiver that always lags slightly would prevent every purge.
+     * Returns the entry up to which the Raft log is kept for the receiver: {@code last} of the first call, because a
+     * receiver that always lags slightly would otherwise prevent every purge.
      */
     synchronized long goal(long last) {
         goal = goal < 0 ? last : goal;

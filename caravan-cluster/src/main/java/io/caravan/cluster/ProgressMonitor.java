@@ -15,17 +15,11 @@ import org.slf4j.LoggerFactory;
  */
 final class ProgressMonitor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProgressMonitor.class);
-    /**
-     * The number of election timeouts without progress after which this node ends its term, unless {@code STILL} is
-     * longer.
-     */
+    /** The election timeouts without progress after which this node ends its term, unless {@code STILL} is longer. */
     private static final int STILL_ELECTIONS = 10;
 
     private static final Duration STILL = Duration.ofSeconds(10);
-    /**
-     * The number of consecutive checks without a leader after which this node resets its connections. Elections use the
-     * connections, so they are not reset at each check.
-     */
+    /** The consecutive checks without a leader after which this node resets the connections for elections. */
     private static final int CHECKS_UNTIL_RESET = 4;
 
     private final GroupConfig config;

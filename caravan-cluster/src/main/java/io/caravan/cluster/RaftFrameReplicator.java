@@ -43,10 +43,7 @@ final class RaftFrameReplicator implements FrameReplicator {
         return proposal;
     }
 
-    /**
-     * Handles a frame that the group has committed. If the store is waiting for this frame, wakes the flusher and
-     * returns true.
-     */
+    /** Handles a committed frame. If the store is waiting for it, wakes the flusher and returns true. */
     synchronized boolean committed(ByteBuffer frame) {
         Proposal proposal = pending;
         if (proposal == null || !proposal.isOf(frame)) {

@@ -141,9 +141,8 @@ final class RaftMetadataRepair {
     }
 
     /**
-     * Updates this node's copy of the membership entry to the one that Raft reports, durably. Only Raft's reports
-     * change the copy: an entry in the log may never be committed, and the group may then commit another one with a
-     * lower index.
+     * Updates this node's copy of the membership entry to the one that Raft reports, durably. Entries in the log do not
+     * change it: they may never be committed, and the group may then commit another one with a lower index.
      */
     static void keepNodes(Path own, LogEntryProto nodes) throws IOException {
         Path kept = own.resolve(MEMBERS);

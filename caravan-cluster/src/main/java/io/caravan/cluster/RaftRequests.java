@@ -41,10 +41,7 @@ final class RaftRequests {
         return commit(ByteString.EMPTY);
     }
 
-    /**
-     * Proposes an entry to the group. The future completes when the group has committed the entry in this node's term,
-     * and this node has applied it.
-     */
+    /** Proposes an entry. Completes when it is committed in this node's term, and this node has applied it. */
     CompletableFuture<Void> commit(ByteString entry) {
         CompletableFuture<Void> committed = new CompletableFuture<>();
         inProgress.incrementAndGet();

@@ -50,11 +50,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
     private final Path votes;
     private final LongSupplier fsynced;
 
-    /**
-     * Creates the guard of a node with this {@linkplain #votes directory}.
-     *
-     * @param fsynced returns the index of the last entry that is fsynced
-     */
+    /** Creates the guard of this directory; {@code fsynced} returns the index of the last entry that is fsynced. */
     RaftRpcGuard(Path votes, LongSupplier fsynced) {
         this.votes = votes;
         this.fsynced = fsynced;
@@ -65,9 +61,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
         return config.raftDirectory().resolve(config.group().toString()).resolve("current");
     }
 
-    /**
-     * Fsyncs the votes directory and its parents, so that all previous votes and the directories' names are durable.
-     */
+    /** Fsyncs the votes directory and its parents, so that all votes and the directories' names are durable. */
     static void force(Path votes) throws IOException {
         Path each = votes.toAbsolutePath().normalize();
         for (int forced = 0; forced < DIRECTORIES && each != null; forced++) {

@@ -23,19 +23,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The Raft configuration of a node. */
 final class RaftSettings {
-    /**
-     * The maximum size of an entry: a frame and its envelope. This size is the same on all nodes; see {@link
-     * GroupConfig#MAX_FRAME_BYTES}.
-     */
+    /** The maximum size of an entry, a frame and its envelope: the same on all nodes. */
     private static final SizeInBytes ENTRY = SizeInBytes.valueOf(GroupConfig.MAX_FRAME_BYTES + (1 << 20));
 
     /** The maximum number of append messages in flight to a node; each may be as large as the largest entry. */
     private static final int MESSAGES_ON_THE_WAY = 2;
 
-    /**
-     * The number of bytes of the Raft log that are preallocated with zeros, so that an fsync need not record a new
-     * length.
-     */
+    /** The bytes of the Raft log that are preallocated with zeros, so that an fsync need not record a new length. */
     private static final long PREALLOCATED_BYTES = 4 << 20;
 
     /** The time after which the leader gives up on a joining node that does not respond. */
@@ -94,9 +88,7 @@ final class RaftSettings {
         return properties;
     }
 
-    /**
-     * Returns the maximum election timeout: a node without contact with its leader starts an election within this time.
-     */
+    /** Returns the maximum election timeout: a node without contact with its leader starts an election by then. */
     static long longestElectionMillis(GroupConfig config) {
         return 2 * config.election().toMillis();
     }

@@ -72,8 +72,7 @@ final class RaftView {
 
     /**
      * Closes this node's connections to other nodes, because a follower does not need them. gRPC waits longer and
-     * longer before it retries a failed connection. Without this method, this node would not ask a restarted node for
-     * its vote for several seconds.
+     * longer before it retries one, and this node would not ask a restarted node for its vote for several seconds.
      *
      * <p>Returns at once, because the caller may hold the lock that this node needs to follow and to vote. Ratis lets
      * calls in progress finish, which takes seconds if a node hangs. A leader keeps its connections.

@@ -53,15 +53,9 @@ final class SnapshotMessage {
     enum Kind {
         /** No chunk is ready yet; the requesting node repeats its request. */
         WAIT,
-        /**
-         * A chunk of {@link io.caravan.Replica#send}, preceded by the number of bytes sent and the total number of
-         * bytes to send.
-         */
+        /** A chunk of {@link io.caravan.Replica#send}, after the numbers of bytes sent and to send. */
         PIECE,
-        /**
-         * The end of the copy: the term and index of the entry up to which it is complete, and the LSN at which the
-         * entry's frame ends.
-         */
+        /** The end: the term and index of the copy's last entry, and the LSN at which its frame ends. */
         END
     }
 

@@ -44,9 +44,7 @@ final class StallDetector {
     private final String self;
     private final int maxChecks;
     private List<Long> seen = List.of();
-    /**
-     * The index of the entry that followers must reach. Later entries, such as empty entries, do not count as progress.
-     */
+    /** The index of the entry that followers must reach. Later entries, such as empty ones, are no progress. */
     private long target;
     /** The followers that lacked entries at the last check, and the index of each follower's last entry. */
     private Map<Integer, Long> lagging = Map.of();
@@ -61,10 +59,7 @@ final class StallDetector {
         this.maxChecks = maxChecks;
     }
 
-    /**
-     * Checks whether the group has made progress since the last check. Call this on one thread only, with null if this
-     * node does not lead.
-     */
+    /** Compares the progress with that at the last check. For one thread; null if this node does not lead. */
     Action check(@Nullable Progress progress) {
         List<Long> now = progress == null || !progress.waits() ? List.of() : numbers(progress);
         stalledChecks = now.isEmpty() || !now.equals(seen) ? 0 : stalledChecks + 1;
@@ -81,8 +76,7 @@ final class StallDetector {
 
     /**
      * Whether a follower still lacks the same entries as at the last check, and no empty entry was proposed for it yet.
-     * Raft may have sent these entries on a connection that has since ended. It resends them only when another entry
-     * follows.
+     * Raft resends entries that it has sent on a connection that has ended only when another entry follows.
      */
     private boolean needsEntry(Map<Integer, Long> now) {
         boolean needs = !now.isEmpty() && now.equals(lagging) && !now.equals(nudged);

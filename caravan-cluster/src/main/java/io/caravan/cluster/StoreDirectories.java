@@ -73,10 +73,7 @@ final class StoreDirectories {
         }
     }
 
-    /**
-     * Creates or replaces a file. After a crash or a failure, the file has either the entire new content or its
-     * previous state.
-     */
+    /** Creates or replaces a file, which has all of the new content or its previous state after a crash. */
     static void replace(Path file, ByteBuffer content) throws IOException {
         Path temporary = file.resolveSibling(file.getFileName() + ".tmp");
         try (FileChannel channel = FileChannel.open(

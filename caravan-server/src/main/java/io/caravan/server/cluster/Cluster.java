@@ -210,7 +210,7 @@ public final class Cluster {
                 .findFirst();
     }
 
-    /** Returns the number of followers that this node, the leader, considers reachable. */
+    /** Returns the number of reachable followers of this node, the leader. */
     public long reachable() {
         return progress().stream()
                 .filter(each -> each.silent() != null && !isSilent(each))
@@ -249,8 +249,8 @@ public final class Cluster {
     }
 
     /**
-     * Changes the members of this node's group, as {@link GroupMember#changeMembers} does. After an {@link IOException},
-     * the outcome may be unknown; after an {@link IllegalArgumentException}, nothing has changed.
+     * Changes the members of this node's group, as {@link GroupMember#changeMembers} does. After an {@link
+     * IOException}, the outcome may be unknown; after an {@link IllegalArgumentException}, nothing has changed.
      */
     public void changeMembers(@Nullable String leaving, @Nullable ClusterNode joining) throws IOException {
         GroupMember leader = leading();

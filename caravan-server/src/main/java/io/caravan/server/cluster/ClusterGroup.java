@@ -25,10 +25,7 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> nodes) {
         return new ClusterGroup(id, slots, nodes);
     }
 
-    /**
-     * Returns members with their client addresses, sorted by id: those of the file, for a member with the same id and
-     * peer address, or those that the member itself recorded.
-     */
+    /** Returns members by id, with their client addresses from the file, or else as they recorded them. */
     List<ClusterNode> described(List<Node> members) {
         return members.stream()
                 .flatMap(member -> described(member).stream())

@@ -28,10 +28,7 @@ final class Ages {
         return Attribute.encode("", marks);
     }
 
-    /**
-     * Returns the sequence such that, according to the marks, all values with lower sequences had arrived by this time.
-     * Returns 0 if no mark is that old.
-     */
+    /** Returns the sequence before which all values had arrived by this time; 0 if no mark is that old. */
     long thereAt(long millis) {
         long sequence = 0;
         for (int i = 0; i < marks.length && marks[i + TIME] <= millis; i += LONGS) {

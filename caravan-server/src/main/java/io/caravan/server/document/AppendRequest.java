@@ -96,9 +96,7 @@ public record AppendRequest(
         return new Added(info, true, producer);
     }
 
-    /**
-     * Whether the append repeats an earlier one. Throws if the producer's epoch is too old or a sequence is missing.
-     */
+    /** Whether the append repeats an earlier one; throws if the epoch is too old or a sequence is missing. */
     private static boolean repeats(DocumentName name, Producer producer, @Nullable Producer known) {
         if (known == null || producer.epoch() > known.epoch()) {
             checkFirst(name, producer, known);

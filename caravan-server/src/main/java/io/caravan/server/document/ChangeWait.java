@@ -47,12 +47,11 @@ public final class ChangeWait {
     /**
      * Creates a wait that has not started.
      *
-     * @param most maximum number of documents in one check; the following checks include the remaining documents
+     * @param most maximum number of documents in one check
      * @param observe subscribes to a document, like {@link DocumentService#onChange}
      * @param check starts a check of these documents or, if there are none, the final check; calls {@link #checked} or
      *     {@link #close} when done
-     * @param release releases the resources that the client holds while it waits; runs once, when the wait expires or
-     *     is closed
+     * @param release releases what the client holds while it waits; runs once, when the wait expires or is closed
      */
     public ChangeWait(
             ScheduledExecutorService loop,
@@ -86,10 +85,7 @@ public final class ChangeWait {
         checkIfDue();
     }
 
-    /**
-     * Records that the check in progress has ended. The next check starts immediately if there are documents to check
-     * again; otherwise, after the next change.
-     */
+    /** Records that the check in progress has ended, and schedules another check of these documents, if any. */
     public void checked(Collection<DocumentName> again) {
         checking = false;
         changed(again);

@@ -16,19 +16,15 @@ public interface ColdDocuments {
         return false;
     }
 
-    /**
-     * Whether the document is being fetched; true until the last caller has been notified. Fast; may be called on any
-     * thread.
-     */
+    /** Whether the document is being fetched, and not all callers are notified. Fast; for any thread. */
     default boolean fetching(DocumentName name) {
         return false;
     }
 
     /**
      * Fetches the document, once for all callers, and notifies them when it is in the store or known not to exist.
-     * Callers that request the same document are notified in the order of their calls, on a thread that may wait;
-     * {@link #fetching} returns true until the last caller has been notified. The outcome receives a failure if the
-     * archive failed.
+     * Callers that request the same document are notified in the order of their calls, on a thread that may wait. The
+     * outcome receives a failure if the archive failed.
      */
     default void fetch(DocumentName name, Outcome<DocumentName> known) {
         known.success(name);

@@ -47,10 +47,8 @@ public record CreateRequest(
      * The point at which to fork a document.
      *
      * @param source the document to fork
-     * @param sequence the sequence of the first value that the fork does not share; if empty, the fork shares all
-     *     values
-     * @param part amount of additional data that the fork includes: the number of messages of a JSON document, or the
-     *     number of bytes of the next value of any other document
+     * @param sequence the sequence of the first value that the fork does not share; empty to share all values
+     * @param part how much more the fork includes: messages of a JSON document, or bytes of another's next value
      */
     public record ForkPoint(DocumentName source, OptionalLong sequence, long part) {}
 

@@ -71,10 +71,7 @@ final class DeletionJournal {
         });
     }
 
-    /**
-     * Commits an edit that deletes one or more documents in the journal's shard, together with the records of the
-     * deletions. If {@link Edit#commit} throws, nothing has changed.
-     */
+    /** Commits an edit with the records of its deletions. If {@link Edit#commit} throws, nothing has changed. */
     void commit(Edit edit, List<DeletionRecord> deletions, WriteCallback callback) {
         list.lock();
         try {

@@ -16,10 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DocumentEdits {
     final DocumentWrites writes;
-    /**
-     * The documents that the write has used so far. Most writes use only one document; any further documents are also
-     * in {@code others}.
-     */
+    /** The documents that the write has used so far, usually one; any others are also in {@code others}. */
     final List<EditedDocument> documents = new ArrayList<>(1);
     /** The effects on the sizes of those documents that are in spaces. */
     List<SizeDelta> sizes = List.of();
@@ -47,11 +44,7 @@ public final class DocumentEdits {
         this.preparation = preparation;
     }
 
-    /**
-     * Makes the changes, with the data that has been prefetched so far.
-     *
-     * @throws Prefetch.UnpreparedException when the write needs more data, even if the change succeeded
-     */
+    /** Makes the changes; throws {@link Prefetch.UnpreparedException} if they need more data than was prefetched. */
     <T> T apply(Function<DocumentEdits, T> change) {
         T result;
         try {
@@ -112,10 +105,7 @@ public final class DocumentEdits {
         documents.forEach(document -> document.ended(accepted));
     }
 
-    /**
-     * Thrown when the write needs a document that is not locked; the write is repeated with that document locked as
-     * well.
-     */
+    /** Thrown when the write needs a document that is not locked; the write is repeated with that document locked. */
     static final class MissingNameException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -28,10 +28,7 @@ public class DocumentException extends CaravanException {
         STREAM_SEQ_REGRESSION,
         /** The document's next sequence is {@code actual}, not {@code expected}. */
         SEQUENCE_CONFLICT,
-        /**
-         * The producer's epoch is lower than its latest known epoch, {@code actual}, because a newer instance of the
-         * producer is writing.
-         */
+        /** The producer's epoch is below its latest known epoch, {@code actual}: a newer instance is writing. */
         PRODUCER_FENCED,
         /** The producer's sequence is {@code actual}, not {@code expected}, because an earlier append is missing. */
         PRODUCER_GAP,
@@ -59,10 +56,7 @@ public class DocumentException extends CaravanException {
         OVER_QUOTA,
         /** Writes to the document's space exceed the space's rate limit: retry in {@code expected} milliseconds. */
         RATE_LIMITED,
-        /**
-         * The document is in a different shard than another document in the same write, or in a different Raft group
-         * than this store.
-         */
+        /** The document is in another shard than the write's other documents, or in another Raft group. */
         CROSS_SLOT
     }
 

@@ -39,7 +39,7 @@ abstract class DocumentReads {
         this.expiry = expiry;
     }
 
-    /** Whether the archive may contain documents that the store lacks, as determined by the last {@link #scan}. */
+    /** Whether the archive may contain documents that the store lacks, according to the last {@link #scan}. */
     public boolean incomplete() {
         return incomplete;
     }
@@ -77,9 +77,8 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns the accepted state of the document, without checking the archive. This state may not be durable yet, and
-     * the document may have expired. Returns null if the document does not exist, is deleted, or is being restored.
-     * Does not wait for writes.
+     * Returns the accepted state of the document, which may not be durable yet, or null if no visible document exists.
+     * Neither checks the archive or the expiry, nor waits for writes.
      */
     public @Nullable DocumentInfo peek(DocumentName name) {
         DocumentState state = catalog.peek(name);
@@ -93,10 +92,7 @@ abstract class DocumentReads {
         return state != null && DocumentAttributes.of(state.attributes()).has(DocumentAttributes.MOVED);
     }
 
-    /**
-     * Returns the state of the document, with the sequences of its durable values. Starts again if the document is
-     * deleted between the lookup in the catalog and the lookup in the store.
-     */
+    /** Returns the state of the document, with the sequences of its durable values, or null if it does not exist. */
     private @Nullable DocumentInfo durable(DocumentName name) {
         while (true) {
             DocumentState state = catalog.find(name);
@@ -111,6 +107,7 @@ abstract class DocumentReads {
             if (state.nextSequence() == 0) {
                 return DocumentInfo.of(state.id(), 0, 0, attributes);
             }
+            // The document was deleted between the two lookups.
         }
     }
 
@@ -149,10 +146,7 @@ abstract class DocumentReads {
         }
     }
 
-    /**
-     * Returns the first value of the range that {@code choice} chooses, or null if the range is empty. Otherwise works
-     * like {@link #read}.
-     */
+    /** Reads like {@link #read}, and returns the first value of the range, or null if the range is empty. */
     public byte @Nullable [] value(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
         AtomicReference<byte @Nullable []> found = new AtomicReference<>();
         read(name, choice, (sequence, value) -> {
@@ -163,8 +157,7 @@ abstract class DocumentReads {
     }
 
     /**
-     * Returns one page of a scan of all documents. A document that exists during the entire scan is on exactly one
-     * page.
+     * Returns one page of a scan of all documents. A document that exists all the time is on exactly one page.
      *
      * @param cursor 0 to begin, then {@link ScanPage#next()}
      * @param limit maximum number of documents on the page, at least 1; a page may contain fewer, or none
@@ -183,12 +176,7 @@ abstract class DocumentReads {
         return new ScanPage(page.next(), found);
     }
 
-    /**
-     * Returns the accepted state of the documents in one stripe, in no particular order. Omits documents that are
-     * deleted, expired, or being restored. The state may not be durable yet.
-     *
-     * @param stripe from 0, below {@link DocumentService#STRIPES}
-     */
+    /** Returns the accepted state, perhaps not durable yet, of the visible documents in one stripe, in no order. */
     public List<ScanPage.Found> stripe(int stripe) {
         return found(catalog.list(stripe, raw -> DocumentAttributes.of(raw).visible()));
     }
@@ -205,8 +193,7 @@ abstract class DocumentReads {
     }
 
     /**
-     * Reads a complete document, with its attributes, at a single point in time. All returned data is durable. Does not
-     * extend a sliding expiry.
+     * Reads a complete, durable document, with its attributes, as of one moment. Does not extend a sliding expiry.
      *
      * @return false if the document does not exist; the receiver has then not been called
      * @throws DocumentException {@code CHANGED} when a fork was trimmed or deleted during the read
@@ -246,10 +233,7 @@ abstract class DocumentReads {
         }
     }
 
-    /**
-     * Returns the total length of the values that the document's own list retains, in bytes. Excludes the values that a
-     * fork shares with its source.
-     */
+    /** Returns the total length of the document's own values, without those that a fork shares, in bytes. */
     public long bytes(DocumentName name, DocumentInfo info) {
         ListInfo list = store.info(info.id());
         if (list == null) {
@@ -279,18 +263,12 @@ abstract class DocumentReads {
         return stream.begun;
     }
 
-    /**
-     * The part of a document that is stored in a single list.
-     *
-     * @param shift the difference between the document's sequences and those of the list
-     * @param range the document's sequences in this part
-     */
+    /** The part of a document that is stored in one list, whose sequences are lower by {@code shift}. */
     private record Part(long listId, long shift, SequenceRange range, Timestamps timestamps) {}
 
     /**
-     * Returns the currently accepted state of the document, or {@code info} if the document's id has changed. The
-     * attributes in {@code info} were looked up before the sequences, and may not describe how the last values are
-     * stored; the returned attributes do.
+     * Returns the accepted state of the document, or {@code info} if its id has changed. The attributes in {@code info}
+     * are older than its sequences, and may not describe how the last values are stored.
      */
     DocumentInfo asStored(DocumentName name, DocumentInfo info) {
         DocumentState now = catalog.peek(name);
@@ -319,10 +297,7 @@ abstract class DocumentReads {
         return still == null || still.id() != info.id() ? new ArrayDeque<>() : parts;
     }
 
-    /**
-     * Passes a range of a document's values to a reader. A read sees a list as of one moment, so if the first value of
-     * the range is present, all values of the range are.
-     */
+    /** Passes a range of values to a reader. If the first value of a list's part is present, all are. */
     private final class RangeStream {
         private final DocumentInfo info;
         private final SequenceRange range;

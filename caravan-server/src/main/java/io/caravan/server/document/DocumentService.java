@@ -65,11 +65,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return Catalog.open(store, CATALOG_LIST_ID, name -> Slots.group(name.toBytes(), groups));
     }
 
-    /**
-     * Creates a service that uses the system's clocks, and frees the space of expired documents within about a minute.
-     *
-     * @param durability the durability of writes to documents that are in no space
-     */
+    /** Creates a service that uses the system's clocks, and frees the space of expired documents in about a minute. */
     public DocumentService(ListStore store, Catalog catalog, DocumentDurability durability) {
         this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1), durability);
     }
@@ -186,27 +182,21 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     /**
      * Runs the action once, when the next write of any kind to the document has become durable or has failed. To miss
-     * no write, call this method first, and then read.
+     * no write, call this method first, and then read. The action runs on a store thread: it must be quick, must not
+     * block, and must not read.
      *
-     * @param action runs on a store thread: it must be quick, must not block, and must not read
-     * @return cancels the registration; has no effect if the write has already occurred
+     * @return cancels the registration
      */
     public Runnable onChange(DocumentName name, Runnable action) {
         return listeners.add(name, action);
     }
 
-    /**
-     * Returns the durable deletions that are not archived yet. Deletions of documents with the same name are in order,
-     * oldest first.
-     */
+    /** Returns the durable deletions that are not archived yet; those of the same name are in order, oldest first. */
     public List<DeletionRecord> pendingDeletions() {
         return deletions.stream().flatMap(journal -> journal.pending().stream()).toList();
     }
 
-    /**
-     * Returns the deletions of documents with this name that are not archived yet, oldest first. Waits until they are
-     * durable.
-     */
+    /** Waits until the deletions with this name are durable, and returns those not archived yet, oldest first. */
     public List<DeletionRecord> pendingDeletions(DocumentName name) {
         if (!deletionPending(name)) {
             return List.of();
@@ -240,11 +230,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return listeners.documents();
     }
 
-    /**
-     * Returns the reason why the store rejects writes, or null if it appears to accept them. The reason is a {@link
-     * io.caravan.StoreFailedException}, or an {@link io.caravan.OutOfSpaceException} after which no write has
-     * succeeded.
-     */
+    /** Returns why the store rejects writes (it has failed, or is out of space), or null if it seems to accept them. */
     public @Nullable CaravanException problem() {
         return problems.stream()
                 .map(WriteProblem::current)

@@ -47,9 +47,7 @@ abstract class DocumentWrites extends DocumentReads {
     /** Maximum number of bytes that are copied from the start of a document's name into the name of its replacement. */
     private static final int MAX_REPLACED_BYTES = DocumentName.MAX_BYTES - 64;
 
-    /**
-     * The number of attempts after which a write reserves its names, so that other writes can no longer overtake it.
-     */
+    /** The number of attempts after which a write reserves its names, so that no other write overtakes it. */
     private static final int TRIES = 3;
 
     /** The pause before a write is tried again that needs more space than makes the store writable. */
@@ -63,10 +61,7 @@ abstract class DocumentWrites extends DocumentReads {
     final ChangeListeners listeners = new ChangeListeners();
     /** The journals of deletions that are not archived yet, one for each shard. */
     final List<DeletionJournal> deletions;
-    /**
-     * The reasons why writes are rejected, separately for each shard, because one shard may be out of space while
-     * others are not.
-     */
+    /** The reasons why writes are rejected, one for each shard, because one may be out of space and others not. */
     final List<WriteProblem> problems;
 
     private final Reservations reservations = new Reservations();
@@ -83,11 +78,7 @@ abstract class DocumentWrites extends DocumentReads {
                 Stream.generate(WriteProblem::new).limit(catalog.shards()).toList();
     }
 
-    /**
-     * A write, with the arguments of {@link DocumentService#write}.
-     *
-     * @param preparation null for a write that reads no values
-     */
+    /** A write; {@code preparation} is null if the write reads no values. */
     private record Write<T>(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
@@ -103,15 +94,15 @@ abstract class DocumentWrites extends DocumentReads {
         }
     }
 
-    /**
-     * Sets the barrier that reads pass before they access documents; call this once, before any read. A client's write
-     * that changes nothing, or is rejected, also counts as a read: its outcome waits for the barrier.
-     */
+    /** Sets the {@link #readBarrier()}; call this once, before any read. */
     public void readBarrier(ReadBarrier barrier) {
         readBarrier = barrier;
     }
 
-    /** Returns the barrier that a client's read passes before it accesses documents. */
+    /**
+     * Returns the barrier that a client's read passes before it accesses documents. A client's write that changes
+     * nothing, or is rejected, also counts as a read: its outcome waits for the barrier.
+     */
     public ReadBarrier readBarrier() {
         return readBarrier;
     }
@@ -272,9 +263,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Performs a deferred write. The thread that ends the reservation serves clients, so the write does not wait there
-     * for space in the store. If the store has no space now, another thread continues the write when the store has
-     * space.
+     * Performs a deferred write. The thread that ends the reservation serves clients, so it does not wait for space in
+     * the store. If the store has no space now, another thread continues the write when it has.
      */
     private void writeDeferred(Write<?> write) {
         orFail(write.outcome(), () -> {
@@ -330,8 +320,6 @@ abstract class DocumentWrites extends DocumentReads {
      *
      * @param fromClient whether a client requests the write: the rules of spaces may then reject it, and it counts as a
      *     read if it changes nothing
-     * @param mayWait whether to wait for space in the store
-     * @throws NotWritableException if the store has no space now, and the write may not wait
      */
     private void writeLocking(Set<DocumentName> names, Write<?> write, boolean fromClient, boolean mayWait) {
         while (true) {
@@ -352,10 +340,7 @@ abstract class DocumentWrites extends DocumentReads {
         }
     }
 
-    /**
-     * Whether a write to these documents would find space now; see {@link ListStore#writable()}. If there are no names,
-     * all shards must have space.
-     */
+    /** Whether a write to these documents would find space now; without names, whether all shards have space. */
     public boolean writable(Collection<DocumentName> names) {
         return shardOf(names).writable();
     }
@@ -363,9 +348,7 @@ abstract class DocumentWrites extends DocumentReads {
     /**
      * Runs an action on an event loop when a write to these documents would find space.
      *
-     * @param names the documents; see {@link #writable}
-     * @param afterTry whether the action repeats a write that the store has rejected although it was writable; the
-     *     action then runs after a short pause
+     * @param afterTry whether to pause first, because the store has rejected the write although it was writable
      */
     public void onWritable(
             Collection<DocumentName> names, ScheduledExecutorService loop, boolean afterTry, Runnable action) {
@@ -435,9 +418,9 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Sets the durability of a write to the strongest durability of the documents' spaces. Sets the flush delay to the
-     * shortest delay of these spaces; if a document has no delay of its own, the server's delay applies instead. Not
-     * called for a step of a migration, because later steps rely on the durability of that step.
+     * Sets the durability of a write to the strongest durability of the documents' spaces, and its flush delay to the
+     * shortest delay of these spaces, unless a document has no delay. Not called for a step of a migration, because
+     * later steps rely on the durability of that step.
      */
     private void setTerms(Edit edit, Set<DocumentName> names) {
         if (spaces.isEmpty()) {
@@ -507,8 +490,8 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Returns the temporary name that an imported document has until it replaces the existing document. The temporary
-     * name starts with the existing document's name, and therefore usually belongs to the same space.
+     * Returns the temporary name that an imported document has until it replaces the existing one. It starts with the
+     * existing document's name, and therefore usually belongs to the same space.
      */
     DocumentName replacementName(DocumentName name) {
         byte[] whole = name.toBytes();
@@ -536,10 +519,7 @@ abstract class DocumentWrites extends DocumentReads {
                 : catalog.shardOf(names.iterator().next());
     }
 
-    /**
-     * Reports the rejection of a write. A rejection that reveals the state of documents is treated like a read: it
-     * waits until that state is durable and known to be current.
-     */
+    /** Reports a rejection; if it reveals state, only once that state is durable and known to be current. */
     private void reject(Set<DocumentName> names, Write<?> write, RuntimeException rejected, ReadBarrier barrier) {
         if (barrier != ReadBarrier.NONE && revealsState(rejected)) {
             rejectDurably(names, write, rejected, barrier);
@@ -551,10 +531,7 @@ abstract class DocumentWrites extends DocumentReads {
         }
     }
 
-    /**
-     * Whether a rejection reveals the state of documents. Rejections caused by a limit of the store or of a space, or
-     * by the Raft group of a name, do not reveal any state.
-     */
+    /** Whether a rejection reveals the state of documents, and is not due to a limit or to the place of a name. */
     private static boolean revealsState(RuntimeException rejected) {
         if (rejected instanceof DocumentException about) {
             return switch (about.reason()) {
@@ -611,10 +588,9 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * The reason why the store rejects writes, derived from the exceptions of rejected writes: the store has failed
-     * permanently, or is out of space. The out-of-space state ends with the next successful write, or 10 s after the
-     * last such rejection. Without the time limit, clients that stopped writing because of this state would never learn
-     * that space is available again. Thread-safe.
+     * The reason why the store rejects writes: the store has failed permanently, or is out of space. The out-of-space
+     * state ends with the next successful write, or 10 s after the last such rejection, because clients that stop
+     * writing would otherwise never learn that space is available again. Thread-safe.
      */
     static final class WriteProblem {
         private static final long OUT_OF_SPACE_NANOS = TimeUnit.SECONDS.toNanos(10);

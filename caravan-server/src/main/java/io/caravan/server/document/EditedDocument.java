@@ -49,7 +49,7 @@ public final class EditedDocument {
     private boolean firstUse;
     /** Whether another document has taken over this document's list. */
     private boolean handedOver;
-    /** Whether the write may change a document that is being moved. */
+
     private boolean ignoresFence;
 
     EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, @Nullable Space space) {
@@ -150,10 +150,7 @@ public final class EditedDocument {
         return info;
     }
 
-    /**
-     * Returns the state of the document, or null if none exists. Includes documents that are deleted but kept for their
-     * forks, documents that are being restored, and redirects.
-     */
+    /** Returns the state of the document, even if it is deleted, being restored, or a redirect; null if none exists. */
     @Nullable
     DocumentInfo evenDeleted() {
         DocumentState state = edit.state();
@@ -161,9 +158,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Appends values, and creates the document if it does not exist.
+     * Appends values, creating the document if it does not exist, and returns the sequence of the first value.
      *
-     * @return the sequence of the first value
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#CLOSED}, {@link Reason#NOT_JSON}
      */
     public long append(List<byte[]> values) {
@@ -175,12 +171,7 @@ public final class EditedDocument {
         return append(values, false, false);
     }
 
-    /**
-     * Appends values as {@link #append(List)} does.
-     *
-     * @param valid whether the values are known to be JSON, if the document requires JSON
-     * @param arriving whether the values arrive with this write, and not earlier
-     */
+    /** Appends values, which are known to be JSON if {@code valid}, and arrive with this write if {@code arriving}. */
     long append(List<byte[]> values, boolean valid, boolean arriving) {
         DocumentInfo before = info();
         if (before != null && before.attributes().closed()) {
@@ -313,10 +304,9 @@ public final class EditedDocument {
     }
 
     /**
-     * Deletes the document. A document with forks becomes invisible immediately, and its values are deleted together
-     * with its last fork.
+     * Deletes the document, and returns whether it existed. A document with forks becomes invisible immediately, and
+     * its values are deleted together with its last fork.
      *
-     * @return false if it did not exist
      * @throws DocumentException {@link Reason#GONE}
      */
     public boolean delete() {
@@ -371,9 +361,7 @@ public final class EditedDocument {
         }
     }
 
-    /**
-     * Decrements the number of forks. A deleted document is removed with its last fork, and perhaps its own source too.
-     */
+    /** Decrements the number of forks. Removes a deleted document with its last fork, and perhaps its source too. */
     private void forkRemoved() {
         DocumentInfo left = countForks(-1);
         if (left.attributes().deleted() && left.attributes().forks() == 0) {
@@ -400,10 +388,7 @@ public final class EditedDocument {
         set(attributes);
     }
 
-    /**
-     * Stores the archive mark if the document still has this id, and returns whether it has; does not extend a sliding
-     * expiry.
-     */
+    /** Stores the mark, without a use of the document, if it still has this id, and returns whether it has. */
     public boolean mark(long id, ArchiveMark mark) {
         DocumentInfo info = evenDeleted();
         if (info == null || info.id() != id || info.attributes().deleted()) {
@@ -469,10 +454,7 @@ public final class EditedDocument {
         }
     }
 
-    /**
-     * Returns the document into which a replacement of this document is imported. It is in the same shard, and
-     * invisible until it replaces this document.
-     */
+    /** Returns the invisible document, in the same shard, into which a replacement of this document is imported. */
     EditedDocument replacement() {
         return edits.document(edits.writes.replacementName(name));
     }
@@ -497,10 +479,7 @@ public final class EditedDocument {
         set(made);
     }
 
-    /**
-     * Makes the write a step of the document's move, which may change the document although it is fenced. The step
-     * extends a sliding expiry, because clients cannot write to a fenced document.
-     */
+    /** Makes the write a step of the document's move, which may change a fenced document, and is a use of it. */
     void beginMoveStep() {
         used = true;
         ignoresFence = true;
@@ -522,9 +501,7 @@ public final class EditedDocument {
         }
     }
 
-    /**
-     * Deletes a document that is being restored or imported, if it exists, and reinstates a redirect that it replaced.
-     */
+    /** Deletes a document that is being restored or imported, and reinstates a redirect that it replaced. */
     boolean abortRestoring(long id) {
         DocumentAttributes restoring = restoring(id);
         if (restoring == null) {
@@ -545,10 +522,7 @@ public final class EditedDocument {
         return info != null && info.id() == id && info.attributes().restoring() ? info.attributes() : null;
     }
 
-    /**
-     * Records the use of the document. Called before the commit, because the document must not seem to have expired as
-     * soon as the write has made it visible.
-     */
+    /** Records the use before the commit, so that the document never seems to have expired when it is visible. */
     void recordUse() {
         DocumentState after = edit.state();
         tracked = used && after != null && Expiry.tracks(DocumentAttributes.of(after.attributes()));

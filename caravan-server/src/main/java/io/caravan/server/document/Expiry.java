@@ -20,10 +20,7 @@ final class Expiry {
     private final InstantSource clock;
     private final LongSupplier nanoTime;
     private final long startedNanos;
-    /**
-     * The {@code nanoTime} at which each document with a sliding expiry, and each document that is being imported, was
-     * last used, keyed by document id.
-     */
+    /** The time of the last use of each document with a sliding expiry or an unfinished import, by id. */
     private final Map<Long, Long> lastUse = new ConcurrentHashMap<>();
 
     Expiry(InstantSource clock, LongSupplier nanoTime) {

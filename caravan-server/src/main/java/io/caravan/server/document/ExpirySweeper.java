@@ -53,10 +53,7 @@ final class ExpirySweeper implements AutoCloseable {
         stripe = (stripe + 1) % Catalog.STRIPES;
     }
 
-    /**
-     * Whether the document can expire or be abandoned. A document that is kept for its forks is deleted with its last
-     * fork instead.
-     */
+    /** Whether the document can expire or be abandoned, and is not merely kept for its forks. */
     private static boolean expiring(DocumentAttributes attributes) {
         return attributes.expires() && !attributes.deleted() || attributes.importing();
     }

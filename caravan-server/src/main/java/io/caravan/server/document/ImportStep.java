@@ -20,10 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ImportStep(
         Kind kind, List<Long> numbers, Replaced replaced, DocumentAttributes attributes, List<byte[]> values) {
-    /**
-     * Maximum first sequence of an imported document. This maximum ensures that HTTP offsets have enough digits for all
-     * later appends.
-     */
+    /** Maximum first sequence, so that HTTP offsets have enough digits for all later appends. */
     public static final long MAX_FIRST_SEQUENCE = 1_000_000_000_000_000L;
 
     private static final String FIRST = "first";

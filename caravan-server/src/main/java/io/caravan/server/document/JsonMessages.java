@@ -22,10 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class JsonMessages {
     static final int MAX_DEPTH = 512;
 
-    /**
-     * The number of parsed bytes after which a factory is replaced, because its parsers keep, in a shared table, all
-     * names that they read.
-     */
+    /** The parsed bytes after which a factory is replaced, because it keeps all names that its parsers read. */
     private static final long FACTORY_BYTES = 4L * 1024 * 1024;
 
     private static volatile Factory current = new Factory();

@@ -36,10 +36,7 @@ final class LoopTurn {
         }
     }
 
-    /**
-     * Closes the write groups. If there are several groups, the stores' threads flush them in parallel, whereas this
-     * thread would flush them one after another.
-     */
+    /** Closes the write groups. Several are flushed in parallel, by the threads of their stores. */
     private void end() {
         boolean one = opened == 1;
         opened = 0;

@@ -20,10 +20,7 @@ import org.jspecify.annotations.Nullable;
 public record MoveStep(
         Kind kind, OptionalLong holder, @Nullable RedirectTarget to) {
     public enum Kind {
-        /**
-         * Rejects all other writes to the document from now on, even after a restart of the server. Another run of the
-         * same move takes over the fence.
-         */
+        /** Rejects all other writes from now on, even after a restart. Another run of the move takes over the fence. */
         FENCE,
         /** Deletes a document that this run has fenced, and leaves a redirect in its place. */
         REDIRECT,

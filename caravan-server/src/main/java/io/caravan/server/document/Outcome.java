@@ -18,8 +18,7 @@ public interface Outcome<T> {
     void success(T result);
 
     /**
-     * Called when the write was rejected and nothing has changed, or when the store failed before the write was
-     * durable.
+     * Called when the write was rejected and has changed nothing, or the store failed before the write was durable.
      *
      * @param problem a {@link CaravanException}; an exception that the write itself threw, if the write had to wait; or
      *     the exception of a read barrier, if the result may be stale

@@ -58,11 +58,7 @@ public final class PortableAttributes {
         return fields;
     }
 
-    /**
-     * Returns the attributes that JSON fields represent, by name: each is a {@link Long} or an array of bytes.
-     *
-     * @throws IllegalArgumentException when a field is neither a number nor a string
-     */
+    /** Reverses {@link #asJson}; throws {@link IllegalArgumentException} for a field that is no number or string. */
     public static Map<String, Object> ofJson(Map<String, Object> fields) {
         Map<String, Object> portable = new LinkedHashMap<>();
         fields.forEach((name, value) -> {

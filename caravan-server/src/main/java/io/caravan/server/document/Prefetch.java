@@ -46,10 +46,7 @@ public final class Prefetch {
     /** Values that must be JSON. */
     private record Unchecked(DocumentName name, List<byte[]> values) {}
 
-    /**
-     * Thrown when a write is abandoned because it needs more data than its {@link Prefetch} contains. Nothing has
-     * changed.
-     */
+    /** Thrown when a write needs more data than its {@link Prefetch} contains. Nothing has changed. */
     public static final class UnpreparedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -112,11 +109,7 @@ public final class Prefetch {
         }
     }
 
-    /**
-     * Returns the document's values in this range, or an empty list if they have not been copied yet.
-     *
-     * @throws IllegalArgumentException when the write reads more than the limit
-     */
+    /** Returns the document's values in this range, or an empty list if they have not been copied yet. */
     List<byte[]> values(DocumentName name, long documentId, SequenceRange range) {
         List<byte[]> found = List.of();
         long next = range.from();
@@ -170,11 +163,7 @@ public final class Prefetch {
         }
     }
 
-    /**
-     * Adds to the total the size of values that the write reads, and checks the limit.
-     *
-     * @throws IllegalArgumentException when the total exceeds the limit
-     */
+    /** Counts values that the write reads; throws {@link IllegalArgumentException} above the limit. */
     void read(List<byte[]> values, DocumentEdits edits) {
         for (byte[] value : values) {
             edits.readBytes += value.length + VALUE_OVERHEAD_BYTES;

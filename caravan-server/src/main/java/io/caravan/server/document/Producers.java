@@ -64,10 +64,7 @@ final class Producers {
         return null;
     }
 
-    /**
-     * Returns a copy in which {@code last} replaces the producer with the same id. Discards the oldest producers if the
-     * copy would be too large.
-     */
+    /** Returns a copy with this last append of its producer, without the oldest ones if it is too large. */
     Producers with(Producer last) {
         List<Producer> after = new ArrayList<>(stamps);
         after.removeIf(stamp -> stamp.id().equals(last.id()));

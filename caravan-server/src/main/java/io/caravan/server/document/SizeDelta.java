@@ -218,10 +218,8 @@ final class SizeDelta {
     }
 
     /**
-     * Returns the lowest sequence such that the values from this sequence to the end of the list take at most {@code
-     * mostBytes} bytes. If the last value alone is longer, returns the sequence of this value.
-     *
-     * @param after the list after the write; its values take more than {@code mostBytes}
+     * Returns the lowest sequence such that the values from there to the end of the list take at most this many bytes,
+     * or the sequence of the last value if it alone is longer. The entire list takes more.
      */
     long firstWithin(DocumentState after, long mostBytes) {
         DocumentState list = keptList(after);

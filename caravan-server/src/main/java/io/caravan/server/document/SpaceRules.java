@@ -144,10 +144,7 @@ final class SpaceRules {
         }
     }
 
-    /**
-     * Checks that a space does not exceed its quota. Space that the write frees in one document is available to the
-     * other documents of the write.
-     */
+    /** Checks the quota of a space. What the write frees in one document is available to its other documents. */
     private static void checkQuota(SizeDelta growing, SpaceSetting quota, List<SizeDelta> sizes) {
         Space space = growing.space();
         if (growing.reserved(quota) > 0
@@ -183,10 +180,7 @@ final class SpaceRules {
         return trimmed;
     }
 
-    /**
-     * Trims the oldest values that the space does not retain, by number and bytes. Returns the number of trimmed
-     * values.
-     */
+    /** Trims the oldest values that the space does not retain, by number and bytes, and returns their number. */
     private static long retire(EditedDocument document, SizeDelta size) {
         long most = size.space().settings().get(SpaceSetting.RETAINED_VALUES);
         long mostBytes = size.space().settings().get(SpaceSetting.RETAINED_BYTES);
@@ -220,10 +214,7 @@ final class SpaceRules {
         }
     }
 
-    /**
-     * Charges the write's growth in each space to that space's rate limits in one step, so a write can exceed the limit
-     * for one second, as a single large value can.
-     */
+    /** Charges the growth in each space in one step, so a write can exceed the limit, as a single value can. */
     private void takeRates(List<SizeDelta> sizes) {
         Map<Space, List<SizeDelta>> growing = new LinkedHashMap<>();
         for (SizeDelta size : sizes) {

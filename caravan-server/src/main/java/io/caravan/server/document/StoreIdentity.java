@@ -21,10 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StoreIdentity {
     static final long LIST_ID = -2;
-    /**
-     * The id of the list that records the store's archive. The list exists once the store has tried to claim an
-     * archive.
-     */
+    /** The id of the list that records the store's archive; it exists once the store has tried to claim one. */
     public static final long ARCHIVE_LIST_ID = -3;
 
     private static final byte VERSION = 1;
@@ -36,9 +33,7 @@ public final class StoreIdentity {
 
     private StoreIdentity() {}
 
-    /**
-     * Returns the store's identity, and creates an identity if the store has none. The identity is durable on return.
-     */
+    /** Returns the store's identity, which is durable, and creates one if the store has none. */
     public static synchronized UUID of(ListStore store) {
         UUID identity = find(store);
         return identity == null ? write(store, UUID.randomUUID(), List.of()) : identity;
@@ -53,10 +48,7 @@ public final class StoreIdentity {
         return new UUID(identity.getLong(), identity.getLong());
     }
 
-    /**
-     * Whether the store can adopt an identity, because it has none and is empty except for the settings of spaces.
-     * Waits like a read.
-     */
+    /** Whether the store can adopt an identity, because it has only settings of spaces. Waits like a read. */
     public static boolean mayAdopt(ListStore store) {
         AtomicBoolean any = new AtomicBoolean();
         store.forEachList(id -> any.compareAndSet(false, id != Spaces.LIST_ID));
@@ -87,10 +79,7 @@ public final class StoreIdentity {
                 && decode(entries.get(entries.size() - 1), NOTE_BYTES, "a note").get() == INCOMPLETE;
     }
 
-    /**
-     * Records whether documents in the archive may be missing from the store. The record is durable on return. The
-     * store must have an identity.
-     */
+    /** Sets {@link #incomplete(ListStore)} durably. The store must have an identity. */
     public static void incomplete(ListStore store, boolean incomplete) {
         if (incomplete(store) != incomplete) {
             store.append(LIST_ID, note(incomplete ? INCOMPLETE : WHOLE)).join();

@@ -18,8 +18,7 @@ final class Timestamps {
 
     /**
      * Maximum number of times that timestamps can be turned on or off; limited because every write of a document's
-     * attributes stores all of these changes again. The maximum is even, so new values of a document that has reached
-     * it have no time.
+     * attributes stores all of these changes. It is even, so that new values then have no time.
      */
     static final int MOST_CHANGES = 16;
 

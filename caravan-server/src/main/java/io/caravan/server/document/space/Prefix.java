@@ -55,9 +55,8 @@ public final class Prefix implements Comparable<Prefix> {
     }
 
     /**
-     * Returns the prefix as text for users, logs, and metrics. A backslash is doubled, and control characters are
-     * escaped. If the prefix is not UTF-8, each byte that is not printable ASCII becomes {@code \xHH}. No two prefixes
-     * have the same label.
+     * Returns the prefix as unique text for users, logs, and metrics. A backslash is doubled, and control characters
+     * are escaped. If the prefix is not UTF-8, each byte that is not printable ASCII becomes {@code \xHH}.
      */
     public String label() {
         return label;

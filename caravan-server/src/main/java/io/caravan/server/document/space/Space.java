@@ -139,11 +139,7 @@ public final class Space {
         return counted() && settings.exceeds(quota, counted - freed);
     }
 
-    /**
-     * Charges writes to documents, and the bytes that they append, to the rate limits of the space.
-     *
-     * @return 0, or, when nothing was charged, the nanoseconds to wait before the next try
-     */
+    /** Charges writes to the rate limits. Returns 0, or, if nothing was charged, the nanoseconds to wait. */
     public long take(long nowNanos, long writes, long appendedBytes) {
         long wait = writeRate.take(nowNanos, writes);
         if (wait == 0) {

@@ -28,10 +28,7 @@ public enum SpaceSetting {
     QUOTA_DOCUMENTS("quota-documents", Unit.COUNT),
     /** Maximum total length of all values in the space, in bytes. */
     QUOTA_BYTES("quota-bytes", Unit.BYTES),
-    /**
-     * Maximum number per second of writes that append values or create documents; a write to several documents counts
-     * once for each document.
-     */
+    /** Maximum number per second of writes to documents that append values or create the document. */
     WRITES_PER_SECOND("writes-per-second", Unit.COUNT),
     /** Maximum number of bytes that writes append per second. */
     BYTES_PER_SECOND("bytes-per-second", Unit.BYTES),
@@ -59,10 +56,7 @@ public enum SpaceSetting {
     /** Maximum value of any setting: the greatest integer that every JSON reader represents exactly. */
     public static final long MAX = (1L << 53) - 1;
 
-    /**
-     * Maximum number of generations or days that a setting for the archive can specify. The limit exceeds any practical
-     * need, and prevents overflows in calculations.
-     */
+    /** Maximum number of generations or days in a setting for the archive, so that no calculation overflows. */
     private static final long MOST_KEPT = 1_000_000;
 
     /** The unit of a setting; {@code WORD} if the values are words. */
@@ -116,8 +110,7 @@ public enum SpaceSetting {
     }
 
     /**
-     * Returns the number of a word, for a setting whose values are words. For the text {@code "0"}, which clears the
-     * setting, returns 0.
+     * Returns the number of a word, for a setting whose values are words; 0 for {@code "0"}, which clears the setting.
      *
      * @throws IllegalArgumentException when the text is neither a word of this setting nor {@code "0"}
      */

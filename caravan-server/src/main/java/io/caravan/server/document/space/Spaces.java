@@ -36,7 +36,7 @@ public final class Spaces {
     private final Catalog catalog;
     private final LongSupplier nanoTime;
     private final DocumentDurability server;
-    /** The lock that is held while spaces are updated. It is acquired before the locks of the catalog and the store. */
+    /** Held while spaces are updated. Acquired before the locks of the catalog and the store. */
     private final ReentrantLock changing = new ReentrantLock();
     /** The stored settings of the spaces. Guarded by {@link #changing}. */
     private final SpaceJournal journal;
@@ -163,10 +163,7 @@ public final class Spaces {
         }
     }
 
-    /**
-     * Removes a space, durably, and returns whether it existed. Its documents then belong to the space with the next
-     * shorter prefix, or to no space.
-     */
+    /** Removes a space, durably, and returns whether it existed. */
     public boolean remove(Prefix prefix) {
         changing.lock();
         try {
