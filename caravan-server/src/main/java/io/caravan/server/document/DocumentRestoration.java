@@ -18,45 +18,61 @@ import org.jspecify.annotations.Nullable;
 public final class DocumentRestoration {
     private final DocumentService documents;
     private final DocumentName name;
+    private final boolean replaces;
     private final long id;
 
     /**
      * Creates the invisible document, whose first value will have this sequence.
      *
+     * @param replaces whether it will replace the document of this name, which stays visible until then
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
      */
-    public DocumentRestoration(DocumentService documents, DocumentName name, long firstSequence) {
+    public DocumentRestoration(DocumentService documents, DocumentName name, long firstSequence, boolean replaces) {
         this.documents = documents;
         this.name = name;
+        this.replaces = replaces;
         this.id = change(document -> {
-            document.requireMissing();
-            return document.arrive(
+            EditedDocument restored = restored(document);
+            restored.requireMissing();
+            return restored.arrive(
                     DocumentAttributes.NONE.withStart(firstSequence).with(RESTORING, PRESENT), List.of());
         });
     }
 
     /** Appends values, which must fit in one write. */
     public void append(List<byte[]> values) {
-        change(document -> document.arrive(restoring(document), values));
+        change(document -> restored(document).arrive(restoring(document), values));
     }
 
     /**
-     * Makes the document visible.
+     * Makes the document visible, and deletes the one that it replaces without a record for the archive.
      *
      * @param attributes the attributes, of which only the portable ones are used
      * @param mark the document's state in the archive, or null to make it a new document
      */
     public void finish(Attributes attributes, @Nullable ArchiveMark mark) {
-        change(document -> document.arrive(
-                EditedDocument.restored(attributes, mark, restoring(document).base()), List.of()));
+        change(document -> {
+            DocumentAttributes made =
+                    EditedDocument.restored(attributes, mark, restoring(document).base());
+            if (replaces) {
+                document.deleteUnnoted();
+                document.replaceBy(restored(document));
+            }
+            return document.arrive(made, List.of());
+        });
     }
 
     public void abort() {
-        change(document -> document.abortRestoring(id));
+        change(document -> restored(document).abortRestoring(id));
+    }
+
+    /** Returns the document that is being restored. */
+    private EditedDocument restored(EditedDocument document) {
+        return replaces ? document.replacement() : document;
     }
 
     private DocumentAttributes restoring(EditedDocument document) {
-        DocumentAttributes attributes = document.restoring(id);
+        DocumentAttributes attributes = restored(document).restoring(id);
         if (attributes == null) {
             throw new DocumentException(Reason.CHANGED, name, "is no longer being restored");
         }

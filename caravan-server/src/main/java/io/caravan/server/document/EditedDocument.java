@@ -459,9 +459,8 @@ public final class EditedDocument {
         return edits.document(edits.writes.replacementName(name));
     }
 
-    /** Deletes the document, and replaces it with another one, which is still invisible. */
-    void replaceBy(EditedDocument other, DocumentAttributes made) {
-        edits.migrates = true;
+    /** Deletes the document, and replaces it with another one, whose attributes the caller must then set. */
+    void replaceBy(EditedDocument other) {
         DocumentState taken = Objects.requireNonNull(other.edit.state());
         delete();
         info();
@@ -475,8 +474,6 @@ public final class EditedDocument {
         if (size != null) {
             size.tookOver(taken);
         }
-        used = true;
-        set(made);
     }
 
     /** Makes the write a step of the document's move, which may change a fenced document, and is a use of it. */

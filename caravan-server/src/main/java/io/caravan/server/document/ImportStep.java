@@ -189,11 +189,10 @@ public record ImportStep(
                 .with(RESTORING, null)
                 .withMovedTo(null)
                 .withCopied(nextSequence);
-        if (imported == document) {
-            document.importPart(made, List.of());
-        } else {
-            document.replaceBy(imported, made);
+        if (imported != document) {
+            document.replaceBy(imported);
         }
+        document.importPart(made, List.of());
         return nextSequence;
     }
 

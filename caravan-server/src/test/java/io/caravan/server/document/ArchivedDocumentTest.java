@@ -340,7 +340,7 @@ class ArchivedDocumentTest {
 
     @Test
     void restoredDocumentIsHiddenUntilComplete() {
-        DocumentRestoration restoration = new DocumentRestoration(documents.service(), name("a"), 7);
+        DocumentRestoration restoration = new DocumentRestoration(documents.service(), name("a"), 7, false);
         hidden("a");
         restoration.append(values("x"));
         restoration.append(values("y"));
@@ -353,7 +353,7 @@ class ArchivedDocumentTest {
 
     @Test
     void restartDiscardsIncompleteRestore() {
-        DocumentRestoration restoration = new DocumentRestoration(documents.service(), name("a"), 7);
+        DocumentRestoration restoration = new DocumentRestoration(documents.service(), name("a"), 7, false);
         restoration.append(values("x"));
         documents.reopen();
 
@@ -364,7 +364,7 @@ class ArchivedDocumentTest {
 
     @Test
     void abortDiscardsRestore() {
-        DocumentRestoration restoration = new DocumentRestoration(documents.service(), name("a"), 7);
+        DocumentRestoration restoration = new DocumentRestoration(documents.service(), name("a"), 7, false);
         restoration.append(values("x"));
         restoration.abort();
 

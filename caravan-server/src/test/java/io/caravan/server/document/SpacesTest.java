@@ -415,7 +415,7 @@ class SpacesTest {
             documents.editLocal(
                     name, document -> document.restore(Attributes.EMPTY, null, 7, values("restored", "whole")));
         }
-        DocumentRestoration long_ = new DocumentRestoration(documents.service(), name("d3"), 0);
+        DocumentRestoration long_ = new DocumentRestoration(documents.service(), name("d3"), 0, false);
         long_.append(values("much", "more"));
         long_.finish(Attributes.EMPTY, null);
         assertThat(documents.read("d1")).containsExactly("restored", "whole");

@@ -118,7 +118,7 @@ final class DocumentRestorer {
         DocumentInfo info = local.info();
         Merge.requireNotDeleted(manifest, chosen, local.deleted(), info);
         if (info == null) {
-            create(local.deleted() ? source.asNew() : source, outcome);
+            create(local.deleted() ? source.asNew() : source, false, outcome);
         } else if (Merge.isNeeded(manifest, generation, chosen, info)) {
             outcome.success(new Merge(archive, documents, source, info).run());
         } else {
@@ -130,29 +130,38 @@ final class DocumentRestorer {
      * Creates the document in the store. Reads on the calling thread, which blocks. The outcome is reported when the
      * document is durable, or the store has rejected it.
      *
+     * @param replaces whether a document of this name is replaced; it stays until the new one is complete
      * @throws CaravanException an error of the archive or, for a long document, of the store; nothing has changed
      */
-    void create(Source source, Outcome<Restored> outcome) {
+    void create(Source source, boolean replaces, Outcome<Restored> outcome) {
         Generation generation = source.generation();
         Restored restored = Restored.created(source.as(), generation);
         try (SnapshotReader reader = archive.get().read(source.manifest().name(), generation)) {
             SnapshotParts parts = new SnapshotParts(reader);
             List<byte[]> first = parts.next();
             if (parts.ended()) {
-                createAtOnce(source, reader.header().attributes(), first, restored, outcome);
+                createAtOnce(source, replaces, reader.header().attributes(), first, restored, outcome);
             } else {
-                createInParts(source, reader.header().attributes(), first, parts);
+                createInParts(source, replaces, reader.header().attributes(), first, parts);
                 outcome.success(restored);
             }
         }
     }
 
     private void createAtOnce(
-            Source source, Attributes attributes, List<byte[]> values, Restored restored, Outcome<Restored> outcome) {
+            Source source,
+            boolean replaces,
+            Attributes attributes,
+            List<byte[]> values,
+            Restored restored,
+            Outcome<Restored> outcome) {
         ArchiveMark mark = source.mark(attributes);
         documents.writeLocal(
                 source.as(),
                 document -> {
+                    if (replaces) {
+                        document.deleteUnnoted();
+                    }
                     document.restore(source.attributes(attributes), mark, restored.firstSequence(), values);
                     return restored;
                 },
@@ -160,9 +169,10 @@ final class DocumentRestorer {
         moved.accept(SnapshotParts.bytes(values));
     }
 
-    private void createInParts(Source source, Attributes attributes, List<byte[]> first, SnapshotParts parts) {
+    private void createInParts(
+            Source source, boolean replaces, Attributes attributes, List<byte[]> first, SnapshotParts parts) {
         DocumentRestoration restoration = new DocumentRestoration(
-                documents, source.as(), source.generation().firstSequence());
+                documents, source.as(), source.generation().firstSequence(), replaces);
         try {
             append(restoration, first);
             while (!parts.ended()) {

@@ -238,7 +238,7 @@ public final class Drills implements AutoCloseable {
             DocumentName name = manifest.name();
             documents++;
             Outcome.<Restored>await(outcome -> new DocumentRestorer(() -> opened, restored, bytes -> {})
-                    .create(Source.of(manifest, latest), outcome));
+                    .create(Source.of(manifest, latest), false, outcome));
             values += latest.count();
             String difference = difference(name, latest);
             Outcome.<Boolean>await(outcome -> restored.write(name, EditedDocument::delete, outcome));

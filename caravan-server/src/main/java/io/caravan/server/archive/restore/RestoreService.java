@@ -222,7 +222,7 @@ public final class RestoreService implements AutoCloseable {
                     DocumentException.Reason.EXISTS, as, "is in the archive; restore to a name that is not in use");
         }
         Generation generation = choose(manifest, number);
-        return Outcome.await(outcome -> restorer.create(Source.renamed(manifest, generation, as), outcome));
+        return Outcome.await(outcome -> restorer.create(Source.renamed(manifest, generation, as), false, outcome));
     }
 
     /**

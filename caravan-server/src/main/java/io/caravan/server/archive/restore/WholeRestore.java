@@ -286,12 +286,12 @@ public final class WholeRestore {
                 archive.verify(manifest.name(), generation, bytes -> {});
             }
         }
+        Source source = Source.of(manifest, generation);
         if (info != null && isStale(manifest, generation, latestDamage == null, info, copied)) {
-            archive.verify(manifest.name(), generation, bytes -> {});
-            drop(manifest);
-            local = restorer.local(manifest.name());
+            restorer.create(source, true, outcome);
+        } else {
+            restorer.restore(source, latestDamage != null, local, outcome);
         }
-        restorer.restore(Source.of(manifest, generation), latestDamage != null, local, outcome);
     }
 
     private static String latestKey(Manifest manifest) {

@@ -37,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests restores to a store that was restored before, and that clients or other archives have used since. */
@@ -270,6 +271,42 @@ class RepeatedRestoreTest {
         assertThat(restore().faults).hasSize(1);
         try (TestStore here = open()) {
             assertThat(here.read("a")).startsWith(TestArchive.texts(7, 0, 10).toArray(new String[0]));
+        }
+    }
+
+    /** The longer document does not fit into one write. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 10})
+    void unacceptableReplacementLeavesDocument(int before) {
+        restore();
+        archive.delete("a");
+        List<byte[]> values = new ArrayList<>(TestArchive.values(8, 0, before));
+        values.add(new byte[2 << 20]);
+        archive.put("a", 8, 0, values, Attributes.EMPTY);
+        assertThat(restore().faults).hasSize(1);
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1,10", "2,10", "1," + LONG_COUNT, "2," + LONG_COUNT})
+    void failureToReadReplacementLeavesDocument(int failing, int next) {
+        restore();
+        archive.delete("a");
+        String key = archive.put("a", 8, 0, next).key();
+        AtomicInteger reads = new AtomicInteger();
+        archive.client.faults((number, call, read) ->
+                read.equals(key) && reads.incrementAndGet() == failing ? ObjectFault.RESPONSE_LOST : ObjectFault.NONE);
+        boolean failed = !restore().faults.isEmpty();
+        try (TestStore here = open()) {
+            assertThat(here.read("a"))
+                    .isEqualTo(failed ? TestArchive.texts(7, 0, 10) : TestArchive.texts(8, 0, next));
+        }
+        archive.client.faults(ObjectFaults.NONE);
+        assertThat(restore().faults).isEmpty();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(8, 0, next));
         }
     }
 
