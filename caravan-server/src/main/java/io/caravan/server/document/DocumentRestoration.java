@@ -52,8 +52,8 @@ public final class DocumentRestoration {
      */
     public void finish(Attributes attributes, @Nullable ArchiveMark mark) {
         change(document -> {
-            DocumentAttributes made =
-                    EditedDocument.restored(attributes, mark, restoring(document).base());
+            DocumentAttributes made = EditedDocument.restored(
+                    attributes, mark, restoring(document).base());
             if (replaces) {
                 document.deleteUnnoted();
                 document.replaceBy(restored(document));
