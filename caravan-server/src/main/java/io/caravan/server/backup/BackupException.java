@@ -6,7 +6,6 @@ import io.caravan.CaravanException;
 public final class BackupException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** The reason for the rejection. */
     public enum Reason {
         /** The server has no directory for backups. */
         NO_BACKUPS,

@@ -21,6 +21,10 @@ public record BackupInfo(
         @Nullable BackupReport report,
         @Nullable String problem) {
 
+    BackupInfo with(State newState, long done, long total, @Nullable BackupReport made, @Nullable String failure) {
+        return new BackupInfo(name, path, newState, atMillis, done, total, made, failure);
+    }
+
     public enum State {
         /** The backup is being made. */
         RUNNING,

@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,7 +44,12 @@ public final class Backups implements AutoCloseable {
     private final @Nullable Path directory;
     private final Source source;
     private final Executor threads;
-    private final AtomicReference<@Nullable Attempt> latest = new AtomicReference<>();
+    /**
+     * The state of the latest attempt, or null. Must be read before the directory: otherwise, a backup that is renamed
+     * between the two reads could be missing from both.
+     */
+    private volatile @Nullable BackupInfo latest;
+
     private volatile boolean closed;
 
     /** A store that can be copied while it is open. */
@@ -58,60 +62,8 @@ public final class Backups implements AutoCloseable {
     /** The result of a completed backup: its directory, the contents, and the duration of the copy. */
     public record Made(Path path, BackupReport report, long millis) {}
 
-    /** A running or finished backup, which aborts when the server stops. */
-    private final class Attempt implements BackupReport.Progress {
-        final String name;
-        final Path path;
-        final long atMillis = System.currentTimeMillis();
-        volatile BackupInfo info;
-
-        Attempt(String name, Path path) {
-            this.name = name;
-            this.path = path;
-            this.info = info(State.RUNNING, 0, 0, null, null);
-        }
-
-        private BackupInfo info(
-                State state, long bytes, long total, @Nullable BackupReport report, @Nullable String problem) {
-            return new BackupInfo(name, path, state, atMillis, bytes, total, report, problem);
-        }
-
-        @Override
-        public void at(long done, long total) {
-            info = info(State.RUNNING, done, total, null, null);
-            if (closed) {
-                throw new StoreClosedException("the server is stopping: its store");
-            }
-        }
-
-        void fail(Throwable problem) {
-            String message = problem instanceof CaravanException ? problem.getMessage() : null;
-            info = info(State.FAILED, 0, 0, null, message == null ? problem.toString() : message);
-        }
-
-        /** Copies the store. Records the result first, because a notified caller may start the next backup at once. */
-        void run(Outcome<Made> outcome) {
-            long start = System.nanoTime();
-            BackupReport report;
-            try {
-                report = source.backup(path, this);
-            } catch (RuntimeException problem) {
-                fail(problem);
-                LOG.warn("backup '{}' failed, and its files were removed: {}", path, problem.getMessage());
-                outcome.failure(problem);
-                return;
-            } catch (Error broken) {
-                fail(broken);
-                outcome.failure(new IllegalStateException("the backup failed: " + broken, broken));
-                throw broken;
-            }
-            info = info(State.COMPLETE, report.bytes(), 0, report, null);
-            LOG.info("backup '{}' is complete: {} bytes, as of LSN {}", path, report.bytes(), report.lsn());
-            outcome.success(new Made(path, report, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)));
-        }
-    }
-
-    private Backups(@Nullable Path directory, Source source, Executor threads) {
+    /** Creates an instance as {@link #of(Source, Path)} does, but runs each backup on this executor. */
+    Backups(Source source, @Nullable Path directory, Executor threads) {
         this.directory = directory == null ? null : directory.toAbsolutePath();
         this.source = source;
         this.threads = threads;
@@ -119,7 +71,7 @@ public final class Backups implements AutoCloseable {
 
     /** Creates an instance that copies a store to this directory; null disables backups. */
     public static Backups of(Source source, @Nullable Path directory) {
-        return of(source, directory, Backups::onOwnThread);
+        return new Backups(source, directory, Backups::onOwnThread);
     }
 
     /** Returns an instance that rejects every request, for a server without backups. */
@@ -129,11 +81,6 @@ public final class Backups implements AutoCloseable {
                     throw new IllegalStateException("there is no store to copy to " + target);
                 },
                 null);
-    }
-
-    /** Creates an instance as {@link #of(Source, Path)} does, but runs each backup on this executor. */
-    static Backups of(Source source, @Nullable Path directory, Executor threads) {
-        return new Backups(directory, source, threads);
     }
 
     private static void onOwnThread(Runnable backup) {
@@ -153,18 +100,52 @@ public final class Backups implements AutoCloseable {
             throw new BackupException(
                     Reason.BACKUP_EXISTS, target + " already exists: choose another name, or remove it first");
         }
-        Attempt attempt = new Attempt(name, target);
-        Attempt before = latest.get();
-        if (before != null && before.info.state() == State.RUNNING || !latest.compareAndSet(before, attempt)) {
-            throw new BackupException(
-                    Reason.BACKUP_IN_PROGRESS, "another backup is being made: try again when it is done");
+        BackupInfo begun = new BackupInfo(name, target, State.RUNNING, System.currentTimeMillis(), 0, 0, null, null);
+        synchronized (this) {
+            if (running() != null) {
+                throw new BackupException(
+                        Reason.BACKUP_IN_PROGRESS, "another backup is being made: try again when it is done");
+            }
+            latest = begun;
         }
         try {
-            threads.execute(() -> attempt.run(outcome));
+            threads.execute(() -> run(begun, outcome));
         } catch (Throwable notStarted) {
-            attempt.fail(notStarted);
+            fail(begun, notStarted);
             throw notStarted;
         }
+    }
+
+    /** Copies the store. Records the result first, because a notified caller may start the next backup at once. */
+    private void run(BackupInfo begun, Outcome<Made> outcome) {
+        Path path = begun.path();
+        long start = System.nanoTime();
+        BackupReport report;
+        try {
+            report = source.backup(path, (done, total) -> {
+                latest = begun.with(State.RUNNING, done, total, null, null);
+                if (closed) {
+                    throw new StoreClosedException("the server is stopping: its store");
+                }
+            });
+        } catch (RuntimeException problem) {
+            fail(begun, problem);
+            LOG.warn("backup '{}' failed, and its files were removed: {}", path, problem.getMessage());
+            outcome.failure(problem);
+            return;
+        } catch (Error broken) {
+            fail(begun, broken);
+            outcome.failure(new IllegalStateException("the backup failed: " + broken, broken));
+            throw broken;
+        }
+        latest = begun.with(State.COMPLETE, report.bytes(), 0, report, null);
+        LOG.info("backup '{}' is complete: {} bytes, as of LSN {}", path, report.bytes(), report.lsn());
+        outcome.success(new Made(path, report, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)));
+    }
+
+    private void fail(BackupInfo begun, Throwable problem) {
+        String message = problem instanceof CaravanException ? problem.getMessage() : null;
+        latest = begun.with(State.FAILED, 0, 0, null, message == null ? problem.toString() : message);
     }
 
     private Path directory() {
@@ -191,14 +172,14 @@ public final class Backups implements AutoCloseable {
 
     /** Returns the running backup, or null if none is running. */
     public @Nullable BackupInfo running() {
-        BackupInfo info = recorded();
+        BackupInfo info = latest;
         return info == null || info.state() != State.RUNNING ? null : info;
     }
 
     /** Returns the backups in the directory, the running one, and the latest one if it has failed; newest first. */
     public List<BackupInfo> list() {
         Path in = directory();
-        BackupInfo recorded = recorded();
+        BackupInfo recorded = latest;
         Map<String, BackupInfo> found = found(in);
         if (recorded != null) {
             BackupInfo now = joined(recorded, found.remove(recorded.name()));
@@ -215,31 +196,14 @@ public final class Backups implements AutoCloseable {
     /** Returns the backup with this name; throws {@link BackupException} if there is none. */
     public BackupInfo find(String name) {
         Path whole = directory(name);
-        BackupInfo recorded = recorded();
-        BackupInfo found = found(whole, name);
+        BackupInfo recorded = latest;
+        BackupInfo complete = backup(whole);
+        BackupInfo found = complete == null ? backup(whole.resolveSibling(name + PARTIAL)) : complete;
         BackupInfo now = recorded != null && recorded.name().equals(name) ? joined(recorded, found) : found;
         if (now == null) {
             throw new BackupException(Reason.NO_BACKUP, "there is no backup '" + name + "'");
         }
         return now;
-    }
-
-    /**
-     * Returns the current state of the latest attempt, or null. Must be read before the directory: otherwise, a backup
-     * that is renamed between the two reads could be missing from both.
-     */
-    private @Nullable BackupInfo recorded() {
-        Attempt attempt = latest.get();
-        return attempt == null ? null : attempt.info;
-    }
-
-    private static @Nullable BackupInfo found(Path whole, String name) {
-        try {
-            BackupInfo found = backup(whole);
-            return found == null ? backup(whole.resolveSibling(name + PARTIAL)) : found;
-        } catch (IOException unreadable) {
-            throw new UncheckedIOException(unreadable);
-        }
     }
 
     /** Returns up to {@value #MAX_LISTED} complete or incomplete backups in the directory, by name. */
@@ -261,7 +225,7 @@ public final class Backups implements AutoCloseable {
     }
 
     /** Returns the backup in this directory, or null if it is not a backup or has been removed. */
-    private static @Nullable BackupInfo backup(Path entry) throws IOException {
+    private static @Nullable BackupInfo backup(Path entry) {
         String file = entry.getFileName().toString();
         boolean whole = !file.endsWith(PARTIAL);
         String name = whole ? file : file.substring(0, file.length() - PARTIAL.length());
@@ -274,6 +238,8 @@ public final class Backups implements AutoCloseable {
             return new BackupInfo(name, entry.resolveSibling(name), state, atMillis, bytes(entry), 0, null, null);
         } catch (NoSuchFileException removed) {
             return null;
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
         }
     }
 

@@ -39,7 +39,7 @@ class BackupsTest {
     @Test
     void reportsErrorAndAllowsNextBackup() {
         List<Error> errors = new ArrayList<>(List.of(new OutOfMemoryError("no room"), new StackOverflowError()));
-        Backups backups = Backups.of(
+        Backups backups = new Backups(
                 (target, progress) -> {
                     if (!errors.isEmpty()) {
                         throw errors.remove(0);
@@ -62,7 +62,7 @@ class BackupsTest {
     void allowsNextBackupAfterThreadStartFails() {
         List<Runnable> started = new ArrayList<>();
         boolean[] full = {true};
-        Backups backups = Backups.of((target, progress) -> REPORT, directory, backup -> {
+        Backups backups = new Backups((target, progress) -> REPORT, directory, backup -> {
             if (full[0]) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
