@@ -8,7 +8,6 @@ import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
-import io.caravan.server.archive.format.ManifestCodec;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.format.SnapshotWriter;
@@ -32,11 +31,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The archive of the documents of one store. It is either {@link #claim claimed} by its owner, the one server that
@@ -60,10 +58,6 @@ import org.slf4j.LoggerFactory;
 public final class Archive {
     /** The number of bytes read from a snapshot between two progress reports of its verification. */
     private static final long REPORTED_BYTES = 1 << 20;
-
-    private static final Logger LOG = LoggerFactory.getLogger(Archive.class);
-    /** The size above which manifests are slow to replace. A manifest that first exceeds it causes a warning. */
-    private static final int LARGE_BYTES = 1 << 20;
 
     private final ObjectStore objects;
     private final ArchiveRoot root;
@@ -193,11 +187,12 @@ public final class Archive {
      *     another store
      */
     public @Nullable KeptManifest manifestAt(String key) {
-        Stored stored = objects.get(key, ManifestCodec.MAX_BYTES);
-        if (stored == null) {
-            return null;
-        }
-        Manifest manifest = ManifestCodec.decode(stored.content(), where(key));
+        Stored stored = objects.get(key, Manifest.MAX_BYTES);
+        return stored == null ? null : kept(key, stored);
+    }
+
+    private KeptManifest kept(String key, Stored stored) {
+        Manifest manifest = Manifest.decode(stored.content(), where(key));
         if (!ArchiveKeys.manifest(manifest.name()).equals(key)) {
             throw new ArchiveException(
                     Reason.CORRUPT,
@@ -239,10 +234,10 @@ public final class Archive {
         AtomicReference<@Nullable Snapshot> put = new AtomicReference<>();
         try {
             objects.put(key, out -> {
-                Upload upload = new Upload(expected, pace.limit(out)) {
-                    @Override
-                    SnapshotHeader header(DocumentInfo current) {
-                        return new SnapshotHeader(
+                Upload upload = new Upload(
+                        expected,
+                        pace.limit(out),
+                        current -> new SnapshotHeader(
                                 root.store(),
                                 name,
                                 incarnation,
@@ -251,19 +246,13 @@ public final class Archive {
                                 current.firstSequence(),
                                 current.nextSequence(),
                                 clock.millis(),
-                                current.attributes().portable());
-                    }
-                };
+                                current.attributes().portable()));
                 put.set(upload.run(source, key));
             });
         } catch (GoneException gone) {
             return null;
         }
-        Snapshot snapshot = put.get();
-        if (snapshot == null) {
-            throw new IllegalStateException("the object store has put " + key + " without content");
-        }
-        return snapshot;
+        return Objects.requireNonNull(put.get(), "the object store has put an object without content");
     }
 
     /** A snapshot that was put: its generation, and the mark that its document gets once it is committed. */
@@ -350,14 +339,16 @@ public final class Archive {
     /** @param isIn whether a manifest includes the change; other processes may have changed the manifest further */
     private KeptManifest commit(@Nullable KeptManifest before, Manifest after, Predicate<Manifest> isIn) {
         ensureOwner();
-        try {
-            return replace(before, after);
-        } catch (ObjectStoreException problem) {
-            if (problem.leavesOutcomeOpen()) {
-                return resolve(after.name(), isIn, problem);
-            }
-            throw problem;
-        }
+        String key = ArchiveKeys.manifest(after.name());
+        byte[] content = after.encode();
+        Stored now =
+                objects.putSurely(key, content, before == null ? null : before.tag(), Manifest.MAX_BYTES, found -> {
+                    KeptManifest kept = kept(key, found);
+                    checkNotFenced(kept);
+                    return isIn.test(kept.manifest());
+                });
+        pace.waitAfter(key, content.length);
+        return kept(key, now);
     }
 
     private void checkNotFenced(@Nullable KeptManifest kept) {
@@ -370,54 +361,15 @@ public final class Archive {
     }
 
     /**
-     * Checks whether the manifest was put despite the error. A readable manifest is not necessarily durable, for
-     * example when the fsync of a directory failed, so this method puts it once more.
-     */
-    private KeptManifest resolve(DocumentName name, Predicate<Manifest> isIn, ObjectStoreException problem) {
-        KeptManifest now;
-        try {
-            now = manifest(name);
-        } catch (ObjectStoreException unreadable) {
-            problem.addSuppressed(unreadable);
-            throw problem;
-        }
-        checkNotFenced(now);
-        if (now == null || !isIn.test(now.manifest())) {
-            throw problem;
-        }
-        try {
-            return replace(now, now.manifest());
-        } catch (ObjectStoreException notDurable) {
-            notDurable.addSuppressed(problem);
-            throw notDurable;
-        }
-    }
-
-    /**
      * Replaces the manifest that was read, without a check of the ownership. After any error, read the manifest: the
      * put may have taken place.
-     *
-     * @param before the manifest that was read, or null when there was none
      */
-    KeptManifest replace(@Nullable KeptManifest before, Manifest after) {
-        byte[] content = ManifestCodec.encode(after);
-        if (content.length > LARGE_BYTES && (before == null || !isLarge(before.manifest()))) {
-            LOG.warn(
-                    "the manifest of document '{}' has {} generations in {} bytes: at {} bytes, the document can no"
-                            + " longer be archived; run caravan archive prune to remove old generations",
-                    after.name(),
-                    after.generations().size(),
-                    content.length,
-                    ManifestCodec.MAX_BYTES);
-        }
+    KeptManifest replace(KeptManifest before, Manifest after) {
+        byte[] content = after.encode();
         String key = ArchiveKeys.manifest(after.name());
-        String tag = objects.putIf(key, content, before == null ? null : before.tag());
+        String tag = objects.putIf(key, content, before.tag());
         pace.waitAfter(key, content.length);
         return new KeptManifest(after, tag);
-    }
-
-    private static boolean isLarge(Manifest manifest) {
-        return ManifestCodec.encode(manifest).length > LARGE_BYTES;
     }
 
     private String where(String key) {
@@ -480,13 +432,14 @@ public final class Archive {
 
     /**
      * A store's record of its claims to an archive. It prevents a store from taking the archive back after another copy
-     * of the store has claimed it. Owners are named as in the root; null stands for an archive that does not exist.
+     * of the store has claimed it. Owners are named as in the root; an empty name stands for an archive that does not
+     * exist.
      */
     public interface ClaimMemory {
         /**
          * Whether the store may claim the archive from this owner: no other copy has claimed it since the store did.
          */
-        boolean expects(@Nullable String owner);
+        boolean expects(String owner);
 
         /**
          * Records that the store is about to claim the archive; the outcome is not known yet. Durable on return.
@@ -494,10 +447,9 @@ public final class Archive {
          * @param before the current owner
          * @param owner the next owner
          */
-        void claiming(@Nullable String before, String owner);
+        void claiming(String before, String owner);
     }
 
-    /** Thrown when the document does not exist when its snapshot is put. */
     private static final class GoneException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -507,41 +459,30 @@ public final class Archive {
     }
 
     /** Writes one document to the snapshot that is being put. */
-    private abstract static class Upload implements DocumentReader {
+    private static final class Upload implements DocumentReader {
         private final DocumentInfo expected;
         private final OutputStream out;
+        private final Function<DocumentInfo, SnapshotHeader> header;
         private @Nullable DocumentInfo taken;
-        private @Nullable SnapshotHeader header;
         private @Nullable SnapshotWriter writer;
 
-        Upload(DocumentInfo expected, OutputStream out) {
+        /** @param header returns the header for the state of the document in which it is read */
+        Upload(DocumentInfo expected, OutputStream out, Function<DocumentInfo, SnapshotHeader> header) {
             this.expected = expected;
             this.out = out;
+            this.header = header;
         }
-
-        abstract SnapshotHeader header(DocumentInfo current);
 
         Snapshot run(Predicate<DocumentReader> source, String key) throws IOException {
             try {
                 boolean exists = source.test(this);
-                if (!exists || taken == null || header == null || writer == null) {
+                if (!exists || taken == null || writer == null) {
                     throw new GoneException();
                 }
             } catch (UncheckedIOException failed) {
                 throw failed.getCause();
             }
-            SnapshotWriter.Written written = writer.finish();
-            Generation generation = new Generation(
-                    header.generation(),
-                    key,
-                    header.incarnation(),
-                    header.epoch(),
-                    header.firstSequence(),
-                    header.nextSequence(),
-                    header.takenAtMillis(),
-                    written.valueBytes(),
-                    written.objectBytes(),
-                    written.sha256());
+            Generation generation = writer.finish(key);
             return new Snapshot(generation, Archive.mark(generation, taken.attributes()));
         }
 
@@ -555,9 +496,8 @@ public final class Archive {
                         + (writer != null ? " has begun" : " was expected"));
             }
             taken = info;
-            header = header(info);
             try {
-                writer = new SnapshotWriter(out, header);
+                writer = new SnapshotWriter(out, header.apply(info));
             } catch (IOException failed) {
                 throw new UncheckedIOException(failed);
             }

@@ -56,7 +56,7 @@ final class ArchiveWalk {
         while (manifest != null || nextSnapshot != null) {
             String named = manifest == null ? null : name(manifest, ArchiveKeys.MANIFESTS);
             String snapshotName = nextSnapshot == null ? null : name(nextSnapshot, ArchiveKeys.SNAPSHOTS);
-            if (snapshotName == null || named != null && directory(named).compareTo(directory(snapshotName)) < 0) {
+            if (snapshotName == null || named != null && (named + "/").compareTo(snapshotName + "/") < 0) {
                 action.accept(new NamedObjects(String.valueOf(named), true, List.of()));
                 manifest = manifest();
             } else {
@@ -71,8 +71,7 @@ final class ArchiveWalk {
     /** Returns the next manifest, in the order of the snapshot directories. */
     private @Nullable Listed manifest() {
         while (nextManifest != null
-                && (waiting.isEmpty()
-                        || directory(waiting.getFirst().key()).compareTo(directory(nextManifest.key())) > 0)) {
+                && (waiting.isEmpty() || (waiting.getFirst().key() + "/").compareTo(nextManifest.key() + "/") > 0)) {
             waiting.push(nextManifest);
             nextManifest = track(manifests.next());
         }
@@ -93,10 +92,6 @@ final class ArchiveWalk {
             newestMillis = Math.max(newestMillis, listed.modifiedMillis());
         }
         return listed;
-    }
-
-    private static String directory(String name) {
-        return name + "/";
     }
 
     private static String name(Listed listed, String directory) {

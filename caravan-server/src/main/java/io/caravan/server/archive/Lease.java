@@ -72,7 +72,7 @@ public final class Lease {
      */
     void ensure() {
         try {
-            for (long left = handOverNanos(); left > 0; left = handOverNanos()) {
+            for (long left = startNanos - clock.nanoTime(); left > 0; left = startNanos - clock.nanoTime()) {
                 clock.sleep(left);
             }
         } catch (InterruptedException stopped) {
@@ -99,9 +99,5 @@ public final class Lease {
         long began = clock.nanoTime();
         check.run();
         checkedNanos = began;
-    }
-
-    private long handOverNanos() {
-        return startNanos - clock.nanoTime();
     }
 }

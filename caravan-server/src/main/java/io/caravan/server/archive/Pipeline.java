@@ -2,7 +2,6 @@ package io.caravan.server.archive;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -10,6 +9,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,14 +51,8 @@ public final class Pipeline<R> implements AutoCloseable {
     }
 
     /** Submits a task that returns its result; otherwise works like {@link #submit(Consumer)}. */
-    public void submit(Callable<R> task) {
-        submit(result -> {
-            try {
-                result.complete(task.call());
-            } catch (Exception failed) {
-                result.completeExceptionally(failed);
-            }
-        });
+    public void submit(Supplier<R> task) {
+        submit(result -> result.complete(task.get()));
     }
 
     /**

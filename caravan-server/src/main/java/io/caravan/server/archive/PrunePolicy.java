@@ -36,11 +36,7 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
 
     private static final long DAY_MILLIS = Duration.ofDays(1).toMillis();
 
-    /**
-     * Checks that the values are within their ranges.
-     *
-     * @throws IllegalArgumentException naming the value that is out of range
-     */
+    /** Throws an {@link IllegalArgumentException} that names the value that is out of range. */
     public PrunePolicy {
         Quantities.check(generations >= 1, "at least one generation of each document must be kept, not " + generations);
         Quantities.check(!age.isNegative(), "generations cannot be kept for " + age);
@@ -50,10 +46,7 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
                 "deleted documents must be kept for at least a day, not " + retain);
     }
 
-    /**
-     * Returns the maximum number of generations of a document that are kept, in addition to those that {@code age}
-     * keeps.
-     */
+    /** Returns the maximum number of generations of a document that are kept regardless of {@code age}. */
     int most() {
         return generations + days;
     }

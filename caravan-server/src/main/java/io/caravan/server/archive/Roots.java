@@ -46,11 +46,7 @@ final class Roots {
         return decode(stored);
     }
 
-    /**
-     * Checks that the store's archive exists, under any owner.
-     *
-     * @throws ArchiveException as {@link #read}; {@code FOREIGN} when it belongs to another store
-     */
+    /** Checks that the store's archive exists, under any owner; throws as {@link #read}, or {@code FOREIGN}. */
     void requireExists(UUID store) {
         checkStore(read(), store);
     }
@@ -65,18 +61,23 @@ final class Roots {
             } else {
                 checkStore(before, store);
             }
-            checkExpected(before, memory);
+            String previous = before == null ? "" : before.owner();
+            if (!memory.expects(previous)) {
+                throw unexpected(before);
+            }
             long epoch = before == null ? 1 : Math.addExact(before.epoch(), 1);
             String nonce = HexFormat.of().toHexDigits(random.nextLong());
             ArchiveRoot claimed = new ArchiveRoot(store, epoch, owner + " #" + nonce, clock.millis());
-            memory.claiming(before == null ? null : before.owner(), claimed.owner());
+            memory.claiming(previous, claimed.owner());
             try {
-                objects.putIf(ArchiveKeys.ROOT, claimed.encode(), stored == null ? null : stored.tag());
+                objects.putSurely(
+                        ArchiveKeys.ROOT,
+                        claimed.encode(),
+                        stored == null ? null : stored.tag(),
+                        ArchiveRoot.MAX_BYTES,
+                        now -> decode(now).equals(claimed));
                 return claimed;
             } catch (ObjectStoreException problem) {
-                if (problem.leavesOutcomeOpen() && wasWritten(claimed, problem)) {
-                    return claimed;
-                }
                 if (problem.kind() != ObjectStoreException.Kind.CONFLICT || left == 1) {
                     throw problem;
                 }
@@ -92,18 +93,15 @@ final class Roots {
         return ArchiveRoot.decode(stored.content(), objects.location() + "/" + ArchiveKeys.ROOT);
     }
 
-    private void checkExpected(@Nullable ArchiveRoot before, ClaimMemory memory) {
-        if (memory.expects(before == null ? null : before.owner())) {
-            return;
-        }
+    private ArchiveException unexpected(@Nullable ArchiveRoot before) {
         if (before == null) {
-            throw new ArchiveException(
+            return new ArchiveException(
                     Reason.NOT_FOUND,
                     "the archive at " + objects.location()
                             + ", to which this store has archived, does not exist: mount the disk, or restore the"
                             + " archive from a backup; to begin a new archive, restart with --archive-takeover");
         }
-        throw new ArchiveException(
+        return new ArchiveException(
                 Reason.FENCED,
                 "the archive at " + objects.location() + " has another owner: " + before.owner()
                         + " has taken it over as its owner number " + before.epoch()
@@ -138,30 +136,7 @@ final class Roots {
         }
     }
 
-    /**
-     * Whether the root was put despite the error. A readable root is not necessarily durable, so this method puts it
-     * once more. If it cannot be read or put, the original error is thrown.
-     */
-    private boolean wasWritten(ArchiveRoot claimed, ObjectStoreException problem) {
-        try {
-            Stored stored = stored();
-            if (stored == null || !decode(stored).equals(claimed)) {
-                return false;
-            }
-            objects.putIf(ArchiveKeys.ROOT, claimed.encode(), stored.tag());
-            return true;
-        } catch (ObjectStoreException unreadable) {
-            problem.addSuppressed(unreadable);
-            throw problem;
-        }
-    }
-
-    /**
-     * Checks that the server that claimed the archive still owns it.
-     *
-     * @throws ArchiveException {@code FENCED} when it does not, {@code FOREIGN} when the archive now belongs to another
-     *     store
-     */
+    /** Checks that the server that claimed the archive still owns it; throws {@code FENCED} or {@code FOREIGN}. */
     void check(ArchiveRoot mine) {
         ArchiveRoot root = read();
         checkStore(root, mine.store());

@@ -169,10 +169,7 @@ public final class Verification {
         }
     }
 
-    /**
-     * Checks that the manifest's epoch is not above the root's, unless a server has claimed the archive in the
-     * meantime.
-     */
+    /** Checks that the epoch is not above the root's, unless a server has claimed the archive in the meantime. */
     private void checkEpoch(Manifest manifest, List<String> found) {
         if (manifest.epoch() > archive.root().epoch()
                 && manifest.epoch() > Archive.open(archive.objects()).root().epoch()) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
-import io.caravan.server.archive.format.ManifestCodec;
 import io.caravan.server.archive.object.MemoryObjects;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -30,7 +29,7 @@ final class ArchiveRules {
     Seen see() {
         Seen seen = new Seen(new HashMap<>(), new HashMap<>());
         for (String key : objects.keys(ArchiveKeys.MANIFESTS)) {
-            seen.manifests.put(key, ManifestCodec.decode(content(key), key));
+            seen.manifests.put(key, Manifest.decode(content(key), key));
         }
         for (String key : objects.keys(ArchiveKeys.SNAPSHOTS)) {
             seen.snapshots.put(key, Arrays.hashCode(content(key)));

@@ -8,18 +8,17 @@ import java.time.InstantSource;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** Takes ownership of archives without waiting, for stores without a record of earlier owners. */
 public final class Claims {
     private static final ClaimMemory NOTHING = new ClaimMemory() {
         @Override
-        public boolean expects(@Nullable String owner) {
+        public boolean expects(String owner) {
             return true;
         }
 
         @Override
-        public void claiming(@Nullable String before, String owner) {}
+        public void claiming(String before, String owner) {}
     };
 
     private Claims() {}

@@ -46,8 +46,8 @@ class ServeArchiveIT {
 
     private List<String> archived(String document) {
         DocumentName name = DocumentName.of(document);
-        try (ObjectStore objects =
-                ObjectStores.place("file:" + directory.resolve("data-archive")).open(S3Options.DEFAULT)) {
+        try (ObjectStore objects = ObjectStores.place("file:" + directory.resolve("data-archive"))
+                .open(new S3Options(null, null, false))) {
             Archive archive = Archive.open(objects);
             KeptManifest kept = archive.manifest(name);
             return Archiving.read(archive, name, kept.manifest().latest());

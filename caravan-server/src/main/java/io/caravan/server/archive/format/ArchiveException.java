@@ -44,11 +44,7 @@ public final class ArchiveException extends CaravanException {
         return reason;
     }
 
-    /**
-     * Returns the exception for a damaged object.
-     *
-     * @param object its key or address and, if known, the document
-     */
+    /** Returns the exception for a damaged object, given by its key or address and, if known, the document. */
     static ArchiveException corrupt(String object, String problem) {
         return new ArchiveException(Reason.CORRUPT, object + ": " + problem);
     }

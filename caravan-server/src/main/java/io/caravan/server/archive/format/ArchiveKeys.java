@@ -121,7 +121,10 @@ public final class ArchiveKeys {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(form.length());
         for (int at = 0; at < form.length(); at++) {
             char c = form.charAt(at);
-            if (c == ESCAPE && at + 2 < form.length() && isHex(form, at + 1)) {
+            if (c == ESCAPE
+                    && at + 2 < form.length()
+                    && HexFormat.isHexDigit(form.charAt(at + 1))
+                    && HexFormat.isHexDigit(form.charAt(at + 2))) {
                 bytes.write(HexFormat.fromHexDigits(form, at + 1, at + 3));
                 at += 2;
             } else {
@@ -130,9 +133,5 @@ public final class ArchiveKeys {
         }
         DocumentName name = DocumentName.of(bytes.toByteArray());
         return encode(name).equals(form) ? name : null;
-    }
-
-    private static boolean isHex(String form, int at) {
-        return HexFormat.isHexDigit(form.charAt(at)) && HexFormat.isHexDigit(form.charAt(at + 1));
     }
 }

@@ -23,11 +23,7 @@ public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis
 
     record RootJson(String format, int version, String store, long epoch, String owner, long sinceMillis) {}
 
-    /**
-     * Checks that no number is negative.
-     *
-     * @throws IllegalArgumentException when a number is below 0
-     */
+    /** Throws an {@link IllegalArgumentException} when a number is below 0. */
     public ArchiveRoot {
         if (epoch < 0 || sinceMillis < 0) {
             throw new IllegalArgumentException("it cannot have epoch " + epoch + " since " + sinceMillis);

@@ -135,11 +135,7 @@ final class SealedJson<T> {
         }
     }
 
-    /**
-     * Parses a store's identity in its canonical form.
-     *
-     * @throws IllegalArgumentException when the text has another form
-     */
+    /** Parses a store's identity; throws an {@link IllegalArgumentException} when its form is not canonical. */
     static UUID store(String text) {
         UUID store = UUID.fromString(text);
         if (!store.toString().equals(text)) {

@@ -82,11 +82,7 @@ public record SnapshotHeader(
         return buffer.array();
     }
 
-    /**
-     * Reads a header and checks it.
-     *
-     * @throws ArchiveException {@code CORRUPT} or {@code VERSION}
-     */
+    /** Reads a header; throws an {@link ArchiveException}, {@code CORRUPT} or {@code VERSION}, if it is invalid. */
     static SnapshotHeader read(SnapshotInput in) {
         ByteBuffer fixed = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         in.read(fixed.array(), 0, HEADER_CRC);

@@ -44,11 +44,7 @@ final class SnapshotInput implements AutoCloseable {
         sequence = current;
     }
 
-    /**
-     * Reads this number of bytes.
-     *
-     * @throws ArchiveException {@code CORRUPT} when there are fewer
-     */
+    /** Reads this number of bytes; throws an {@link ArchiveException}, {@code CORRUPT}, when there are fewer. */
     void read(byte[] target, int from, int length) {
         int count;
         try {
@@ -91,12 +87,8 @@ final class SnapshotInput implements AutoCloseable {
     }
 
     private ObjectStoreException failed(IOException problem) {
-        return problem.getCause() instanceof ObjectStoreException cause
-                ? cause
-                : new ObjectStoreException(
-                        Kind.UNAVAILABLE,
-                        object + " cannot be read after byte " + bytes + ": " + problem.getMessage(),
-                        problem);
+        return new ObjectStoreException(
+                Kind.UNAVAILABLE, object + " cannot be read after byte " + bytes + ": " + problem, problem);
     }
 
     @Override

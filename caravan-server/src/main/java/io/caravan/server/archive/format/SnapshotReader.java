@@ -140,7 +140,6 @@ public final class SnapshotReader implements AutoCloseable {
         valueBytes += length;
     }
 
-    /** Returns a value that spans several blocks. */
     private ByteBuffer assembled(int length) {
         for (int filled = 0; filled < length; ) {
             if (filled == room.length) {
@@ -265,10 +264,7 @@ public final class SnapshotReader implements AutoCloseable {
             end = rawBytes;
         }
 
-        /**
-         * Returns the array, or a new one of up to twice its length if it is too short, so that blocks of increasing
-         * lengths rarely require a new array.
-         */
+        /** Returns the array or, if it is too short, a new one of up to twice its length, so that few are needed. */
         private static byte[] withRoom(byte[] bytes, int length) {
             return bytes.length < length
                     ? new byte[Math.max(length, Math.min(2 * bytes.length, MAX_BLOCK_BYTES))]

@@ -28,10 +28,7 @@ public final class SnapshotWriter {
     private final EntryChecksum checksum = new EntryChecksum();
     private final ByteBuffer entryHeader =
             ByteBuffer.allocate(ENTRY_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    /**
-     * Space for a block header, followed by the current block. It grows on demand, because most documents are smaller
-     * than a block.
-     */
+    /** Space for a block header and the current block. It grows, because most documents are smaller than a block. */
     private byte[] raw = new byte[BLOCK_HEADER_BYTES + FIRST_BYTES];
 
     private int rawEnd = BLOCK_HEADER_BYTES;
@@ -39,15 +36,6 @@ public final class SnapshotWriter {
     private long nextSequence;
     private long valueBytes;
     private long objectBytes;
-
-    /**
-     * The result of writing a snapshot.
-     *
-     * @param valueBytes sum of the values' lengths
-     * @param objectBytes length of the object
-     * @param sha256 hash of the object, in hexadecimal digits
-     */
-    public record Written(long valueBytes, long objectBytes, String sha256) {}
 
     public SnapshotWriter(OutputStream out, SnapshotHeader header) throws IOException {
         this.header = header;
@@ -79,7 +67,6 @@ public final class SnapshotWriter {
         nextSequence++;
     }
 
-    /** Adds the remaining bytes of a buffer, to several blocks if necessary. */
     private void addRaw(ByteBuffer source) throws IOException {
         int fullEnd = BLOCK_HEADER_BYTES + MAX_BLOCK_BYTES;
         while (source.hasRemaining()) {
@@ -96,11 +83,12 @@ public final class SnapshotWriter {
     }
 
     /**
-     * Writes the last block and the footer.
+     * Writes the last block and the footer, and returns the generation for the manifest.
      *
+     * @param key the object to which the stream writes
      * @throws IllegalStateException when values are missing
      */
-    public Written finish() throws IOException {
+    public Generation finish(String key) throws IOException {
         if (nextSequence != header.nextSequence()) {
             throw new IllegalStateException("a snapshot from " + header.firstSequence() + " to before "
                     + header.nextSequence() + " was ended before " + nextSequence);
@@ -114,7 +102,17 @@ public final class SnapshotWriter {
         footer.putLong(FOOTER_VALUE_BYTES, valueBytes);
         write(footer.array(), FOOTER_SHA256);
         write(Digests.soFar(digest), Digests.SHA256_BYTES);
-        return new Written(valueBytes, objectBytes, Digests.hex(digest.digest()));
+        return new Generation(
+                header.generation(),
+                key,
+                header.incarnation(),
+                header.epoch(),
+                header.firstSequence(),
+                header.nextSequence(),
+                header.takenAtMillis(),
+                valueBytes,
+                objectBytes,
+                Digests.hex(digest.digest()));
     }
 
     private void endBlock() throws IOException {
@@ -165,7 +163,7 @@ public final class SnapshotWriter {
     private static final class Compressor {
         /** The fastest regular compression level. Higher levels take several times as long to save another tenth. */
         private static final int LEVEL = 1;
-        /** Minimum size of a block that is worth compressing. */
+
         private static final int MIN_BYTES = 64;
 
         private static final int MAX_SKIPPED = 15;

@@ -4,13 +4,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.HexFormat;
-import java.util.regex.Pattern;
 
 /** Computes the hashes of an archive's names and objects. */
 public final class Digests {
     public static final int SHA256_BYTES = 32;
-
-    private static final Pattern SHA256_HEX = Pattern.compile("[0-9a-f]{64}");
 
     private Digests() {}
 
@@ -37,11 +34,6 @@ public final class Digests {
 
     public static String hex(byte[] hash) {
         return HexFormat.of().formatHex(hash);
-    }
-
-    /** Whether the text is a SHA-256 hash in the form of {@link #hex}. */
-    public static boolean isSha256(String text) {
-        return SHA256_HEX.matcher(text).matches();
     }
 
     /**

@@ -1,29 +1,27 @@
 package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
-import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.SeekableByteChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.security.DigestInputStream;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -41,10 +39,6 @@ import org.jspecify.annotations.Nullable;
 public final class FileObjectStore implements ObjectStore {
     /** Maximum number of names from one directory that a listing keeps in memory. */
     private static final int NAMES_AT_A_TIME = 100_000;
-
-    private static final String LOCK_NAME = "~lock";
-    /** The lock of each real directory, shared by all stores of this process. Never removed, because there are few. */
-    private static final Map<Path, ReentrantLock> LOCKS = new ConcurrentHashMap<>();
 
     private final Path directory;
     private final String location;
@@ -65,16 +59,12 @@ public final class FileObjectStore implements ObjectStore {
      */
     public static FileObjectStore open(Path directory) {
         FileObjectStore store = new FileObjectStore(directory.toAbsolutePath().normalize());
-        store.checkDirectory();
-        return store;
-    }
-
-    private void checkDirectory() {
-        if (Files.exists(directory) && !Files.isDirectory(directory)) {
+        if (Files.exists(store.directory) && !Files.isDirectory(store.directory)) {
             throw new ObjectStoreException(
-                    Kind.NOT_FOUND, location + " is a file; an archive needs its own directory", null);
+                    Kind.NOT_FOUND, store.location + " is a file; an archive needs its own directory", null);
         }
-        run("open", "", () -> Staging.rejectIfCaseIsIgnored(directory));
+        Staging.rejectIfCaseIsIgnored(store.directory);
+        return store;
     }
 
     @Override
@@ -84,7 +74,8 @@ public final class FileObjectStore implements ObjectStore {
 
     @Override
     public @Nullable Stored get(String key, int maxBytes) {
-        try (SeekableByteChannel channel = Files.newByteChannel(path(key))) {
+        // Files.readAllBytes would ignore interrupts.
+        try (FileChannel channel = FileChannel.open(path(key), StandardOpenOption.READ)) {
             long bytes = channel.size();
             if (bytes > maxBytes) {
                 String why = "it has " + bytes + " bytes, and the maximum is " + maxBytes;
@@ -106,7 +97,7 @@ public final class FileObjectStore implements ObjectStore {
     public InputStream open(String key) {
         try {
             // A stream from {@code Files.newInputStream} would ignore interrupts.
-            return new ObjectInput(key, Channels.newInputStream(FileChannel.open(path(key), StandardOpenOption.READ)));
+            return Channels.newInputStream(FileChannel.open(path(key), StandardOpenOption.READ));
         } catch (IOException failed) {
             throw problem("read", key, failed);
         }
@@ -114,26 +105,14 @@ public final class FileObjectStore implements ObjectStore {
 
     @Override
     public void put(String key, Content content) {
-        Path place = path(key);
-        run("write", key, () -> {
-            staging().stage(content, file -> ObjectDirectories.move(file, place));
-            ObjectDirectories.forceAbove(place, directory);
-        });
+        ObjectKeys.checked(key);
+        run("write", key, () -> staging().put(key, content, null));
     }
 
     @Override
     public String putIf(String key, byte[] content, @Nullable String tag) {
-        Path place = path(key);
-        run("write", key, () -> {
-            staging()
-                    .stage(
-                            out -> out.write(content),
-                            file -> decide(() -> {
-                                checkUnchanged("write", key, tag);
-                                ObjectDirectories.move(file, place);
-                            }));
-            ObjectDirectories.forceAbove(place, directory);
-        });
+        ObjectKeys.checked(key);
+        run("write", key, () -> staging().put(key, out -> out.write(content), () -> checkUnchanged("write", key, tag)));
         return tag(content);
     }
 
@@ -141,23 +120,15 @@ public final class FileObjectStore implements ObjectStore {
         return Digests.hex(Digests.sha256().digest(content));
     }
 
-    private void checkUnchanged(String call, String key, @Nullable String tag) throws IOException {
-        String now = currentTag(key);
+    private void checkUnchanged(String call, String key, @Nullable String tag) {
+        Stored stored = get(key, Integer.MAX_VALUE);
+        String now = stored == null ? null : stored.tag();
         if (tag == null && now != null) {
             throw problem(Kind.CONFLICT, call, key, "the object exists already", null);
         }
         if (tag != null && !tag.equals(now)) {
             String why = now == null ? "it was deleted concurrently" : "it was changed concurrently";
             throw problem(Kind.CONFLICT, call, key, why, null);
-        }
-    }
-
-    private @Nullable String currentTag(String key) throws IOException {
-        try (DigestInputStream in = new DigestInputStream(Files.newInputStream(path(key)), Digests.sha256())) {
-            in.transferTo(OutputStream.nullOutputStream());
-            return Digests.hex(in.getMessageDigest().digest());
-        } catch (NoSuchFileException none) {
-            return null;
         }
     }
 
@@ -181,7 +152,7 @@ public final class FileObjectStore implements ObjectStore {
         run(
                 "delete",
                 key,
-                () -> decide(() -> {
+                () -> staging().decide(() -> {
                     checkUnchanged("delete", key, tag);
                     remove(key);
                 }));
@@ -191,7 +162,7 @@ public final class FileObjectStore implements ObjectStore {
     private void remove(String key) throws IOException {
         Path place = path(key);
         if (Files.deleteIfExists(place)) {
-            ObjectDirectories.removeEmptyAbove(place, directory);
+            Staging.removeEmptyAbove(place, directory);
         }
     }
 
@@ -199,44 +170,13 @@ public final class FileObjectStore implements ObjectStore {
         return directory.resolve(ObjectKeys.checked(key));
     }
 
-    private interface Action {
-        void run() throws IOException;
-    }
-
-    private void run(String call, String key, Action action) {
+    private void run(String call, String key, Staging.Action action) {
         try {
             action.run();
         } catch (IOException failed) {
             throw problem(call, key, failed);
         } catch (DirectoryIteratorException unreadable) {
             throw problem(call, key, Objects.requireNonNull(unreadable.getCause()));
-        }
-    }
-
-    /**
-     * Runs a conditional put or deletion. Across all processes, only one thread at a time runs such an action. A file
-     * lock excludes other processes. A lock in memory excludes other threads of this process, which the operating
-     * system's locks do not exclude.
-     *
-     * <p>The file is opened for each action. An interrupt closes the channel on which the caller waits, so it affects
-     * only that call. A process opens the file at most once at a time, because closing any channel of a file releases
-     * all of the process's locks on it.
-     */
-    private void decide(Action decision) throws IOException {
-        Path real = directory.toRealPath();
-        ReentrantLock here = LOCKS.computeIfAbsent(real, unused -> new ReentrantLock());
-        try {
-            here.lockInterruptibly();
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted");
-        }
-        try (FileChannel channel =
-                        FileChannel.open(real.resolve(LOCK_NAME), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                FileLock lock = channel.lock()) {
-            decision.run();
-        } finally {
-            here.unlock();
         }
     }
 
@@ -266,9 +206,6 @@ public final class FileObjectStore implements ObjectStore {
             return problem(Kind.UNAVAILABLE, call, key, "interrupted", cause);
         }
         String reason = reason(cause);
-        if (cause instanceof Staging.CaseIgnoredException) {
-            return problem(Kind.CORRUPT, call, key, reason, cause);
-        }
         if (cause instanceof NoSuchFileException) {
             return problem(Kind.NOT_FOUND, call, key, "the object does not exist", cause);
         }
@@ -298,36 +235,87 @@ public final class FileObjectStore implements ObjectStore {
         return message == null ? cause.toString() : message;
     }
 
-    /** Reads the bytes of an object, and reports errors as {@link ObjectStoreException}s. */
-    private final class ObjectInput extends FilterInputStream {
-        private final String key;
+    /**
+     * Lists a directory's files in the order of their keys. A directory sorts as its name followed by a slash, because all
+     * keys in it start with these characters.
+     *
+     * <p>A file system returns names in no particular order. To limit memory, this class keeps only the lowest names of a
+     * directory that it has not listed yet, up to a limit. It therefore reads a larger directory several times. Files that
+     * are added or removed during the listing may be omitted.
+     */
+    static final class DirectoryListing {
+        private final Path root;
+        private final int namesAtATime;
+        private final Predicate<Listed> action;
 
-        ObjectInput(String key, InputStream in) {
-            super(in);
-            this.key = key;
+        DirectoryListing(Path root, int namesAtATime, Predicate<Listed> action) {
+            this.root = root;
+            this.namesAtATime = namesAtATime;
+            this.action = action;
         }
 
-        @Override
-        public int read() {
-            try {
-                return in.read();
-            } catch (IOException failed) {
-                throw problem("read", key, failed);
+        /**
+         * Passes the files under a directory, which is empty or ends with a slash, to the action. Returns false when the
+         * action has ended the listing.
+         */
+        boolean run(String directory) throws IOException {
+            String floor = "";
+            while (true) {
+                List<String> names = lowest(directory, floor);
+                for (String name : names) {
+                    if (!report(directory, name)) {
+                        return false;
+                    }
+                }
+                if (names.size() < namesAtATime) {
+                    return true;
+                }
+                floor = names.get(names.size() - 1);
             }
         }
 
-        @Override
-        public int read(byte[] bytes, int offset, int length) {
+        private boolean report(String directory, String name) throws IOException {
+            String key = directory + name;
+            if (name.endsWith("/")) {
+                return run(key);
+            }
             try {
-                return in.read(bytes, offset, length);
-            } catch (IOException failed) {
-                throw problem("read", key, failed);
+                BasicFileAttributes file = Files.readAttributes(root.resolve(key), BasicFileAttributes.class);
+                return action.test(
+                        new Listed(key, file.size(), file.lastModifiedTime().toMillis()));
+            } catch (NoSuchFileException deleted) {
+                return true;
             }
         }
 
-        @Override
-        public void close() {
-            run("read", key, in::close);
+        /** Returns the lowest names in a directory above a floor, in order; names of subdirectories end with a slash. */
+        private List<String> lowest(String directory, String floor) throws IOException {
+            TreeSet<String> names = new TreeSet<>();
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(root.resolve(directory))) {
+                for (Path file : files) {
+                    offer(file, floor, names);
+                }
+            } catch (NoSuchFileException | NotDirectoryException none) {
+                return List.of();
+            }
+            return new ArrayList<>(names);
+        }
+
+        private void offer(Path file, String floor, TreeSet<String> names) {
+            String name = file.getFileName().toString();
+            boolean before = (name + "/").compareTo(floor) <= 0;
+            boolean beyond = names.size() == namesAtATime && name.compareTo(names.last()) > 0;
+            // This excludes most names of a large directory before their files' attributes are read.
+            if (before || beyond || !ObjectKeys.isKey(name)) {
+                return;
+            }
+            String inOrder = Files.isDirectory(file) ? name + "/" : name;
+            if (inOrder.compareTo(floor) > 0) {
+                names.add(inOrder);
+                if (names.size() > namesAtATime) {
+                    names.pollLast();
+                }
+            }
         }
     }
 }

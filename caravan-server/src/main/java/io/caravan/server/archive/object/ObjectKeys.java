@@ -23,10 +23,7 @@ final class ObjectKeys {
         return key;
     }
 
-    /**
-     * Returns the directory, which is empty or consists of parts of a key, each followed by a slash; throws an
-     * IllegalArgumentException if it is invalid.
-     */
+    /** Returns the directory, which is empty or parts of a key, each followed by a slash; throws if it is invalid. */
     static String checkedDirectory(String prefix) {
         if (!DIRECTORY.matcher(prefix).matches()) {
             throw new IllegalArgumentException("'" + prefix + "' is not a valid directory of objects");

@@ -1,5 +1,6 @@
 package io.caravan.server.archive.object;
 
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -53,8 +54,7 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Reads an object of any size as a stream. Close the stream, early or at its end.
      *
-     * @throws ObjectStoreException {@code NOT_FOUND} among others. The stream's reads also throw it, directly or as the
-     *     cause of an {@link IOException}
+     * @throws ObjectStoreException {@code NOT_FOUND} among others. The stream's reads throw it, or an {@link IOException}
      */
     InputStream open(String key);
 
@@ -70,12 +70,37 @@ public interface ObjectStore extends AutoCloseable {
      * @param tag the tag of the object to replace, or null when there must be none
      * @return the new object's tag
      * @throws ObjectStoreException {@code CONFLICT} when the object has another tag, does not exist, or exists although
-     *     there must be none. Some errors, including {@code CONFLICT},
-     *     {@link ObjectStoreException#leavesOutcomeOpen leave the outcome open}, because the client may have retried
-     *     the put. After such an error, read the object to find out whether the put took place. The object is durable
-     *     only when it has been put once more without an error
+     *     there must be none. {@code CONFLICT} and {@code UNAVAILABLE} leave the outcome open, because the response may
+     *     have been lost, or the client may have retried the put. After such an error, read the object to find out
+     *     whether the put took place. The object is durable only when it has been put once more without an error
      */
     String putIf(String key, byte[] content, @Nullable String tag);
+
+    /**
+     * Puts a small object like {@link #putIf}. If the outcome is open, and the object includes the change, puts it once
+     * more, because a readable object is not necessarily durable, for example when the fsync of a directory failed.
+     *
+     * @param includes whether the content of the object includes the change; other processes may have changed it further
+     * @return the object as it is now
+     */
+    default Stored putSurely(
+            String key, byte[] content, @Nullable String tag, int maxBytes, Predicate<Stored> includes) {
+        try {
+            return new Stored(content, putIf(key, content, tag));
+        } catch (ObjectStoreException problem) {
+            if (problem.kind() == Kind.CONFLICT || problem.kind() == Kind.UNAVAILABLE) {
+                try {
+                    Stored now = get(key, maxBytes);
+                    if (now != null && includes.test(now)) {
+                        return new Stored(now.content(), putIf(key, now.content(), now.tag()));
+                    }
+                } catch (ObjectStoreException second) {
+                    problem.addSuppressed(second);
+                }
+            }
+            throw problem;
+        }
+    }
 
     /**
      * Calls the action for each object whose key starts with the prefix, in the byte order of the keys. It lists page

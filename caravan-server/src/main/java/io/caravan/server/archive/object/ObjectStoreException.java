@@ -33,14 +33,6 @@ public final class ObjectStoreException extends CaravanException {
         return kind;
     }
 
-    /**
-     * Whether a put that ended with this error may have taken place, because its response was lost or a retry
-     * conflicted with the first attempt. The caller must then read the object. Any other kind of error is a rejection.
-     */
-    public boolean leavesOutcomeOpen() {
-        return kind == Kind.CONFLICT || kind == Kind.UNAVAILABLE;
-    }
-
     /** Whether calls for other objects would also fail now. */
     public boolean isOutage() {
         return kind == Kind.UNAVAILABLE || kind == Kind.DENIED;

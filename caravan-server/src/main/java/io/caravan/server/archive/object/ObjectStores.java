@@ -48,7 +48,17 @@ public final class ObjectStores {
         }
         Matcher bucket = BUCKET.matcher(url);
         if (bucket.matches()) {
-            return bucket(bucket.group(1), prefix(url, bucket.group(2) == null ? "" : bucket.group(2)));
+            String prefix = prefix(url, bucket.group(2) == null ? "" : bucket.group(2));
+            // The AWS SDK finds the credentials in the environment, the profiles, or the role.
+            return new Place(
+                    false,
+                    options -> S3ObjectStore.open(
+                            bucket.group(1),
+                            prefix,
+                            options,
+                            DefaultCredentialsProvider.builder().build(),
+                            S3Timeouts.DEFAULT,
+                            S3Parts.DEFAULT));
         }
         throw wrong(url, "it is file:DIRECTORY or s3://BUCKET/PREFIX", null);
     }
@@ -76,19 +86,6 @@ public final class ObjectStores {
         } catch (InvalidPathException invalid) {
             throw wrong(url, invalid.getReason(), invalid);
         }
-    }
-
-    /** Returns a bucket, with the credentials that the AWS SDK finds in the environment, the profiles, or the role. */
-    private static Place bucket(String bucket, String prefix) {
-        return new Place(
-                false,
-                options -> S3ObjectStore.open(
-                        bucket,
-                        prefix,
-                        options,
-                        DefaultCredentialsProvider.builder().build(),
-                        S3Timeouts.DEFAULT,
-                        S3Parts.DEFAULT));
     }
 
     /** Returns a bucket's key prefix with a trailing slash; empty if there is none. */

@@ -68,13 +68,6 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
                 .build();
     }
 
-    /** Limits a call, including its retries, to the time limit of one attempt, for callers that must not wait long. */
-    AwsRequestOverrideConfiguration once() {
-        return AwsRequestOverrideConfiguration.builder()
-                .apiCallTimeout(timeouts.attempt(0))
-                .build();
-    }
-
     /** Waits for a response. Interrupting the caller cancels the call. */
     <T> T await(String call, String key, CompletableFuture<T> response) {
         boolean endedHere = response.isDone();

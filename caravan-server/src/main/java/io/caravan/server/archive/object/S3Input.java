@@ -1,7 +1,6 @@
 package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
-import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,8 +22,6 @@ final class S3Input extends InputStream {
     private static final int BREAKS = 3;
 
     private static final long UNKNOWN = -1;
-
-    private static final int CHUNK_BYTES = 8 * 1024;
 
     private final S3Calls calls;
     private final String key;
@@ -59,15 +56,11 @@ final class S3Input extends InputStream {
     }
 
     /** Reads the entire object. Throws if the object is larger than the maximum. */
-    byte[] readWhole(int maxBytes) {
+    byte[] readWhole(int maxBytes) throws IOException {
         checkSize(length, maxBytes);
-        ByteArrayOutputStream content = new ByteArrayOutputStream((int) Math.max(length, 0));
-        byte[] chunk = new byte[CHUNK_BYTES];
-        for (int read = read(chunk, 0, chunk.length); read >= 0; read = read(chunk, 0, chunk.length)) {
-            checkSize(position, maxBytes);
-            content.write(chunk, 0, read);
-        }
-        return content.toByteArray();
+        byte[] content = readNBytes((int) Math.min(maxBytes + 1L, Integer.MAX_VALUE));
+        checkSize(content.length, maxBytes);
+        return content;
     }
 
     private void checkSize(long bytes, int maxBytes) {

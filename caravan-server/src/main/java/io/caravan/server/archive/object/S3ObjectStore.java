@@ -107,6 +107,8 @@ public final class S3ObjectStore implements ObjectStore {
                 return null;
             }
             throw failed;
+        } catch (IOException failed) {
+            throw calls.problems().problem("GetObject", key, failed);
         }
     }
 

@@ -14,9 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record S3Options(@Nullable URI endpoint, @Nullable String region, boolean pathStyle) {
 
-    /** Amazon S3, with the region that the AWS SDK finds. */
-    public static final S3Options DEFAULT = new S3Options(null, null, false);
-
     public S3Options {
         // Checks the raw authority, because Java does not parse one with several '@'. The message omits the password.
         String authority = endpoint == null ? null : endpoint.getRawAuthority();

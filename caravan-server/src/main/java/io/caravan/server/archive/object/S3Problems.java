@@ -5,7 +5,6 @@ import io.netty.handler.timeout.ReadTimeoutException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.util.Locale;
-import java.util.Map;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -22,38 +21,30 @@ final class S3Problems {
     private record Meaning(Kind kind, @Nullable String advice) {}
 
     private static final Meaning LATER = new Meaning(Kind.UNAVAILABLE, null);
-    private static final Meaning FULL = new Meaning(Kind.FULL, null);
-    private static final Meaning RELOCATED = new Meaning(Kind.NOT_FOUND, "the bucket is in another region: name it");
     private static final Meaning DENIED =
             new Meaning(Kind.DENIED, "the credentials do not permit this call: permit it, or use others");
 
-    private static final Map<String, Meaning> MEANINGS = Map.ofEntries(
-            Map.entry("AccessDenied", DENIED),
-            Map.entry("InvalidAccessKeyId", denied("the access key does not exist: check the credentials")),
-            Map.entry(
-                    "SignatureDoesNotMatch",
-                    denied("the secret key does not match the access key: check the credentials")),
-            Map.entry("ExpiredToken", denied("the credentials have expired: renew them")),
-            Map.entry(
-                    "RequestTimeTooSkewed",
-                    denied("the clocks of this node and of the server differ too much: check the clock")),
-            Map.entry(
-                    "NoSuchBucket",
-                    new Meaning(
-                            Kind.NOT_FOUND, "there is no such bucket: check its name, the endpoint and the region")),
-            Map.entry("PermanentRedirect", RELOCATED),
-            Map.entry("AuthorizationHeaderMalformed", RELOCATED),
-            Map.entry(
-                    "NotImplemented",
-                    new Meaning(Kind.CORRUPT, "this server lacks a feature that an archive needs: use another one")),
-            Map.entry("RequestTimeout", LATER),
-            Map.entry("SlowDown", LATER),
-            Map.entry("NoSuchUpload", LATER),
-            Map.entry("InternalError", LATER),
-            Map.entry("BadDigest", LATER),
-            Map.entry("XMinioStorageFull", FULL),
-            Map.entry("QuotaExceeded", FULL),
-            Map.entry("InsufficientStorage", FULL));
+    /** Returns the meaning of an error code, or null if only the HTTP status is known. */
+    private static @Nullable Meaning meaning(String code) {
+        return switch (code) {
+            case "AccessDenied" -> DENIED;
+            case "InvalidAccessKeyId" -> denied("the access key does not exist: check the credentials");
+            case "SignatureDoesNotMatch" ->
+                denied("the secret key does not match the access key: check the credentials");
+            case "ExpiredToken" -> denied("the credentials have expired: renew them");
+            case "RequestTimeTooSkewed" ->
+                denied("the clocks of this node and of the server differ too much: check the clock");
+            case "NoSuchBucket" ->
+                new Meaning(Kind.NOT_FOUND, "there is no such bucket: check its name, the endpoint and the region");
+            case "PermanentRedirect", "AuthorizationHeaderMalformed" ->
+                new Meaning(Kind.NOT_FOUND, "the bucket is in another region: name it");
+            case "NotImplemented" ->
+                new Meaning(Kind.CORRUPT, "this server lacks a feature that an archive needs: use another one");
+            case "RequestTimeout", "SlowDown", "NoSuchUpload", "InternalError", "BadDigest" -> LATER;
+            case "XMinioStorageFull", "QuotaExceeded", "InsufficientStorage" -> new Meaning(Kind.FULL, null);
+            default -> null;
+        };
+    }
 
     private static Meaning denied(String advice) {
         return new Meaning(Kind.DENIED, advice);
@@ -99,7 +90,7 @@ final class S3Problems {
         if (status == 507 || message(response).toLowerCase(Locale.ROOT).contains("no space")) {
             return Kind.FULL;
         }
-        Meaning meaning = MEANINGS.get(code);
+        Meaning meaning = meaning(code);
         if (meaning != null) {
             return meaning.kind();
         }
@@ -127,7 +118,8 @@ final class S3Problems {
 
     private static String describe(S3Exception response) {
         String code = code(response);
-        Meaning meaning = MEANINGS.getOrDefault(code, kind(response) == Kind.DENIED ? DENIED : LATER);
+        Meaning known = meaning(code);
+        Meaning meaning = known != null ? known : kind(response) == Kind.DENIED ? DENIED : LATER;
         String said = response.statusCode() + (code.isEmpty() ? "" : " " + code) + message(response);
         return meaning.advice() == null ? said : meaning.advice() + " (" + said + ")";
     }

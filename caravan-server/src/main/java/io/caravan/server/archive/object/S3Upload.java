@@ -36,15 +36,8 @@ final class S3Upload extends OutputStream {
     /** The id of the multipart upload; null while all bytes fit in one part. */
     private @Nullable String upload;
 
-    private final List<Sent> sent = new ArrayList<>();
-
-    /**
-     * A part that is or was in flight.
-     *
-     * @param call the future to cancel; canceling a dependent future would not stop the call
-     * @param arrived completes when the permits of the part are released
-     */
-    private record Sent(CompletableFuture<UploadPartResponse> call, CompletableFuture<CompletedPart> arrived) {}
+    /** The parts that are or were in flight. */
+    private final List<CompletableFuture<UploadPartResponse>> sent = new ArrayList<>();
 
     /** @param onTheirWay has a permit for every {@link S3Parts#smallBytes} that may be in flight */
     S3Upload(S3Calls calls, String key, S3Parts parts, Semaphore onTheirWay) {
@@ -106,12 +99,8 @@ final class S3Upload extends OutputStream {
             onTheirWay.release(permits);
             throw failed;
         }
-        CompletableFuture<CompletedPart> arrived = call.thenApply(done -> CompletedPart.builder()
-                        .partNumber(number)
-                        .eTag(done.eTag())
-                        .build())
-                .whenComplete((done, failed) -> onTheirWay.release(permits));
-        sent.add(new Sent(call, arrived));
+        sent.add(call);
+        call.whenComplete((done, failed) -> onTheirWay.release(permits));
     }
 
     private String begin() {
@@ -145,10 +134,10 @@ final class S3Upload extends OutputStream {
             Thread.currentThread().interrupt();
             throw calls.problems().of(Kind.UNAVAILABLE, "UploadPart", key, "interrupted", interrupted);
         }
-        for (Sent earlier : sent) {
-            if (earlier.arrived().isCompletedExceptionally()) {
+        for (CompletableFuture<UploadPartResponse> earlier : sent) {
+            if (earlier.isCompletedExceptionally()) {
                 onTheirWay.release(permits);
-                calls.await("UploadPart", key, earlier.arrived());
+                calls.await("UploadPart", key, earlier);
             }
         }
     }
@@ -162,8 +151,12 @@ final class S3Upload extends OutputStream {
         }
         send();
         List<CompletedPart> arrived = new ArrayList<>();
-        for (Sent part : sent) {
-            arrived.add(calls.await("UploadPart", key, part.arrived()));
+        for (CompletableFuture<UploadPartResponse> part : sent) {
+            String tag = calls.await("UploadPart", key, part).eTag();
+            arrived.add(CompletedPart.builder()
+                    .partNumber(arrived.size() + 1)
+                    .eTag(tag)
+                    .build());
         }
         // Assembling thousands of parts takes the server minutes: this call may take as long as sending one part.
         calls.await(
@@ -182,9 +175,7 @@ final class S3Upload extends OutputStream {
      * interrupted, because no other code discards them.
      */
     void abort() {
-        for (Sent part : sent) {
-            part.call().cancel(true);
-        }
+        sent.forEach(part -> part.cancel(true));
         String id = upload;
         if (id == null) {
             return;
@@ -198,7 +189,8 @@ final class S3Upload extends OutputStream {
                             .abortMultipartUpload(request -> request.bucket(calls.bucket())
                                     .key(calls.inBucket(key))
                                     .uploadId(id)
-                                    .overrideConfiguration(calls.once())));
+                                    .overrideConfiguration(limits -> limits.apiCallTimeout(
+                                            calls.timeouts().attempt(0)))));
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

@@ -7,7 +7,6 @@ import io.caravan.Entry;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
-import io.caravan.WriteCallback;
 import io.caravan.server.archive.Archive.ClaimMemory;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.object.ObjectStores;
@@ -58,8 +57,6 @@ final class ArchiveBinding implements ClaimMemory {
     private static final int HEAD = 2 * Byte.BYTES + Long.BYTES;
     /** Maximum number of owners in the record; further owners replace the oldest. */
     private static final int MOST_OWNERS = 16;
-
-    private static final String ABSENT = "";
 
     private final ListStore store;
     /** Whether a write to the store survives a power failure only after the next checkpoint. */
@@ -143,22 +140,18 @@ final class ArchiveBinding implements ClaimMemory {
     }
 
     @Override
-    public boolean expects(@Nullable String owner) {
+    public boolean expects(String owner) {
         Record last = remembered();
-        return takeover || last == null || last.owners().contains(text(owner));
+        return takeover || last == null || last.owners().contains(owner);
     }
 
     @Override
-    public void claiming(@Nullable String before, String owner) {
+    public void claiming(String before, String owner) {
         Record last = remembered();
-        trusted = last != null && (trusted || last.trusted()) && last.owners().contains(text(before));
-        write(claimingAs(last, text(before), owner));
+        trusted = last != null && (trusted || last.trusted()) && last.owners().contains(before);
+        write(claimingAs(last, before, owner));
         // The archive must not contain an owner that a crash removes from the store's record.
         force();
-    }
-
-    private static String text(@Nullable String owner) {
-        return owner == null ? ABSENT : owner;
     }
 
     private Record claimingAs(@Nullable Record last, String before, String owner) {
@@ -234,14 +227,7 @@ final class ArchiveBinding implements ClaimMemory {
 
     private void write(Record last) {
         long sequence = store.append(LIST_ID, last.encode()).join();
-        store.trimTo(LIST_ID, sequence, new WriteCallback() {
-            @Override
-            public void success(long trimmed) {}
-
-            @Override
-            public void failure(CaravanException problem) {
-                LOG.debug("old entries of the archive record are trimmed at the next write", problem);
-            }
-        });
+        // If this fails, the next write trims the old entries.
+        store.trimTo(LIST_ID, sequence);
     }
 }

@@ -47,11 +47,6 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
     @Parameters(paramLabel = "NAME", converter = NameConverter.class, arity = "0..1", description = "The document.")
     private @Nullable String name;
 
-    /** Prints the result for one key; called in the order of the keys. */
-    private interface Printing {
-        void print(ManifestPrinter to) throws IOException;
-    }
-
     @Override
     int run(Archive archive, Output output) throws IOException {
         ManifestPrinter printer = new ManifestPrinter(output, json());
@@ -74,15 +69,15 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
 
     private int listAll(Archive archive, ManifestPrinter printer) throws IOException {
         AtomicBoolean damaged = new AtomicBoolean();
-        try (Pipeline<Printing> pipeline =
-                new Pipeline<>(jobs(), found -> Output.unchecked(() -> found.print(printer)))) {
+        // The results print the manifests, in the order of the keys.
+        try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs(), Runnable::run)) {
             archive.manifests(key -> {
                 pipeline.submit(() -> {
                     try {
                         KeptManifest kept = archive.manifestAt(key);
-                        return kept == null ? gone -> {} : to -> to.print(kept.manifest());
+                        return kept == null ? () -> {} : () -> Output.unchecked(() -> printer.print(kept.manifest()));
                     } catch (ArchiveException problem) {
-                        return to -> {
+                        return () -> {
                             damaged.set(true);
                             printMessage(String.valueOf(problem.getMessage()));
                         };

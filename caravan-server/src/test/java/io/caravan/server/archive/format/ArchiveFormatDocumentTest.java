@@ -29,7 +29,7 @@ class ArchiveFormatDocumentTest {
 
     private static final FormatTables TABLES = new FormatTables(
             "archive-format.md",
-            List.of(ArchiveKeys.class, SnapshotLayout.class, ManifestCodec.class, ArchiveRoot.class),
+            List.of(ArchiveKeys.class, SnapshotLayout.class, Manifest.class, ArchiveRoot.class),
             LAYOUTS,
             "archive constants");
 
@@ -83,7 +83,7 @@ class ArchiveFormatDocumentTest {
     @ParameterizedTest
     @ValueSource(
             classes = {
-                ManifestCodec.ManifestJson.class,
+                Manifest.ManifestJson.class,
                 Generation.class,
                 Manifest.Tombstone.class,
                 ArchiveRoot.RootJson.class
@@ -100,9 +100,9 @@ class ArchiveFormatDocumentTest {
 
     @Test
     void documentsFormatNames() {
-        assertThat(TABLES.tableBehind("json: ManifestCodec.ManifestJson").get(0))
+        assertThat(TABLES.tableBehind("json: Manifest.ManifestJson").get(0))
                 .containsExactly("format", "`caravan-manifest`");
-        assertThat(ManifestCodec.FORMAT).isEqualTo("caravan-manifest");
+        assertThat(Manifest.FORMAT).isEqualTo("caravan-manifest");
         assertThat(TABLES.tableBehind("json: ArchiveRoot.RootJson").get(0))
                 .containsExactly("format", "`caravan-archive`");
         assertThat(ArchiveRoot.FORMAT).isEqualTo("caravan-archive");

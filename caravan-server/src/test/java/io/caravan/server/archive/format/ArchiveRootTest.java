@@ -35,7 +35,7 @@ class ArchiveRootTest {
 
     @Test
     void rejectsManifestAsRoot() {
-        byte[] manifest = ManifestCodec.encode(ManifestCodecTest.manifest(DocumentName.of("doc")));
+        byte[] manifest = ManifestTest.manifest(DocumentName.of("doc")).encode();
         assertThatExceptionOfType(ArchiveException.class)
                 .isThrownBy(() -> ArchiveRoot.decode(manifest, ArchiveKeys.ROOT))
                 .withMessageStartingWith(ArchiveKeys.ROOT)

@@ -51,8 +51,8 @@ class DamageTest {
                 new Kind("empty snapshot", Snapshots.of(0, List.of()), Snapshots::read),
                 new Kind(
                         "manifest",
-                        ManifestCodec.encode(ManifestCodecTest.manifest(name)),
-                        bytes -> ManifestCodec.decode(bytes, Snapshots.OBJECT)),
+                        ManifestTest.manifest(name).encode(),
+                        bytes -> Manifest.decode(bytes, Snapshots.OBJECT)),
                 new Kind(
                         "root",
                         new ArchiveRoot(Snapshots.STORE, 1, "me", 5).encode(),

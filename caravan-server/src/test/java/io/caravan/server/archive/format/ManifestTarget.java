@@ -22,8 +22,8 @@ public final class ManifestTarget implements FuzzTarget {
     @Override
     public List<byte[]> samples() {
         DocumentName name = DocumentName.of("doc");
-        byte[] full = ManifestCodec.encode(ManifestCodecTest.manifest(name));
-        byte[] empty = ManifestCodec.encode(new Manifest(Snapshots.STORE, name, 0, 0, List.of(), null));
+        byte[] full = ManifestTest.manifest(name).encode();
+        byte[] empty = new Manifest(Snapshots.STORE, name, 0, 0, List.of(), null).encode();
         return List.of(full, empty, firstLine(full), firstLine(empty));
     }
 
@@ -35,21 +35,21 @@ public final class ManifestTarget implements FuzzTarget {
     public void run(byte[] input) throws Exception {
         long limit = FIXED_BYTES + TIMES_THE_INPUT * input.length;
         MemoryUse.within(limit, () -> read(input));
-        byte[] sealed = ManifestCodecTest.sealed(input);
+        byte[] sealed = ManifestTest.sealed(input);
         MemoryUse.within(limit, () -> read(sealed));
     }
 
     private static void read(byte[] bytes) {
         Manifest manifest;
         try {
-            manifest = ManifestCodec.decode(bytes, "manifests/doc");
+            manifest = Manifest.decode(bytes, "manifests/doc");
         } catch (ArchiveException rejection) {
             if (!String.valueOf(rejection.getMessage()).startsWith("manifests/doc")) {
                 throw new AssertionError("an error without a subject", rejection);
             }
             return;
         }
-        Manifest again = ManifestCodec.decode(ManifestCodec.encode(manifest), "manifests/doc");
+        Manifest again = Manifest.decode(manifest.encode(), "manifests/doc");
         if (!again.equals(manifest)) {
             throw new AssertionError("reads " + manifest + ", which is written as " + again);
         }

@@ -26,7 +26,7 @@ class SnapshotTest {
 
     private static byte[] roundTrip(long first, List<byte[]> values) throws Exception {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        SnapshotWriter.Written written = Snapshots.write(out, Snapshots.header(first, first + values.size()), values);
+        Generation written = Snapshots.write(out, Snapshots.header(first, first + values.size()), values);
         Snapshots.Content read = Snapshots.read(out.toByteArray());
         assertThat(read.header()).isEqualTo(Snapshots.header(first, first + values.size()));
         assertThat(read.values()).containsExactlyElementsOf(values);
@@ -109,7 +109,7 @@ class SnapshotTest {
                 ByteBuffer.wrap(new byte[] {1, 2, 3, 4}).position(1).asReadOnlyBuffer();
         writer.add(0, direct);
         writer.add(1, readOnly);
-        writer.finish();
+        writer.finish(Snapshots.OBJECT);
         assertThat(direct.remaining()).isEqualTo(2);
         assertThat(readOnly.remaining()).isEqualTo(3);
         assertThat(Snapshots.read(out.toByteArray()).values()).containsExactly(new byte[] {7, 0}, new byte[] {2, 3, 4});
@@ -124,10 +124,12 @@ class SnapshotTest {
                 .withMessageContaining("given 4 instead of 5");
         writer.add(5, value);
         assertThatIllegalArgumentException().isThrownBy(() -> writer.add(5, value));
-        assertThatIllegalStateException().isThrownBy(writer::finish).withMessageContaining("ended before 6");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> writer.finish(Snapshots.OBJECT))
+                .withMessageContaining("ended before 6");
         writer.add(6, value);
         assertThatIllegalArgumentException().isThrownBy(() -> writer.add(7, value));
-        assertThat(writer.finish().valueBytes()).isEqualTo(2);
+        assertThat(writer.finish(Snapshots.OBJECT).valueBytes()).isEqualTo(2);
     }
 
     @Test
@@ -145,19 +147,22 @@ class SnapshotTest {
     /** A stream that fails after some bytes, as the stream of an object store can. */
     private static final class FailingStream extends InputStream {
         private final byte[] bytes;
-        private final IOException failure;
+        private final Exception failure;
         private int at;
         private boolean closed;
 
-        FailingStream(byte[] bytes, IOException failure) {
+        FailingStream(byte[] bytes, Exception failure) {
             this.bytes = bytes;
             this.failure = failure;
         }
 
         @Override
         public int read() throws IOException {
+            if (at == bytes.length && failure instanceof RuntimeException unchecked) {
+                throw unchecked;
+            }
             if (at == bytes.length) {
-                throw failure;
+                throw (IOException) failure;
             }
             return bytes[at++];
         }
@@ -171,7 +176,7 @@ class SnapshotTest {
     @Test
     void propagatesObjectStoreExceptionUnchanged() {
         ObjectStoreException denied = new ObjectStoreException(Kind.DENIED, "no", null);
-        FailingStream stream = new FailingStream(new byte[5], new IOException(denied));
+        FailingStream stream = new FailingStream(new byte[5], denied);
         assertThatExceptionOfType(ObjectStoreException.class)
                 .isThrownBy(() -> SnapshotReader.open(stream, Snapshots.OBJECT))
                 .isSameAs(denied);

@@ -43,14 +43,13 @@ final class Snapshots {
         return out.toByteArray();
     }
 
-    static SnapshotWriter.Written write(ByteArrayOutputStream out, SnapshotHeader header, List<byte[]> values)
-            throws IOException {
+    static Generation write(ByteArrayOutputStream out, SnapshotHeader header, List<byte[]> values) throws IOException {
         SnapshotWriter writer = new SnapshotWriter(out, header);
         long sequence = header.firstSequence();
         for (byte[] value : values) {
             writer.add(sequence++, ByteBuffer.wrap(value));
         }
-        return writer.finish();
+        return writer.finish(OBJECT);
     }
 
     static Content read(byte[] object) {

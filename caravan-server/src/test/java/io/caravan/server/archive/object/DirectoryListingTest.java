@@ -54,7 +54,7 @@ class DirectoryListingTest {
 
     private List<String> list(int namesAtATime) throws IOException {
         List<String> listedKeys = new ArrayList<>();
-        new DirectoryListing(root, namesAtATime, listed -> listedKeys.add(listed.key())).run("");
+        new FileObjectStore.DirectoryListing(root, namesAtATime, listed -> listedKeys.add(listed.key())).run("");
         return listedKeys;
     }
 }

@@ -25,7 +25,7 @@ class ArchiveBindingTest {
     })
     void recognizesEquivalentArchiveUrls(String url, String other) {
         try (ListStore store = ListStore.inMemory()) {
-            new ArchiveBinding(store, DocumentDurability.SYNC, url, false).claiming(null, "owner 1");
+            new ArchiveBinding(store, DocumentDurability.SYNC, url, false).claiming("", "owner 1");
             assertThat(new ArchiveBinding(store, DocumentDurability.SYNC, other, false).expects("owner 2"))
                     .isFalse();
             assertThat(new ArchiveBinding(store, DocumentDurability.SYNC, url + "2", false).expects("owner 2"))
@@ -39,7 +39,7 @@ class ArchiveBindingTest {
     void expectsPreviousOwnerAfterRepeatedFailedClaims() {
         try (ListStore store = ListStore.inMemory()) {
             ArchiveBinding marked = new ArchiveBinding(store, DocumentDurability.SYNC, "s3://bucket", false);
-            marked.claiming(null, "owner 1");
+            marked.claiming("", "owner 1");
             for (int attempt = 0; attempt < 100; attempt++) {
                 assertThat(marked.expects("owner 1")).as("attempt " + attempt).isTrue();
                 marked.claiming("owner 1", "attempt " + attempt);
@@ -54,7 +54,7 @@ class ArchiveBindingTest {
     void copyMadeDuringClaimIsNotTrusted() {
         try (ListStore store = ListStore.inMemory()) {
             ArchiveBinding first = binding(store);
-            first.claiming(null, "owner 1");
+            first.claiming("", "owner 1");
             first.claimed(root(1));
             first.stopped(root(1));
             ArchiveBinding second = binding(store);
@@ -70,7 +70,7 @@ class ArchiveBindingTest {
     void storeIsTrustedAfterCleanStopEvenIfClaimIsRepeated() {
         try (ListStore store = ListStore.inMemory()) {
             ArchiveBinding first = binding(store);
-            first.claiming(null, "owner 1");
+            first.claiming("", "owner 1");
             assertThat(first.claimed(root(1))).as("a new archive").isFalse();
             first.stopped(root(1));
             ArchiveBinding second = binding(store);
@@ -85,7 +85,7 @@ class ArchiveBindingTest {
     void lateStopDoesNotReplaceLaterClaim() {
         try (ListStore store = ListStore.inMemory()) {
             ArchiveBinding first = binding(store);
-            first.claiming(null, "owner 1");
+            first.claiming("", "owner 1");
             first.claimed(root(1));
             ArchiveBinding second = binding(store);
             second.claiming("owner 1", "owner 2");

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Manifest;
-import io.caravan.server.archive.format.ManifestCodec;
 import io.caravan.server.archive.object.MemoryObjects;
 import java.util.HashMap;
 import java.util.List;
@@ -33,7 +32,7 @@ final class CrashArchiveWatch {
         }
         Map<String, Manifest> read = new HashMap<>();
         for (String key : objects.keys(ArchiveKeys.MANIFESTS)) {
-            Manifest manifest = ManifestCodec.decode(objects.content(key), key);
+            Manifest manifest = Manifest.decode(objects.content(key), key);
             read.put(key, manifest);
             Manifest before = manifests.get(key);
             if (before != null) {

@@ -103,7 +103,7 @@ class S3RestoreTest {
     @Test
     void restoresFromDirectory() {
         String url = "file:" + directory.resolve("archive");
-        try (ObjectStore objects = ObjectStores.place(url).open(S3Options.DEFAULT)) {
+        try (ObjectStore objects = ObjectStores.place(url).open(new S3Options(null, null, false))) {
             fill(objects);
             assertThat(restore(objects).restored()).isEqualTo(DOCUMENTS + 1);
             requireRestored();

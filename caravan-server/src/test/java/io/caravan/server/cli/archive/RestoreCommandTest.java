@@ -34,7 +34,7 @@ class RestoreCommandTest {
     private ServedStore serve(boolean hydrate) throws IOException {
         ArchiveConfig archive = Claims.config(
                 url(),
-                () -> ObjectStores.place(url()).open(S3Options.DEFAULT),
+                () -> ObjectStores.place(url()).open(new S3Options(null, null, false)),
                 true,
                 hydrate,
                 false,

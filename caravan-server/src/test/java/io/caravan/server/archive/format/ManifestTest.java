@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class ManifestCodecTest {
+class ManifestTest {
     private static final String OBJECT = "manifests/doc";
     private static final String SHA = "0123456789abcdef".repeat(4);
 
@@ -60,15 +60,12 @@ class ManifestCodecTest {
     }
 
     private static String json(Manifest manifest) {
-        return new String(ManifestCodec.encode(manifest), UTF_8)
-                .lines()
-                .findFirst()
-                .orElseThrow();
+        return new String(manifest.encode(), UTF_8).lines().findFirst().orElseThrow();
     }
 
     private static void assertRejected(byte[] bytes, Reason reason, String problem) {
         assertThatExceptionOfType(ArchiveException.class)
-                .isThrownBy(() -> ManifestCodec.decode(bytes, OBJECT))
+                .isThrownBy(() -> Manifest.decode(bytes, OBJECT))
                 .withMessageStartingWith(OBJECT)
                 .withMessageContaining(problem)
                 .satisfies(rejection -> assertThat(rejection.reason()).isEqualTo(reason));
@@ -86,7 +83,7 @@ class ManifestCodecTest {
                         + "\"incarnation\":\"8000000000000004\",\"epoch\":2,\"firstSequence\":10,\"nextSequence\":24,"
                         + "\"takenAtMillis\":1795000000000,\"valueBytes\":1234,\"objectBytes\":567,\"sha256\":\"" + SHA
                         + "\"}],\"tombstone\":null}");
-        assertThat(ManifestCodec.encode(manifest)).isEqualTo(sealed(json(manifest)));
+        assertThat(manifest.encode()).isEqualTo(sealed(json(manifest)));
     }
 
     @Test
@@ -97,10 +94,9 @@ class ManifestCodecTest {
                 DocumentName.of("\u2028 \ud83d\udc2b"),
                 DocumentName.of(new byte[DocumentName.MAX_BYTES]))) {
             Manifest full = manifest(name);
-            assertThat(ManifestCodec.decode(ManifestCodec.encode(full), OBJECT)).isEqualTo(full);
+            assertThat(Manifest.decode(full.encode(), OBJECT)).isEqualTo(full);
             Manifest empty = new Manifest(Snapshots.STORE, name, 0, 0, List.of(), null);
-            assertThat(ManifestCodec.decode(ManifestCodec.encode(empty), OBJECT))
-                    .isEqualTo(empty);
+            assertThat(Manifest.decode(empty.encode(), OBJECT)).isEqualTo(empty);
         }
     }
 
@@ -167,15 +163,15 @@ class ManifestCodecTest {
 
     @Test
     void rejectsManifestOverSizeLimit() {
-        assertRejected(new byte[ManifestCodec.MAX_BYTES + 1], Reason.CORRUPT, "the maximum is 16777216");
+        assertRejected(new byte[Manifest.MAX_BYTES + 1], Reason.CORRUPT, "the maximum is 16777216");
     }
 
     @Test
     void doesNotEncodeInvalidManifest() {
         DocumentName name = DocumentName.of("doc");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> ManifestCodec.encode(
-                        new Manifest(Snapshots.STORE, name, 1, 3, List.of(generation(name, 4)), null)))
+                .isThrownBy(
+                        () -> new Manifest(Snapshots.STORE, name, 1, 3, List.of(generation(name, 4)), null).encode())
                 .withMessageContaining("last generation 3");
     }
 }
