@@ -97,14 +97,11 @@ final class ArchiveCounters {
     }
 
     private synchronized boolean mayLog(DocumentName name, long nowNanos) {
-        Long last = loggedNanos.get(name);
-        if (last != null && nowNanos - last < QUIET_NANOS) {
+        loggedNanos.values().removeIf(logged -> nowNanos - logged >= QUIET_NANOS);
+        if (loggedNanos.containsKey(name)) {
             return false;
         }
-        if (last == null && loggedNanos.size() >= MOST_NAMES) {
-            loggedNanos.values().removeIf(logged -> nowNanos - logged >= QUIET_NANOS);
-        }
-        if (last == null && loggedNanos.size() >= MOST_NAMES) {
+        if (loggedNanos.size() >= MOST_NAMES) {
             if (!loggedMore) {
                 LOG.warn("more than {} documents cannot be archived; the log names no others for now", MOST_NAMES);
             }

@@ -158,19 +158,14 @@ public final class Archiver implements AutoCloseable {
 
     /** Runs a worker: one job after another until the schedule is closed permanently. */
     private void work() {
-        while (true) {
+        while (!ownership.state().ended()) {
             try {
                 Job job = schedule.take();
-                if (job == null) {
-                    return;
+                if (job != null) {
+                    work(job);
                 }
-                work(job);
-            } catch (InterruptedException interrupted) {
+            } catch (InterruptedException perhapsNotMeant) {
                 // A library may leave the interrupt flag set, so the thread ends only with the archiver.
-                if (ownership.state().ended()) {
-                    Thread.currentThread().interrupt();
-                    return;
-                }
             }
         }
     }

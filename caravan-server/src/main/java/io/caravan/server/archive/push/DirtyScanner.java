@@ -15,8 +15,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,11 +52,12 @@ final class DirtyScanner implements Runnable {
     /** The slots that lacked space, in the order in which they are scanned again when there is space. */
     private final Set<Integer> lackingSpace = new LinkedHashSet<>();
 
-    /** The request that {@link #hurry} has made since the scanner last took one, or null. */
-    private final AtomicReference<@Nullable CompletableFuture<Boolean>> hurry = new AtomicReference<>();
+    /** The last request of {@link #hurry}; it also completes the requests before it. */
+    private volatile CompletableFuture<Boolean> hurry = CompletableFuture.completedFuture(true);
 
     private volatile boolean stopped;
-    private @Nullable CompletableFuture<Boolean> hurrying;
+    /** The request for which the current round began. */
+    private CompletableFuture<Boolean> hurrying = hurry;
 
     DirtyScanner(DocumentService documents, ArchiveSchedule schedule, InstantSource clock, Duration after) {
         this.documents = documents;
@@ -79,21 +78,15 @@ final class DirtyScanner implements Runnable {
      * Scans all documents now, without pauses. The future completes with true when all changes found are scheduled, or
      * with false if the scanner stops before.
      */
-    CompletableFuture<Boolean> hurry() {
+    synchronized CompletableFuture<Boolean> hurry() {
         CompletableFuture<Boolean> done = new CompletableFuture<>();
-        completeWith(done, hurry.getAndSet(done));
+        done.thenAccept(hurry::complete);
+        hurry = done;
         if (stopped) {
             done.complete(false);
         }
         schedule.wake();
         return done;
-    }
-
-    /** Completes an earlier request, if there is one, with a later one, which scans all documents again. */
-    private static void completeWith(CompletableFuture<Boolean> later, @Nullable CompletableFuture<Boolean> earlier) {
-        if (earlier != null) {
-            later.thenAccept(earlier::complete);
-        }
     }
 
     void stop() {
@@ -114,21 +107,7 @@ final class DirtyScanner implements Runnable {
             }
         }
         stopped = true;
-        takeHurry();
-        if (hurrying != null) {
-            hurrying.complete(false);
-        }
-    }
-
-    /** Takes the pending request to hurry. Returns whether there was one. */
-    private boolean takeHurry() {
-        CompletableFuture<Boolean> wanted = hurry.getAndSet(null);
-        if (wanted == null) {
-            return false;
-        }
-        completeWith(wanted, hurrying);
-        hurrying = wanted;
-        return true;
+        hurry.complete(false);
     }
 
     private void step() throws InterruptedException {
@@ -143,16 +122,17 @@ final class DirtyScanner implements Runnable {
             lackingSpace.add(next);
             scan(next);
         } else {
-            if (hurrying != null && lackingSpace.isEmpty()) {
+            if (lackingSpace.isEmpty()) {
                 hurrying.complete(true);
-                hurrying = null;
             }
             schedule.awaitSpace(Math.min(waitNanos, LONGEST_WAIT_NANOS), !lackingSpace.isEmpty());
         }
     }
 
     private void startRoundIfNeeded() {
-        if (takeHurry()) {
+        CompletableFuture<Boolean> wanted = hurry;
+        if (hurrying != wanted) {
+            hurrying = wanted;
             startRound();
         }
         boolean verifiedBefore = !verifying;
@@ -215,7 +195,7 @@ final class DirtyScanner implements Runnable {
             Change change = new Change(
                     document.name(), null, mark == null ? 0 : mark.takenAtMillis(), afterMillis(document.name()));
             if (!document.info().archived()) {
-                if (all || hurrying != null || !change.mayWait(now, next)) {
+                if (all || !hurrying.isDone() || !change.mayWait(now, next)) {
                     changed.add(change);
                 }
             } else if (all) {

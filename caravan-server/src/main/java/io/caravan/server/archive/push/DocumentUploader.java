@@ -111,38 +111,31 @@ final class DocumentUploader {
     private @Nullable Archived upload(DocumentName name, DocumentInfo info, ArchiveMark mark, boolean guess) {
         boolean unknown = mark.generation() == 0 && guess && documents.bytes(name, info) <= GUESS_BYTES;
         KeptManifest before = unknown ? null : archive.manifest(name);
-        Generation lost = before == null ? null : unmarked(before.manifest(), mark);
-        if (lost != null) {
-            ArchiveMark adopted = adopted(name, info, lost);
-            if (adopted != null) {
-                return mark(name, info.id(), adopted) ? new Archived(adopted, false) : null;
-            }
+        ArchiveMark adopted = before == null ? null : adopted(info, mark, before.manifest());
+        if (adopted != null) {
+            return mark(name, info.id(), adopted) ? new Archived(adopted, false) : null;
         }
         return put(name, info, mark, before);
     }
 
     /**
-     * Returns the latest generation if this server has committed it, but could not write the mark for it. A generation
-     * of an earlier owner does not count: that owner may have been another server with other values.
+     * Returns the mark for the latest generation if this server has committed it, but could not write the mark for it,
+     * and the document has not changed since; otherwise null. A generation of an earlier owner does not count: that
+     * owner may have been another server with other values.
      */
-    private @Nullable Generation unmarked(Manifest manifest, ArchiveMark mark) {
+    private @Nullable ArchiveMark adopted(DocumentInfo info, ArchiveMark mark, Manifest manifest) {
         Generation latest = manifest.latest();
-        return latest != null
-                        && latest.incarnation() == mark.incarnation()
-                        && latest.number() > mark.generation()
-                        && latest.epoch() == archive.root().epoch()
-                ? latest
-                : null;
-    }
-
-    /** Returns the mark for an {@link #unmarked} generation, or null if the document has changed since. */
-    private @Nullable ArchiveMark adopted(DocumentName name, DocumentInfo info, Generation lost) {
-        if (lost.firstSequence() != info.firstSequence() || lost.nextSequence() != info.nextSequence()) {
+        if (latest == null
+                || latest.incarnation() != mark.incarnation()
+                || latest.number() <= mark.generation()
+                || latest.epoch() != archive.root().epoch()
+                || latest.firstSequence() != info.firstSequence()
+                || latest.nextSequence() != info.nextSequence()) {
             return null;
         }
-        try (SnapshotReader snapshot = archive.read(name, lost)) {
+        try (SnapshotReader snapshot = archive.read(manifest.name(), latest)) {
             return snapshot.header().attributes().equals(info.attributes().portable())
-                    ? Archive.mark(lost, info.attributes())
+                    ? Archive.mark(latest, info.attributes())
                     : null;
         }
     }

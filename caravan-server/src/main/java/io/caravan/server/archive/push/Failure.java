@@ -74,19 +74,15 @@ record Failure(String kind, Reach reach, String message) {
     }
 
     private static Reach reach(ArchiveException.Reason reason) {
-        return switch (reason) {
-            case FENCED -> Reach.OWNER;
-            // An object of another store does not end the ownership; a root of another store would.
-            case FOREIGN, CORRUPT, VERSION, NOT_FOUND, DIVERGED, FULL, DELETED -> Reach.DOCUMENT;
-        };
+        // An object of another store does not end the ownership; a root of another store would.
+        return reason == ArchiveException.Reason.FENCED ? Reach.OWNER : Reach.DOCUMENT;
     }
 
     private static Reach reach(ObjectStoreException.Kind kind) {
-        return switch (kind) {
-            case NOT_FOUND, DENIED, FULL, UNAVAILABLE -> Reach.ALL;
-            // Another process keeps writing this manifest, or the object is too large.
-            case CONFLICT, CORRUPT -> Reach.DOCUMENT;
-        };
+        // For these two, another process keeps writing this manifest, or the object is too large.
+        return kind == ObjectStoreException.Kind.CONFLICT || kind == ObjectStoreException.Kind.CORRUPT
+                ? Reach.DOCUMENT
+                : Reach.ALL;
     }
 
     /** Whether the failure is a bug in the server. */

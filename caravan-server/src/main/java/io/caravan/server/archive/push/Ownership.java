@@ -130,7 +130,6 @@ final class Ownership implements Runnable, AutoCloseable {
 
     @Override
     public void run() {
-        boolean interrupted = false;
         while (!state.ended()) {
             try {
                 step();
@@ -144,11 +143,7 @@ final class Ownership implements Runnable, AutoCloseable {
                 TimeUnit.NANOSECONDS.sleep(backOff.remainingNanos());
             } catch (InterruptedException perhapsNotMeant) {
                 // A client library may leave the flag set. This thread ends only with the archiver.
-                interrupted = state.ended();
             }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 
