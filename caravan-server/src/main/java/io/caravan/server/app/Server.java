@@ -217,7 +217,7 @@ public final class Server implements AutoCloseable {
         Archiver archives = Archiver.start(opened, store, archive);
         archiver = archives;
         metrics.register(Statistics.ARCHIVE, archives::status);
-        RestoreService started = RestoreService.start(archives::readable, opened, config.restore(), config.readers());
+        RestoreService started = new RestoreService(archives::readable, opened, config.restore(), config.readers());
         restores = started;
         metrics.register(started);
     }

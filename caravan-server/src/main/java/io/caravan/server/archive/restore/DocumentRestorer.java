@@ -59,18 +59,13 @@ final class DocumentRestorer {
          * Returns the source for a generation. The document continues the archived one if the generation is its latest
          * state in the archive.
          */
-        static Source of(Manifest manifest, Generation generation) {
+        static Source of(Manifest manifest, Generation generation, boolean lasting) {
             boolean last = manifest.tombstone() == null && generation.equals(manifest.latest());
-            return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW, false);
+            return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW, lasting);
         }
 
         Source asNew() {
             return new Source(manifest, generation, as, Mark.NEW, lasting);
-        }
-
-        /** Returns the same source without an expiry, for a document that a user requested. */
-        Source withoutExpiry() {
-            return new Source(manifest, generation, as, mark, true);
         }
 
         static Source renamed(Manifest manifest, Generation generation, DocumentName as) {
@@ -114,15 +109,14 @@ final class DocumentRestorer {
      */
     void restore(Source source, boolean chosen, Local local, Outcome<Restored> outcome) {
         Manifest manifest = source.manifest();
-        Generation generation = source.generation();
         DocumentInfo info = local.info();
         Merge.requireNotDeleted(manifest, chosen, local.deleted(), info);
         if (info == null) {
             create(local.deleted() ? source.asNew() : source, false, outcome);
-        } else if (Merge.isNeeded(manifest, generation, chosen, info)) {
+        } else if (Merge.isNeeded(source, chosen, info)) {
             outcome.success(new Merge(archive, documents, source, info).run());
         } else {
-            outcome.success(Restored.unchanged(manifest.name(), generation, info));
+            outcome.success(Restored.unchanged(manifest.name(), source.generation(), info));
         }
     }
 
@@ -139,34 +133,25 @@ final class DocumentRestorer {
         try (SnapshotReader reader = archive.get().read(source.manifest().name(), generation)) {
             SnapshotParts parts = new SnapshotParts(reader);
             List<byte[]> first = parts.next();
-            if (parts.ended()) {
-                createAtOnce(source, replaces, reader.header().attributes(), first, restored, outcome);
-            } else {
-                createInParts(source, replaces, reader.header().attributes(), first, parts);
+            Attributes attributes = reader.header().attributes();
+            if (!parts.ended()) {
+                createInParts(source, replaces, attributes, first, parts);
                 outcome.success(restored);
+                return;
             }
+            ArchiveMark mark = source.mark(attributes);
+            documents.writeLocal(
+                    source.as(),
+                    document -> {
+                        if (replaces) {
+                            document.deleteUnnoted();
+                        }
+                        document.restore(source.attributes(attributes), mark, restored.firstSequence(), first);
+                        return restored;
+                    },
+                    outcome);
+            moved.accept(SnapshotParts.bytes(first));
         }
-    }
-
-    private void createAtOnce(
-            Source source,
-            boolean replaces,
-            Attributes attributes,
-            List<byte[]> values,
-            Restored restored,
-            Outcome<Restored> outcome) {
-        ArchiveMark mark = source.mark(attributes);
-        documents.writeLocal(
-                source.as(),
-                document -> {
-                    if (replaces) {
-                        document.deleteUnnoted();
-                    }
-                    document.restore(source.attributes(attributes), mark, restored.firstSequence(), values);
-                    return restored;
-                },
-                outcome);
-        moved.accept(SnapshotParts.bytes(values));
     }
 
     private void createInParts(

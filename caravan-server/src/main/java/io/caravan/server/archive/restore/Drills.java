@@ -53,8 +53,7 @@ public final class Drills implements AutoCloseable {
     private final Supplier<Archive> archive;
     private final DocumentService live;
     private final Path scratch;
-    private final int maxValueBytes;
-    private final int sample;
+    private final RestoreConfig config;
     private final InstantSource clock;
     private final SecureRandom random = new SecureRandom();
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
@@ -67,8 +66,7 @@ public final class Drills implements AutoCloseable {
         this.live = documents;
         Path data = config.data().toAbsolutePath().normalize();
         this.scratch = data.resolveSibling("." + data.getFileName() + ".drill");
-        this.maxValueBytes = config.maxValueBytes();
-        this.sample = config.drillSample();
+        this.config = config;
         this.clock = clock;
     }
 
@@ -108,15 +106,15 @@ public final class Drills implements AutoCloseable {
         remove();
         try {
             // Segments of the default sizes would be 96 MiB of zeros for a sample of perhaps a few documents.
-            int longest = (maxValueBytes / StoreConfig.BLOCK_BYTES + 2) * StoreConfig.BLOCK_BYTES;
-            StoreConfig config = StoreConfig.builder(scratch)
+            int longest = (config.maxValueBytes() / StoreConfig.BLOCK_BYTES + 2) * StoreConfig.BLOCK_BYTES;
+            StoreConfig small = StoreConfig.builder(scratch)
                     .durability(Durability.MEMORY)
-                    .maxValueBytes(maxValueBytes)
+                    .maxValueBytes(config.maxValueBytes())
                     .logBufferBytes(longest)
                     .logSegmentBytes(2 * longest)
                     .build();
             DrillReport report;
-            try (ListStore store = DurableListStore.open(config);
+            try (ListStore store = DurableListStore.open(small);
                     DocumentService restored = DocumentService.offline(store)) {
                 report = new Drill(archive.get(), restored).run();
             }
@@ -185,7 +183,7 @@ public final class Drills implements AutoCloseable {
         }
 
         DrillReport run() {
-            Verification.sample(opened, sample, random, this::check, faults::add);
+            Verification.sample(opened, config.drillSample(), random, this::check, faults::add);
             requireArchived();
             return new DrillReport(documents, values, faults, clock.millis());
         }
@@ -196,7 +194,7 @@ public final class Drills implements AutoCloseable {
          */
         private void requireArchived() {
             int first = random.nextInt(DocumentService.STRIPES);
-            int left = sample;
+            int left = config.drillSample();
             for (int i = 0; i < DocumentService.STRIPES && left > 0; i++) {
                 for (ScanPage.Found found : live.stripe((first + i) % DocumentService.STRIPES)) {
                     ArchiveMark mark = found.info().attributes().archived();
@@ -238,7 +236,7 @@ public final class Drills implements AutoCloseable {
             DocumentName name = manifest.name();
             documents++;
             Outcome.<Restored>await(outcome -> new DocumentRestorer(() -> opened, restored, bytes -> {})
-                    .create(Source.of(manifest, latest), false, outcome));
+                    .create(Source.of(manifest, latest, false), false, outcome));
             values += latest.count();
             String difference = difference(name, latest);
             Outcome.<Boolean>await(outcome -> restored.write(name, EditedDocument::delete, outcome));

@@ -1,7 +1,6 @@
 package io.caravan.server.archive.restore;
 
 import io.caravan.catalog.Attributes;
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
@@ -64,13 +63,14 @@ final class Merge {
     }
 
     /**
-     * Whether values of a generation must be appended to a document. If not, the document has all sequences of the
+     * Whether values of the generation must be appended to a document. If not, the document has all sequences of the
      * generation, or more.
      *
      * @param chosen whether a user requested this generation, rather than the latest
      * @throws ArchiveException {@code DIVERGED} with what to do instead
      */
-    static boolean isNeeded(Manifest manifest, Generation generation, boolean chosen, DocumentInfo local) {
+    static boolean isNeeded(Source source, boolean chosen, DocumentInfo local) {
+        Generation generation = source.generation();
         ArchiveMark mark = local.attributes().archived();
         String archived = "generation " + generation.number();
         String here = "at sequence " + local.nextSequence();
@@ -93,7 +93,7 @@ final class Merge {
         } else {
             return true;
         }
-        throw new ArchiveException(Reason.DIVERGED, "document '" + manifest.name() + "' " + why + AS_ANOTHER);
+        throw new ArchiveException(Reason.DIVERGED, "document '" + source.as() + "' " + why + AS_ANOTHER);
     }
 
     /**
@@ -123,7 +123,7 @@ final class Merge {
         compare();
         long next = before.nextSequence();
         long bytes = 0;
-        try (SnapshotReader reader = archive.get().read(name(), generation())) {
+        try (SnapshotReader reader = archive.get().read(source.as(), source.generation())) {
             SnapshotParts parts = new SnapshotParts(reader);
             parts.skipTo(next);
             while (!parts.ended()) {
@@ -134,19 +134,11 @@ final class Merge {
             }
         }
         long added = next - before.nextSequence();
-        return new Restored(source.as(), generation(), before.firstSequence(), next, added, bytes, true);
-    }
-
-    private DocumentName name() {
-        return source.manifest().name();
-    }
-
-    private Generation generation() {
-        return source.generation();
+        return new Restored(source.as(), source.generation(), before.firstSequence(), next, added, bytes, true);
     }
 
     private void compare() {
-        long from = Math.max(before.firstSequence(), generation().firstSequence());
+        long from = Math.max(before.firstSequence(), source.generation().firstSequence());
         SequenceHash archived = new SequenceHash(from, before.nextSequence(), info -> true);
         SequenceHash here = new SequenceHash(from, before.nextSequence(), info -> {
             requireUnchanged(info, before.nextSequence());
@@ -158,14 +150,14 @@ final class Merge {
         if (!documents.snapshot(source.as(), here)) {
             throw changed();
         }
-        try (SnapshotReader reader = archive.get().read(name(), generation())) {
+        try (SnapshotReader reader = archive.get().read(source.as(), source.generation())) {
             archived.addAll(reader);
         }
         if (!here.finish().equals(archived.finish())) {
             throw new ArchiveException(
                     Reason.DIVERGED,
-                    "document '" + name() + "' has other values in this store than generation "
-                            + generation().number() + " between the sequences " + from + " and "
+                    "document '" + source.as() + "' has other values in this store than generation "
+                            + source.generation().number() + " between the sequences " + from + " and "
                             + before.nextSequence() + ": it has diverged; " + AS_ANOTHER);
         }
     }
@@ -187,7 +179,7 @@ final class Merge {
 
     private void setAttributes(EditedDocument document, DocumentInfo info, Attributes attributes) {
         ArchiveMark mark = source.mark() == Source.Mark.GENERATION
-                ? Archive.mark(generation(), DocumentAttributes.of(attributes))
+                ? Archive.mark(source.generation(), DocumentAttributes.of(attributes))
                 : info.attributes().archived();
         DocumentAttributes replaced = info.attributes().withPortable(attributes);
         document.attributes(mark == null ? replaced : replaced.withArchived(mark));

@@ -1,7 +1,6 @@
 package io.caravan.server.archive.restore;
 
 import io.caravan.catalog.DocumentName;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -10,9 +9,7 @@ import org.jspecify.annotations.Nullable;
  * restore. Any thread may read the counts.
  */
 public class RestoreProgress {
-    private static final long UNKNOWN = -1;
-
-    private final AtomicLong total = new AtomicLong(UNKNOWN);
+    private volatile long total = -1;
     private final LongAdder restored = new LongAdder();
     private final LongAdder present = new LongAdder();
     private final LongAdder deleted = new LongAdder();
@@ -64,7 +61,7 @@ public class RestoreProgress {
             @Nullable Restored instead) {}
 
     void total(long manifests) {
-        total.set(manifests);
+        total = manifests;
     }
 
     void moved(long bytes) {
@@ -103,7 +100,7 @@ public class RestoreProgress {
 
     public final Figures figures() {
         return new Figures(
-                total.get(),
+                total,
                 restored.sum(),
                 present.sum(),
                 deleted.sum(),

@@ -16,16 +16,14 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -70,16 +68,6 @@ public final class RestoreService implements AutoCloseable {
         public static final RestoreConfig NOTHING = new RestoreConfig(false, Duration.ZERO, 0, Path.of("."), 1);
     }
 
-    private RestoreService(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, int readers) {
-        this.archive = archive;
-        this.documents = documents;
-        this.restorer = new DocumentRestorer(archive, documents, bytes -> {});
-        this.hydration = config.hydrate() ? new Hydration(archive, documents, locks, Math.max(1, readers / 2)) : null;
-        this.drills =
-                config.drillEvery().isZero() ? null : new Drills(archive, documents, config, InstantSource.system());
-        threads.allowCoreThreadTimeOut(true);
-    }
-
     /**
      * Creates a server's service, and starts the automatic restores that a configuration enables.
      *
@@ -87,16 +75,20 @@ public final class RestoreService implements AutoCloseable {
      * @param documents the server's documents; hydration, if configured, is registered with them
      * @param readers number of threads that read documents; half of them may wait for the archive
      */
-    public static RestoreService start(
-            Supplier<Archive> archive, DocumentService documents, RestoreConfig config, int readers) {
-        RestoreService service = new RestoreService(archive, documents, config, readers);
-        if (service.hydration != null) {
-            documents.coldDocuments(service.hydration);
+    public RestoreService(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, int readers) {
+        this.archive = archive;
+        this.documents = documents;
+        this.restorer = new DocumentRestorer(archive, documents, bytes -> {});
+        this.hydration = config.hydrate() ? new Hydration(archive, documents, locks, Math.max(1, readers / 2)) : null;
+        this.drills =
+                config.drillEvery().isZero() ? null : new Drills(archive, documents, config, InstantSource.system());
+        threads.allowCoreThreadTimeOut(true);
+        if (hydration != null) {
+            documents.coldDocuments(hydration);
         }
-        if (service.drills != null) {
-            service.drills.start(config.drillEvery());
+        if (drills != null) {
+            drills.start(config.drillEvery());
         }
-        return service;
     }
 
     /** Returns the component that fetches documents when they are first needed, or null. */
@@ -120,11 +112,7 @@ public final class RestoreService implements AutoCloseable {
         apart(name, () -> restore(name, number, as), outcome);
     }
 
-    /**
-     * Reads a document's manifest on one of this service's threads, which also reports the outcome.
-     *
-     * @throws ObjectStoreException when too many requests are already waiting
-     */
+    /** Reads a document's manifest; otherwise like {@link #restoreApart}. */
     public void manifestApart(DocumentName name, Outcome<Optional<Manifest>> outcome) {
         apart(name, () -> Optional.ofNullable(archive.get().manifest(name)).map(KeptManifest::manifest), outcome);
     }
@@ -195,8 +183,7 @@ public final class RestoreService implements AutoCloseable {
         boolean chosen = number.isPresent();
         Merge.requireNotDeleted(manifest, chosen, local.deleted(), local.info());
         Generation generation = choose(manifest, number);
-        Source latest = Source.of(manifest, generation);
-        Source source = chosen ? latest.withoutExpiry() : latest;
+        Source source = Source.of(manifest, generation, chosen);
         Restored restored = Outcome.await(outcome -> restorer.restore(source, chosen, local, outcome));
         if (!chosen && restored.changed() && isExpired(name)) {
             throw new ArchiveException(
@@ -225,10 +212,7 @@ public final class RestoreService implements AutoCloseable {
         return Outcome.await(outcome -> restorer.create(Source.renamed(manifest, generation, as), false, outcome));
     }
 
-    /**
-     * Returns the generation with this number, or the latest if no number is given. If there is none, throws a
-     * DocumentException that lists the generations.
-     */
+    /** Returns the generation with this number, or the latest; throws an exception that lists the generations. */
     private static Generation choose(Manifest manifest, OptionalLong number) {
         Generation chosen = number.isEmpty()
                 ? manifest.latest()
@@ -281,34 +265,22 @@ public final class RestoreService implements AutoCloseable {
      * thread must not hold a lock of the store.
      */
     static final class NameLocks {
-        private final ReentrantLock lock = new ReentrantLock();
-        private final Condition released = lock.newCondition();
-        private final Set<DocumentName> held = new HashSet<>();
+        /** The futures of the threads that hold a lock, which complete when they release it. */
+        private final ConcurrentHashMap<DocumentName, CompletableFuture<Void>> held = new ConcurrentHashMap<>();
 
         /** Runs the action while no other thread runs an action for the same name. Calls must not be nested. */
         <T> T with(DocumentName name, Supplier<T> action) {
-            lock.lock();
-            try {
-                while (!held.add(name)) {
-                    released.awaitUninterruptibly();
-                }
-            } finally {
-                lock.unlock();
+            CompletableFuture<Void> released = new CompletableFuture<>();
+            CompletableFuture<Void> other = held.putIfAbsent(name, released);
+            while (other != null) {
+                other.join();
+                other = held.putIfAbsent(name, released);
             }
             try {
                 return action.get();
             } finally {
-                release(name);
-            }
-        }
-
-        private void release(DocumentName name) {
-            lock.lock();
-            try {
                 held.remove(name);
-                released.signalAll();
-            } finally {
-                lock.unlock();
+                released.complete(null);
             }
         }
     }

@@ -139,14 +139,7 @@ public final class WholeRestore {
         }
     }
 
-    /**
-     * Prepares a restore.
-     *
-     * @param documents the store's documents
-     * @param jobs number of documents to read at a time
-     * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
-     * @param progress receives the outcomes
-     */
+    /** Prepares a restore to a store that is open; the other parameters are those of {@link #toStore}. */
     public WholeRestore(
             Archive archive, DocumentService documents, int jobs, boolean allowOlder, RestoreProgress progress) {
         this.archive = archive;
@@ -171,7 +164,7 @@ public final class WholeRestore {
                     return end.get() == null;
                 });
             } catch (RuntimeException unlisted) {
-                end(unlisted);
+                end.compareAndSet(null, unlisted);
             }
             pipeline.finish();
         }
@@ -185,7 +178,7 @@ public final class WholeRestore {
         try {
             outcome.run();
         } catch (RuntimeException problem) {
-            end(problem);
+            end.compareAndSet(null, problem);
         }
     }
 
@@ -230,8 +223,9 @@ public final class WholeRestore {
         int reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(manifest));
         waitingBytes.acquireUninterruptibly(reserved);
         result.whenComplete((report, none) -> waitingBytes.release(reserved));
-        DocumentInfo local = documents.peek(manifest.name());
-        Generation copied = local == null ? null : copied(manifest, local);
+        Local local = restorer.local(manifest.name());
+        DocumentInfo info = local.info();
+        Generation copied = info == null ? null : copied(manifest, info);
         if (isDeleted(manifest, local, copied)) {
             result.complete(progress::deleted);
             return;
@@ -246,7 +240,7 @@ public final class WholeRestore {
         RuntimeException latestDamage = null;
         for (int left = all.size() - 1; left >= 0; left--) {
             try {
-                restore(manifest, all.get(left), copied, latestDamage, result);
+                restore(manifest, all.get(left), local, copied, latestDamage, result);
                 return;
             } catch (RuntimeException problem) {
                 if (!allowOlder || left == 0 || !isDamage(problem)) {
@@ -265,6 +259,7 @@ public final class WholeRestore {
     private void restore(
             Manifest manifest,
             Generation generation,
+            Local local,
             @Nullable Generation copied,
             @Nullable RuntimeException latestDamage,
             CompletableFuture<Runnable> result) {
@@ -274,7 +269,6 @@ public final class WholeRestore {
                                 ? restored(restored)
                                 : fault(manifest.name(), latestKey(manifest), latestDamage, restored)),
                 problem -> result.complete(failure(manifest, problem, latestDamage)));
-        Local local = restorer.local(manifest.name());
         DocumentInfo info = local.info();
         if (info != null && copied != null) {
             if (copied.number() >= generation.number() || latestDamage != null && !info.archived()) {
@@ -286,7 +280,7 @@ public final class WholeRestore {
                 archive.verify(manifest.name(), generation, bytes -> {});
             }
         }
-        Source source = Source.of(manifest, generation);
+        Source source = Source.of(manifest, generation, false);
         if (info != null && isStale(manifest, generation, latestDamage == null, info, copied)) {
             restorer.create(source, true, outcome);
         } else {
@@ -300,20 +294,21 @@ public final class WholeRestore {
     }
 
     /** Whether the document was deleted. If so, also deletes it from the store if an earlier restore has created it. */
-    private boolean isDeleted(Manifest manifest, @Nullable DocumentInfo local, @Nullable Generation copied) {
+    private boolean isDeleted(Manifest manifest, Local local, @Nullable Generation copied) {
         Tombstone tombstone = manifest.tombstone();
         if (tombstone == null) {
-            return documents.deletionPending(manifest.name());
+            return local.deleted();
         }
-        ArchiveMark mark = local == null ? null : local.attributes().archived();
-        if (local != null && mark != null) {
-            boolean copyOfIt =
-                    precedes(mark, manifest, tombstone) || mark.generation() == 0 && isUnchanged(local, copied);
-            if (copyOfIt && isReplaceable(local, copied)) {
-                drop(manifest);
-            } else if (copyOfIt) {
-                throw notReplaceable(manifest, local, mark, "deleted");
+        DocumentInfo info = local.info();
+        ArchiveMark mark = info == null ? null : info.attributes().archived();
+        if (info != null
+                && mark != null
+                && (precedes(mark, manifest, tombstone) || mark.generation() == 0 && isUnchanged(info, copied))) {
+            if (!isReplaceable(info, copied)) {
+                throw notReplaceable(manifest, info, mark, "deleted");
             }
+            Outcome.<Boolean>await(
+                    outcome -> documents.writeLocal(manifest.name(), EditedDocument::deleteUnnoted, outcome));
         }
         return true;
     }
@@ -337,11 +332,6 @@ public final class WholeRestore {
                 Reason.DIVERGED,
                 "document '" + manifest.name() + "' is " + done + " in the archive, and " + why
                         + "; the restore leaves it unchanged");
-    }
-
-    private void drop(Manifest manifest) {
-        Outcome.<Boolean>await(
-                outcome -> documents.writeLocal(manifest.name(), EditedDocument::deleteUnnoted, outcome));
     }
 
     /**
@@ -392,10 +382,7 @@ public final class WholeRestore {
         return served ? local.archived() && copied != null : local.archived() || copied != null;
     }
 
-    /**
-     * Returns the generation from which an earlier restore has created the document, if it is unchanged; otherwise
-     * null.
-     */
+    /** Returns the generation of which the document is an unchanged copy, or null. */
     private @Nullable Generation copied(Manifest manifest, DocumentInfo local) {
         return manifest.generations().stream()
                 .filter(generation -> isCopy(manifest, generation, local))
@@ -435,18 +422,15 @@ public final class WholeRestore {
 
     /** Returns the approximate number of bytes of a document that are in memory at one time. */
     private static long partBytes(Manifest manifest) {
-        return manifest.generations().stream()
-                .mapToLong(WholeRestore::partBytes)
-                .max()
-                .orElse(0);
-    }
-
-    private static long partBytes(Generation generation) {
-        long count = Math.max(1, generation.count());
-        long bytes = SnapshotParts.bytes(count, generation.valueBytes());
-        // A part, or one value. The length of the longest value is unknown. If there are few values, it may take most
-        // of the bytes.
-        return Math.min(bytes, Math.max(SnapshotParts.MAX_BYTES, 2 * (bytes / count)));
+        long most = 0;
+        for (Generation generation : manifest.generations()) {
+            long count = Math.max(1, generation.count());
+            long bytes = SnapshotParts.bytes(count, generation.valueBytes());
+            // A part, or one value. The length of the longest value is unknown. If there are few values, it may take
+            // most of the bytes.
+            most = Math.max(most, Math.min(bytes, Math.max(SnapshotParts.MAX_BYTES, 2 * (bytes / count))));
+        }
+        return most;
     }
 
     /** Whether the generation is missing or damaged in the archive; another generation may then be intact. */
@@ -456,11 +440,6 @@ public final class WholeRestore {
         }
         return problem instanceof ObjectStoreException missing
                 && (missing.kind() == Kind.NOT_FOUND || missing.kind() == Kind.CORRUPT);
-    }
-
-    /** Ends the restore because of a problem. */
-    private void end(RuntimeException problem) {
-        end.compareAndSet(null, problem);
     }
 
     private Runnable restored(Restored restored) {
@@ -479,11 +458,10 @@ public final class WholeRestore {
                 : failed(problem);
     }
 
-    /**
-     * Ends the restore because an error in this program, the store, or the machine has prevented a document's restore.
-     */
+    /** Ends the restore after an error in this program, the store, or the machine. */
     private Runnable failed(Throwable problem) {
-        end(
+        end.compareAndSet(
+                null,
                 problem instanceof RuntimeException failed
                         ? failed
                         : new IllegalStateException("restoring has failed: " + problem, problem));
@@ -494,9 +472,9 @@ public final class WholeRestore {
     private Runnable fault(
             @Nullable DocumentName document, String object, RuntimeException problem, @Nullable Restored instead) {
         if (problem instanceof ObjectStoreException rejected
-                && (rejected.kind() == Kind.UNAVAILABLE || rejected.kind() == Kind.DENIED)
+                && rejected.isOutage()
                 && unreachable.incrementAndGet() >= MAX_UNREACHABLE) {
-            end(problem);
+            end.compareAndSet(null, problem);
         }
         String message = String.valueOf(problem.getMessage());
         String why = problem instanceof ValueTooLargeException

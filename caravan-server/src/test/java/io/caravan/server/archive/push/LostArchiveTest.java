@@ -352,7 +352,7 @@ class LostArchiveTest {
         Archiver archiver =
                 server.archive(Claims.config("memory:", () -> server.client, false, true, false, NEVER, 2, 0, false));
         RestoreConfig hydrating = new RestoreConfig(true, Duration.ZERO, 0, Path.of("."), 1);
-        try (RestoreService restores = RestoreService.start(archiver::readable, server.documents, hydrating, 1)) {
+        try (RestoreService restores = new RestoreService(archiver::readable, server.documents, hydrating, 1)) {
             assertThat(restores.hydration()).isNotNull();
             Eventually.await("rejected", () -> archiver.status().state() == ArchiveState.REJECTED);
             server.documents.scan(0, 1);

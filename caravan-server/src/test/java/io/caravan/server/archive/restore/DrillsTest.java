@@ -56,7 +56,7 @@ class DrillsTest {
     }
 
     private void restoreHere(String name) {
-        RestoreService.start(() -> opened, here.documents, RestoreConfig.NOTHING, 1)
+        new RestoreService(() -> opened, here.documents, RestoreConfig.NOTHING, 1)
                 .restore(DocumentName.of(name), OptionalLong.empty(), null);
     }
 

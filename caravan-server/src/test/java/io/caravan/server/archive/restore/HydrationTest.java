@@ -40,7 +40,7 @@ class HydrationTest {
     private final TestArchive archive = new TestArchive();
     private final TestStore here = new TestStore();
     private final Archive opened = archive.open();
-    private final RestoreService service = RestoreService.start(
+    private final RestoreService service = new RestoreService(
             () -> opened, here.documents, new RestoreConfig(true, Duration.ZERO, 0, Path.of("."), 1), 2 * MAX_READS);
     private final Hydration hydration = service.hydration();
 

@@ -10,6 +10,7 @@ import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
+import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
@@ -44,7 +45,7 @@ class MergeTest {
 
     private static void assertRejected(
             Reason reason, String why, Manifest manifest, Generation generation, boolean chosen, DocumentInfo local) {
-        assertThatThrownBy(() -> Merge.isNeeded(manifest, generation, chosen, local))
+        assertThatThrownBy(() -> Merge.isNeeded(Source.of(manifest, generation, chosen), chosen, local))
                 .isInstanceOfSatisfying(
                         ArchiveException.class,
                         rejected -> assertThat(rejected.reason()).isEqualTo(reason))
@@ -87,8 +88,10 @@ class MergeTest {
 
     @Test
     void upToDateDocumentRejectsOnlyChosenGeneration() {
-        assertThat(Merge.isNeeded(THERE, LATEST, !CHOSEN, local(7, 5, 20))).isFalse();
-        assertThat(Merge.isNeeded(THERE, LATEST, !CHOSEN, local(7, 19, 25))).isFalse();
+        assertThat(Merge.isNeeded(Source.of(THERE, LATEST, false), !CHOSEN, local(7, 5, 20)))
+                .isFalse();
+        assertThat(Merge.isNeeded(Source.of(THERE, LATEST, false), !CHOSEN, local(7, 19, 25)))
+                .isFalse();
         assertRejected(
                 Reason.DIVERGED,
                 "ends at sequence 20 in this store, and generation 1 ends at 10",
@@ -101,8 +104,10 @@ class MergeTest {
 
     @Test
     void appendsMissingValuesAtEnd() {
-        assertThat(Merge.isNeeded(THERE, LATEST, !CHOSEN, local(7, 0, 10))).isTrue();
-        assertThat(Merge.isNeeded(THERE, LATEST, CHOSEN, local(7, 0, 5))).isTrue();
+        assertThat(Merge.isNeeded(Source.of(THERE, LATEST, false), !CHOSEN, local(7, 0, 10)))
+                .isTrue();
+        assertThat(Merge.isNeeded(Source.of(THERE, LATEST, false), CHOSEN, local(7, 0, 5)))
+                .isTrue();
     }
 
     @Test

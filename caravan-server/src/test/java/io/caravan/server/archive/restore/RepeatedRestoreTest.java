@@ -300,8 +300,7 @@ class RepeatedRestoreTest {
                 read.equals(key) && reads.incrementAndGet() == failing ? ObjectFault.RESPONSE_LOST : ObjectFault.NONE);
         boolean failed = !restore().faults.isEmpty();
         try (TestStore here = open()) {
-            assertThat(here.read("a"))
-                    .isEqualTo(failed ? TestArchive.texts(7, 0, 10) : TestArchive.texts(8, 0, next));
+            assertThat(here.read("a")).isEqualTo(failed ? TestArchive.texts(7, 0, 10) : TestArchive.texts(8, 0, next));
         }
         archive.client.faults(ObjectFaults.NONE);
         assertThat(restore().faults).isEmpty();

@@ -47,7 +47,7 @@ class RestoreServiceTest {
     private final TestStore here = new TestStore();
 
     private final Archive opened = archive.open();
-    private final RestoreService service = RestoreService.start(() -> opened, here.documents, RestoreConfig.NOTHING, 1);
+    private final RestoreService service = new RestoreService(() -> opened, here.documents, RestoreConfig.NOTHING, 1);
 
     private Restored restore(String name) {
         return service.restore(DocumentName.of(name), OptionalLong.empty(), null);
