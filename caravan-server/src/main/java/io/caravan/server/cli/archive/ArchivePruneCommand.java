@@ -126,20 +126,13 @@ final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
             report = new Pruning(archive, name -> policy, System.currentTimeMillis(), dryRun, listener).run(jobs());
         }
         print(report, output);
-        if (keepsAllGenerations() || retainDays == null) {
-            printMessage(unselected());
+        if (keepsAllGenerations()) {
+            printMessage("no generations are selected: use --keep, --keep-days and --keep-daily to select old ones");
+        }
+        if (retainDays == null) {
+            printMessage("no deleted documents are selected: --retain sets their age");
         }
         return report.problems() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
-    }
-
-    /** Returns a message about the kinds of objects that no option selected for removal. */
-    private String unselected() {
-        if (!keepsAllGenerations()) {
-            return "no deleted documents are selected: --retain sets their age";
-        }
-        return retainDays == null
-                ? "only leftovers are selected: use --keep, --keep-days, --keep-daily and --retain to select more"
-                : "no generations are selected: use --keep, --keep-days and --keep-daily to select old ones";
     }
 
     private void print(Removal removal, Output output) throws IOException {

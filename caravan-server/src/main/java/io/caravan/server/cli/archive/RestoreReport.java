@@ -24,7 +24,6 @@ final class RestoreReport extends RestoreProgress {
 
     private Output list;
     private final List<RestoreFault> faults = new ArrayList<>();
-    private long moreFaults;
 
     /** Creates a report that prints a line for each document, unless {@link #list} sets another output. */
     RestoreReport(Output output) {
@@ -60,8 +59,6 @@ final class RestoreReport extends RestoreProgress {
         super.fault(fault);
         if (faults.size() < MAX_FAULTS) {
             faults.add(fault);
-        } else {
-            moreFaults++;
         }
         Output.unchecked(() -> list.print(text(fault), fields(fault)));
     }
@@ -118,8 +115,8 @@ final class RestoreReport extends RestoreProgress {
         for (RestoreFault fault : faults) {
             messages.accept(text(fault));
         }
-        if (moreFaults > 0) {
-            messages.accept(moreFaults + " more faults, which are in the list of the documents");
+        if (figures.faults() > faults.size()) {
+            messages.accept(figures.faults() - faults.size() + " more faults, which are in the list of the documents");
         }
         summarize(figures, output);
         output.flush();

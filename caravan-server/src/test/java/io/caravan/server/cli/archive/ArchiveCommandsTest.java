@@ -197,7 +197,7 @@ class ArchiveCommandsTest {
         List<Path> before = files();
         run("prune").exits(0);
         assertThat(out()).startsWith("removed 0 generations, 0 leftovers and 0 deleted documents");
-        assertThat(last.err()).contains("only leftovers are selected: use --keep");
+        assertThat(last.err()).contains("no generations are selected: use --keep");
         run("prune --retain 36500").exits(0);
         run("prune --keep 100").exits(0);
         assertThat(files()).isEqualTo(before);
