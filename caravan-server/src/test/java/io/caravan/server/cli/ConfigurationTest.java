@@ -103,6 +103,18 @@ class ConfigurationTest {
     }
 
     @Test
+    void hidesUserAndPasswordInUrls() {
+        environment.put("CARAVAN_ARCHIVE", "s3://key:hunter2@bucket/prefix");
+        assertThat(printed("--s3-endpoint", "https://user:hunter2@s3.example:9000"))
+                .containsEntry("s3-endpoint", List.of("(hidden)@s3.example:9000", "command line"))
+                .containsEntry("archive", List.of("(hidden)@bucket/prefix", "environment CARAVAN_ARCHIVE"));
+        environment.put("CARAVAN_ARCHIVE", "file:///mnt/@backups");
+        assertThat(printed("--s3-endpoint", "https://s3.example"))
+                .containsEntry("s3-endpoint", List.of("https://s3.example", "command line"))
+                .containsEntry("archive", List.of("file:///mnt/@backups", "environment CARAVAN_ARCHIVE"));
+    }
+
+    @Test
     void suggestsCorrectionForUnknownSetting() throws IOException {
         String file = file("max-valeu = 1MiB\n");
         assertRejected(file + ": there is no setting 'max-valeu'; did you mean 'max-value'?", "--config", file);

@@ -1,6 +1,7 @@
 package io.caravan.server.cli.serve;
 
 import io.caravan.server.cli.common.CliCommand;
+import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Setting;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
@@ -66,12 +67,17 @@ abstract class SettingsCommand extends CliCommand {
                 .sorted(Comparator.comparing(Settings::fileName))
                 .forEach(option -> {
                     String source = parsed.hasMatchedOption(option) ? "command line" : settings.source(option);
-                    rows.add(new Setting(Settings.fileName(option), text(option, parsed), source));
+                    rows.add(new Setting(Settings.fileName(option), withoutSecret(text(option, parsed)), source));
                 });
         if (settings.environment().containsKey(SecurityOptions.PASSWORD_VARIABLE)) {
             rows.add(new Setting("password", "(hidden)", "environment " + SecurityOptions.PASSWORD_VARIABLE));
         }
         return rows;
+    }
+
+    /** Hides the user and the password that a URL may contain; the URL of a directory contains neither. */
+    private static String withoutSecret(String value) {
+        return value.contains("://") && !value.startsWith("file:") ? HostPort.withoutUser(value) : value;
     }
 
     /** Returns the value in the form in which a user can enter it again. */
