@@ -10,7 +10,9 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import java.time.InstantSource;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The commands that set and return expiries. {@link KeyExistence} explains the treatment of documents without values.
@@ -22,6 +24,9 @@ public record ExpiryCommands(DocumentService documents, InstantSource clock) {
     private static final long NEVER = Long.MAX_VALUE;
 
     private static final int SECOND_MILLIS = 1000;
+    private static final int FIRST_OPTION_WORD = 3;
+    /** The conditions for a new expiry: that the old one is absent, is present, is earlier, or is later. */
+    private static final Set<String> OPTIONS = Set.of("NX", "XX", "GT", "LT");
 
     public List<CommandSpec> all() {
         return List.of(
@@ -38,9 +43,35 @@ public record ExpiryCommands(DocumentService documents, InstantSource clock) {
     private CommandSpec expire(String name, String summary, int unitMillis, boolean fromNow) {
         return generic(name, -3, FIRST, "fast", summary).write((session, command) -> {
             long atMillis = moment(command, unitMillis, fromNow);
-            ExpiryCondition condition = ExpiryCondition.of(command);
-            return Change.of(ListCommands.name(command), document -> expire(document, atMillis, condition));
+            Set<String> options = options(command);
+            return Change.of(ListCommands.name(command), document -> expire(document, atMillis, options));
         });
+    }
+
+    /** Returns the options of an {@code EXPIRE} command. Throws if one is unknown, or if they contradict each other. */
+    private static Set<String> options(Command command) {
+        Set<String> options = new HashSet<>();
+        for (int i = FIRST_OPTION_WORD; i < command.size(); i++) {
+            if (!OPTIONS.contains(command.keyword(i))) {
+                throw new CommandException("ERR Unsupported option " + command.shortText(i));
+            }
+            options.add(command.keyword(i));
+        }
+        if (options.contains("NX") && options.size() > 1) {
+            throw new CommandException("ERR NX and XX, GT or LT options at the same time are not compatible");
+        }
+        if (options.contains("GT") && options.contains("LT")) {
+            throw new CommandException("ERR GT and LT options at the same time are not compatible");
+        }
+        return options;
+    }
+
+    /** Whether the options let a new expiry replace the old one. A missing expiry counts as later than any other. */
+    private static boolean allow(Set<String> options, long oldMillis, long newMillis) {
+        return !(options.contains("NX") && oldMillis != NEVER
+                || options.contains("XX") && oldMillis == NEVER
+                || options.contains("GT") && newMillis <= oldMillis
+                || options.contains("LT") && newMillis >= oldMillis);
     }
 
     private long moment(Command command, int unitMillis, boolean fromNow) {
@@ -53,9 +84,9 @@ public record ExpiryCommands(DocumentService documents, InstantSource clock) {
         }
     }
 
-    private Reply expire(EditedDocument document, long atMillis, ExpiryCondition condition) {
+    private Reply expire(EditedDocument document, long atMillis, Set<String> options) {
         DocumentInfo info = KeyExistence.of(document);
-        if (info == null || !condition.holds(deadlineMillis(info), atMillis)) {
+        if (info == null || !allow(options, deadlineMillis(info), atMillis)) {
             return new Reply.Number(0);
         }
         if (atMillis <= clock.millis()) {
@@ -91,54 +122,5 @@ public record ExpiryCommands(DocumentService documents, InstantSource clock) {
     private long remaining(DocumentInfo info, int unitMillis) {
         long deadline = deadlineMillis(info);
         return deadline == NEVER ? NO_EXPIRY : (Math.max(0, deadline - clock.millis()) + unitMillis / 2) / unitMillis;
-    }
-
-    /**
-     * The condition that the options of {@code EXPIRE} impose on a new expiry. A missing expiry counts as later than
-     * any other.
-     *
-     * @param absent {@code NX}: only if the document has no expiry
-     * @param present {@code XX}: only if the document has an expiry
-     * @param later {@code GT}: only if the new expiry is later
-     * @param earlier {@code LT}: only if the new expiry is earlier
-     */
-    private record ExpiryCondition(boolean absent, boolean present, boolean later, boolean earlier) {
-        private static final int FIRST_OPTION_WORD = 3;
-
-        /**
-         * Parses the options of a command.
-         *
-         * @throws CommandException if an option is unknown, or options contradict each other
-         */
-        static ExpiryCondition of(Command command) {
-            boolean absent = false;
-            boolean present = false;
-            boolean later = false;
-            boolean earlier = false;
-            for (int i = FIRST_OPTION_WORD; i < command.size(); i++) {
-                switch (command.keyword(i)) {
-                    case "NX" -> absent = true;
-                    case "XX" -> present = true;
-                    case "GT" -> later = true;
-                    case "LT" -> earlier = true;
-                    default -> throw new CommandException("ERR Unsupported option " + command.shortText(i));
-                }
-            }
-            if (absent && (present || later || earlier)) {
-                throw new CommandException("ERR NX and XX, GT or LT options at the same time are not compatible");
-            }
-            if (later && earlier) {
-                throw new CommandException("ERR GT and LT options at the same time are not compatible");
-            }
-            return new ExpiryCondition(absent, present, later, earlier);
-        }
-
-        /** Whether the new expiry may replace the old one. */
-        boolean holds(long oldMillis, long newMillis) {
-            return !(absent && oldMillis != NEVER
-                    || present && oldMillis == NEVER
-                    || later && newMillis <= oldMillis
-                    || earlier && newMillis >= oldMillis);
-        }
     }
 }
