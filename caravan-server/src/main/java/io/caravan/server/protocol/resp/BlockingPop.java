@@ -16,7 +16,6 @@ import io.netty.channel.EventLoop;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -48,10 +47,8 @@ final class BlockingPop implements ResumableRead {
     /** Format of a timeout in seconds, up to about 30 years. */
     private static final Pattern TIMEOUT = Pattern.compile("-?(?=[.]?[0-9])[0-9]{0,9}([.][0-9]{0,20})?");
 
+    private final PopCommands commands;
     private final DocumentService documents;
-    private final PopQueues queues;
-    private final Executor readers;
-    private final long maxBytes;
     private final Session session;
     private final ResumableRead.Context context;
     private final EventLoop loop;
@@ -74,20 +71,12 @@ final class BlockingPop implements ResumableRead {
     /** Whether the wait has begun. Used on the event loop. */
     private boolean begun;
 
-    BlockingPop(
-            DocumentService documents,
-            PopQueues queues,
-            Executor readers,
-            long maxBytes,
-            Command command,
-            ResumableRead.Context context) {
-        this.documents = documents;
-        this.queues = queues;
-        this.readers = readers;
-        this.maxBytes = maxBytes;
+    BlockingPop(PopCommands commands, Command command, ResumableRead.Context context) {
+        this.commands = commands;
+        this.documents = commands.documents();
         this.session = context.session();
         this.context = context;
-        this.loop = context.channel().eventLoop();
+        this.loop = session.channel.eventLoop();
         this.timeoutMillis = timeoutMillis(command);
         this.names = names(command);
         this.wait = new ChangeWait(loop, MAX_NAMES, documents::onChange, due -> startTurn(), this::leave);
@@ -122,7 +111,7 @@ final class BlockingPop implements ResumableRead {
         if (replied) {
             return true;
         }
-        context.checkStillKnown();
+        session.requireStillKnown();
         documents.requireOneGroup(names);
         fetch();
         join();
@@ -134,15 +123,15 @@ final class BlockingPop implements ResumableRead {
         for (DocumentName name : names) {
             bytes += PLACE_BYTES + name.toBytes().length;
         }
-        if (!session.memory().reserveWait(bytes)) {
+        if (!session.memory.reserveWait(bytes)) {
             throw new CommandException("ERR the memory for waiting clients is used up, by this connection or by all"
                     + " connections; try again later, or with fewer names");
         }
         placesBytes = bytes;
         try {
-            queues.join(names, waiter);
+            commands.queues().join(names, waiter);
         } catch (CommandException rejected) {
-            session.memory().releaseWait(bytes);
+            session.memory.releaseWait(bytes);
             throw rejected;
         }
     }
@@ -176,18 +165,18 @@ final class BlockingPop implements ResumableRead {
         begun = true;
         Duration limit = timeoutMillis == 0 ? null : Duration.ofMillis(timeoutMillis);
         wait.begin(first(), limit, () -> finish(Reply.Null.ARRAY));
-        session.onEnding(() -> finish(session.clientDone() ? CLIENT_DONE : UNBLOCKED));
+        session.onEnding(() -> finish(session.clientDone ? CLIENT_DONE : UNBLOCKED));
     }
 
     /** Returns the documents from which this command may remove a value, because it is the first waiter. */
     private List<DocumentName> first() {
-        return queues.first(names, waiter);
+        return commands.queues().first(names, waiter);
     }
 
     private boolean check() {
-        context.checkStillKnown();
+        session.requireStillKnown();
         throwRejection();
-        Reply end = context.channel().isActive() ? over : UNBLOCKED;
+        Reply end = session.channel.isActive() ? over : UNBLOCKED;
         if (end != null) {
             context.place().complete(end);
             return true;
@@ -203,7 +192,7 @@ final class BlockingPop implements ResumableRead {
         }
         Attempt attempt = new Attempt(mine);
         try {
-            documents.writeWaiting(mine, attempt::take, new Prefetch(maxBytes), attempt);
+            documents.writeWaiting(mine, attempt::take, new Prefetch(commands.maxBytes()), attempt);
         } catch (NotWritableException taken) {
             // Other writes have taken the space.
             context.place().hold(0);
@@ -238,9 +227,9 @@ final class BlockingPop implements ResumableRead {
 
     private void startTurn() {
         try {
-            readers.execute(session.untilClosed(this::runTurn));
+            commands.readers().execute(session.untilClosed(this::runTurn));
         } catch (RejectedExecutionException stopping) {
-            context.channel().close();
+            session.channel.close();
         }
     }
 
@@ -254,7 +243,7 @@ final class BlockingPop implements ResumableRead {
         } catch (RuntimeException problem) {
             context.place().complete(Errors.reply(problem));
         } catch (Error broken) {
-            context.channel().close();
+            session.channel.close();
             throw broken;
         }
         replied = true;
@@ -270,8 +259,8 @@ final class BlockingPop implements ResumableRead {
     /** Leaves the queues, so that the next waiters get their turn. Called on the event loop. */
     private void leave() {
         session.onEnding(null);
-        session.memory().releaseWait(placesBytes);
-        queues.leave(names, waiter);
+        session.memory.releaseWait(placesBytes);
+        commands.queues().leave(names, waiter);
     }
 
     /** A write that removes and returns a value, if a value still exists and the client is still connected. */
@@ -288,7 +277,7 @@ final class BlockingPop implements ResumableRead {
          * attempt.
          */
         boolean take(DocumentEdits edits) {
-            boolean gone = over != null || !context.channel().isActive();
+            boolean gone = over != null || !session.channel.isActive();
             taken = gone ? null : PopCommands.takeFirst(mine, edits);
             context.place().hold(taken == null ? 0 : taken.heldBytes());
             return taken != null;

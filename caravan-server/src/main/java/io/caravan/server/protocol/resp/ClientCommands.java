@@ -13,7 +13,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -151,7 +150,7 @@ public record ClientCommands(Collection<Session> clients) {
         List<Session> found = clients.stream().filter(chosen).toList();
         for (Session each : found) {
             if (each == own) {
-                own.quit();
+                own.quitting = true;
             } else {
                 each.channel.close();
             }
@@ -184,7 +183,7 @@ public record ClientCommands(Collection<Session> clients) {
                 HostPort.format(session.remote),
                 HostPort.format(session.local),
                 session.name,
-                TimeUnit.NANOSECONDS.toSeconds(session.ageNanos()),
+                session.ageSeconds(),
                 session.protocol.version(),
                 session.user(""),
                 session.library,
@@ -200,6 +199,6 @@ public record ClientCommands(Collection<Session> clients) {
                 session.name,
                 session.user(""),
                 (session.library + " " + session.libraryVersion).strip(),
-                TimeUnit.NANOSECONDS.toSeconds(session.ageNanos()));
+                session.ageSeconds());
     }
 }

@@ -23,7 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The cluster commands of Redis, with which clients find the leaders, and the commands that transfer leadership or
@@ -34,15 +33,7 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
 
     private static final int PAGE_DOCUMENTS = 1_000;
 
-    /** Returns the cluster commands, or none if the server is not part of a cluster. */
-    public static List<CommandSpec> all(@Nullable Cluster cluster, DocumentService documents) {
-        if (cluster == null) {
-            return List.of();
-        }
-        return new ClusterCommands(cluster, documents).all();
-    }
-
-    private List<CommandSpec> all() {
+    public List<CommandSpec> all() {
         Subcommands subcommands = new Subcommands("CLUSTER")
                 .add("COUNTKEYSINSLOT", "slot", 1, 1, this::countInSlot)
                 .add("INFO", "", 0, 0, (session, command) -> info())

@@ -219,19 +219,6 @@ public record CommandSpec(
             return build("readonly", Access.READ, action);
         }
 
-        /** Completes the spec with a write that returns values and removes them. */
-        public CommandSpec take(Action.Write action) {
-            return inTransaction(action).build("write", Access.READ_AND_WRITE, action);
-        }
-
-        /**
-         * Completes the spec as {@link #take} does, but with an operation that runs in several turns unless it is in a
-         * transaction.
-         */
-        public CommandSpec takeInTurns(Action.Stream action) {
-            return build("write", Access.READ_AND_WRITE, action);
-        }
-
         /** Completes the spec with a read of the states of documents; the read can be queued in a transaction. */
         public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
             return inTransaction((session, command) -> new Change(

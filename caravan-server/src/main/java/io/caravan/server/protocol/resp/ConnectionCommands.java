@@ -57,7 +57,7 @@ public record ConnectionCommands(ServerStatus status) {
      */
     private static Reply select(Session session, Command command) {
         if (command.number(1) != 0) {
-            session.quit();
+            session.quitting = true;
             throw new CommandException(
                     "ERR DB index is out of range: there is only database 0, and the connection closes;"
                             + " configure the client for database 0, and separate applications by prefixes of document names");
@@ -67,11 +67,11 @@ public record ConnectionCommands(ServerStatus status) {
 
     private static Reply reset(Session session, Command command) {
         session.reset();
-        return new Reply.InVersion(session.protocol, new Reply.Simple("RESET"));
+        return new Reply.Simple("RESET");
     }
 
     private static Reply quit(Session session, Command command) {
-        session.quit();
+        session.quitting = true;
         return Reply.OK;
     }
 
@@ -87,7 +87,7 @@ public record ConnectionCommands(ServerStatus status) {
         }
         String user = command.size() == 2 ? Authenticator.DEFAULT_USER : command.text(1);
         byte[] secret = command.word(command.size() - 1);
-        session.principal(checked(authenticator.authenticate(session.remote, user, secret)));
+        session.principal = checked(authenticator.authenticate(session.remote, user, secret));
         return Reply.OK;
     }
 
@@ -101,7 +101,7 @@ public record ConnectionCommands(ServerStatus status) {
     /** Applies all options of {@code HELLO}, or none of them. */
     private Reply hello(Session session, Command command) {
         RespVersion version = command.size() == 1 ? session.protocol : version(command);
-        Principal principal = session.principal();
+        Principal principal = session.principal;
         String name = null;
         for (int i = 2; i < command.size(); i++) {
             if (command.is(i, "AUTH") && i + 2 < command.size()) {
@@ -120,12 +120,12 @@ public record ConnectionCommands(ServerStatus status) {
                             + " HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the"
                             + " RESP protocol version at the same time");
         }
-        session.principal(principal);
+        session.principal = principal;
         session.protocol = version;
         if (name != null) {
             session.name = name;
         }
-        return new Reply.InVersion(version, greeting(session));
+        return greeting(session);
     }
 
     private static RespVersion version(Command command) {

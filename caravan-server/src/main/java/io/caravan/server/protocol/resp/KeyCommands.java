@@ -96,7 +96,7 @@ public record KeyCommands(DocumentService documents) {
 
         @Override
         public boolean proceed() {
-            context.checkStillKnown();
+            context.session().requireStillKnown();
             int end = Math.min(names.size(), next + TURN_NAMES);
             for (; next < end; next++) {
                 existing += KeyExistence.of(documents::find, names.get(next)) == null ? 0 : 1;

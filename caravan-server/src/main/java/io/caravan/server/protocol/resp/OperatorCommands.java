@@ -100,24 +100,40 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
     }
 
     private ResumableRead restore(Command command, ResumableRead.Context context) {
-        RestoreOptions options = RestoreOptions.of(command);
-        if (options.generation().isPresent()) {
+        OptionalLong generation = OptionalLong.empty();
+        DocumentName as = null;
+        for (int i = 2; i < command.size(); i += 2) {
+            boolean given = i + 1 < command.size();
+            if (given && command.is(i, "AT") && generation.isEmpty()) {
+                generation = OptionalLong.of(command.count(i + 1));
+            } else if (given && command.is(i, "AS") && as == null) {
+                as = DocumentName.of(command.word(i + 1));
+            } else {
+                throw CommandException.syntax();
+            }
+        }
+        return restore(ListCommands.name(command), generation, as, context);
+    }
+
+    /** Restores a document from a generation, or the latest one, under the name {@code as}, or under its own. */
+    private ResumableRead restore(
+            DocumentName name, OptionalLong generation, @Nullable DocumentName as, ResumableRead.Context context) {
+        Session session = context.session();
+        if (generation.isPresent()) {
             // Restoring a chosen generation may undo writes of other users.
-            context.session().require(Permission.ADMIN, "caravan.restore at");
+            session.require(Permission.ADMIN, "caravan.restore at");
         }
         RestoreService service = required(restores);
-        DocumentName name = ListCommands.name(command);
-        DocumentName as = options.as();
         if (as != null) {
             if (as.equals(name)) {
                 throw new CommandException("ERR AS must name another document than the one that is restored");
             }
-            context.session().require(Permission.WRITE, as);
+            session.require(Permission.WRITE, as);
         }
         return new LongOperation<Restored>(
                 outcome -> {
-                    context.checkStillKnown();
-                    service.restoreApart(name, options.generation(), as, outcome);
+                    session.requireStillKnown();
+                    service.restoreApart(name, generation, as, outcome);
                 },
                 OperatorCommands::describe,
                 context);
@@ -191,30 +207,5 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
         space.settings().shown().forEach((setting, value) -> fields.put(setting, Reply.of(value)));
         fields.putAll(Reply.Fields.ofRecord(space.status()).entries());
         return new Reply.Fields(fields);
-    }
-
-    /**
-     * The options of a restore command, which follow the name.
-     *
-     * @param generation the generation to restore; empty for the latest
-     * @param as the name under which to restore the document; null for its own name
-     */
-    private record RestoreOptions(
-            OptionalLong generation, @Nullable DocumentName as) {
-        static RestoreOptions of(Command command) {
-            OptionalLong generation = OptionalLong.empty();
-            DocumentName as = null;
-            for (int i = 2; i < command.size(); i += 2) {
-                boolean given = i + 1 < command.size();
-                if (given && command.is(i, "AT") && generation.isEmpty()) {
-                    generation = OptionalLong.of(command.count(i + 1));
-                } else if (given && command.is(i, "AS") && as == null) {
-                    as = DocumentName.of(command.word(i + 1));
-                } else {
-                    throw CommandException.syntax();
-                }
-            }
-            return new RestoreOptions(generation, as);
-        }
     }
 }

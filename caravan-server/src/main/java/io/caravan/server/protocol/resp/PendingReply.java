@@ -27,8 +27,8 @@ public class PendingReply implements Outcome<Reply> {
     private static final String INTERNAL = "ERR internal error";
 
     private final ReplyQueue queue;
-    /** The protocol version of the connection when the request arrived. */
-    final RespVersion protocol;
+    /** The protocol version of the reply: that of the connection when the request begins. */
+    RespVersion protocol;
 
     /** Whether this is a push message, which is not a reply to a request. */
     final boolean push;
@@ -102,21 +102,10 @@ public class PendingReply implements Outcome<Reply> {
     }
 
     /**
-     * Called when the reply is complete. Earlier replies may still be incomplete.
-     *
-     * @param complete null if the reply was sent in chunks
-     * @param nowNanos the current time
+     * Called when the reply is complete, although earlier replies may not be, or when the connection ends before the
+     * reply is complete.
      */
-    protected void replied(@Nullable Reply complete, long nowNanos) {
-        count(complete instanceof Reply.Error error ? outcome(error.text()) : RequestOutcome.OK, nowNanos);
-    }
-
-    /** Called if the connection ends before the reply is complete. */
-    protected void abandoned() {
-        count(RequestOutcome.ABANDONED, System.nanoTime());
-    }
-
-    private void count(RequestOutcome outcome, long nowNanos) {
+    protected void ended(RequestOutcome outcome, long nowNanos) {
         if (server != null && session != null) {
             server.ended(session, spec, command, outcome, nowNanos - startedNanos);
         }
@@ -164,7 +153,7 @@ public class PendingReply implements Outcome<Reply> {
     final void markDone(long nowNanos) {
         if (!done) {
             done = true;
-            replied(reply, nowNanos);
+            ended(reply instanceof Reply.Error error ? outcome(error.text()) : RequestOutcome.OK, nowNanos);
         }
     }
 
@@ -175,12 +164,8 @@ public class PendingReply implements Outcome<Reply> {
         }
         if (!done) {
             done = true;
-            abandoned();
+            ended(RequestOutcome.ABANDONED, System.nanoTime());
         }
-    }
-
-    public final ReplyQueue queue() {
-        return queue;
     }
 
     /** Adds a chunk of a reply. */

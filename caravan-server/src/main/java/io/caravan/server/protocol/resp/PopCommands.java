@@ -9,6 +9,7 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.SequenceRange;
+import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -17,37 +18,27 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** The Redis commands that remove the oldest values of a list. A single write reads and removes the values. */
-public final class PopCommands {
-    private final DocumentService documents;
-    private final Executor readers;
-    private final long maxBytes;
-    private final PopQueues queues = new PopQueues();
-
-    /** Creates the commands. {@code maxBytes} is the maximum memory of the values of one write. */
-    public PopCommands(DocumentService documents, Executor readers, long maxBytes) {
-        this.documents = documents;
-        this.readers = readers;
-        this.maxBytes = maxBytes;
-    }
-
+/**
+ * The Redis commands that remove the oldest values of a list. A single write reads and removes the values.
+ *
+ * @param maxBytes maximum memory of the values of one write
+ * @param queues the clients that wait for values
+ */
+record PopCommands(DocumentService documents, Executor readers, long maxBytes, PopQueues queues) {
     public List<CommandSpec> all() {
         return List.of(
                 list("LPOP", -2, FIRST, "fast", "Removes and returns the oldest values.")
-                        .take(PopCommands::pop),
+                        .access(Access.READ_AND_WRITE)
+                        .write(PopCommands::pop),
                 list(
                                 "BLPOP",
                                 -3,
                                 BlockingPop.KEYS,
-                                "blocking",
+                                "write blocking",
                                 "Removes and returns the oldest value of the first document that has one; waits for it.")
                         .inTransaction(PopCommands::popNow)
-                        .takeInTurns(this::popOrWait));
-    }
-
-    /** Returns the number of names for which clients are waiting. A name counts once for each command. */
-    public int waiting() {
-        return queues.places();
+                        .access(Access.READ_AND_WRITE)
+                        .waitingInTurns((command, context) -> new BlockingPop(this, command, context)));
     }
 
     private static Change pop(Session session, Command command) {
@@ -73,10 +64,6 @@ public final class PopCommands {
             Reply taken = takeFirst(names, edits);
             return taken == null ? Reply.Null.ARRAY : taken;
         });
-    }
-
-    private ResumableRead popOrWait(Command command, ResumableRead.Context context) {
-        return new BlockingPop(documents, queues, readers, maxBytes, command, context);
     }
 
     /**

@@ -9,16 +9,15 @@ import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The publish/subscribe commands. A channel has a name like a document, and requires the same permissions. */
 public final class PubSubCommands {
-    private static final Way BY_NAME = new Way("", word -> new Topic.Named(DocumentName.of(word)), Subscriber::names);
+    private static final Way BY_NAME = new Way("", word -> new Topic.Named(DocumentName.of(word)), Topic.Named.class);
     private static final Way BY_PATTERN =
-            new Way("p", word -> new Topic.Matching(new Glob(word)), Subscriber::patterns);
+            new Way("p", word -> new Topic.Matching(new Glob(word)), Topic.Matching.class);
 
     private PubSubCommands() {}
 
@@ -45,13 +44,12 @@ public final class PubSubCommands {
      *
      * @param prefix the prefix of the names of the commands and replies
      * @param of converts a word of a command to a topic
-     * @param all returns all topics of this kind to which a connection is subscribed
      */
-    private record Way(String prefix, Function<byte[], Topic> of, Function<Subscriber, Collection<Topic>> all) {
+    private record Way(String prefix, Function<byte[], Topic> of, Class<? extends Topic> kind) {
 
         /** Subscribes to all topics that the command names, or to none. */
         Reply subscribe(Session session, Command command) {
-            Subscriber subscriber = session.subscriptions();
+            Subscriber subscriber = session.subscriptions;
             List<Reply> replies = new ArrayList<>();
             List<Topic> added = new ArrayList<>();
             try {
@@ -69,8 +67,8 @@ public final class PubSubCommands {
         }
 
         Reply unsubscribe(Session session, Command command) {
-            Subscriber subscriber = session.subscriptions();
-            Collection<Topic> topics = command.size() == 1 ? all.apply(subscriber) : topics(command);
+            Subscriber subscriber = session.subscriptions;
+            List<Topic> topics = command.size() == 1 ? subscriber.topics(kind) : topics(command);
             if (topics.isEmpty()) {
                 return confirmation("unsubscribe", null, subscriber);
             }

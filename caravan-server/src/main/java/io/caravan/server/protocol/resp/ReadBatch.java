@@ -3,7 +3,6 @@ package io.caravan.server.protocol.resp;
 import io.caravan.server.document.ReadBarrier;
 import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
 import io.caravan.server.protocol.resp.codec.Command;
-import io.netty.channel.Channel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -21,7 +20,6 @@ public final class ReadBatch implements Runnable {
     /** Maximum time for which a batch occupies a thread, unless a single read takes longer. */
     private static final long TURN_NANOS = 10_000_000;
 
-    private final Channel channel;
     private final Session session;
     private final Executor readers;
     private final ReplyQueue replies;
@@ -50,7 +48,6 @@ public final class ReadBatch implements Runnable {
      *     once there is space for replies
      */
     public ReadBatch(Session session, Executor readers, ReplyQueue replies, Runnable paused) {
-        this.channel = session.channel;
         this.session = session;
         this.readers = readers;
         this.replies = replies;
@@ -103,7 +100,7 @@ public final class ReadBatch implements Runnable {
         try {
             readers.execute(session.untilClosed(this));
         } catch (RejectedExecutionException stopping) {
-            channel.close();
+            session.channel.close();
         }
     }
 
@@ -115,14 +112,14 @@ public final class ReadBatch implements Runnable {
         // Other batches may have used the space since this batch was admitted.
         boolean over = !replies.memory().room();
         try {
-            while (!waiting && !over && !finished() && channel.isActive()) {
+            while (!waiting && !over && !finished() && session.channel.isActive()) {
                 waiting = !run(steps.get(next));
                 over = replies.memory().full() || !replies.memory().room() || System.nanoTime() - start > TURN_NANOS;
             }
         } finally {
             // Otherwise, the connection would wait forever.
             if (!waiting) {
-                channel.eventLoop().execute(paused);
+                session.channel.eventLoop().execute(paused);
             }
         }
     }
@@ -146,7 +143,7 @@ public final class ReadBatch implements Runnable {
             step.place().complete(Errors.reply(problem));
         } catch (Error broken) {
             // All later replies would wait for the reply to this step.
-            channel.close();
+            session.channel.close();
             throw broken;
         }
         waitingSince = 0;

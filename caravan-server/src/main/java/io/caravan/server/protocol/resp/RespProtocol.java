@@ -99,12 +99,12 @@ public final class RespProtocol implements WireProtocol {
         InstantSource clock = InstantSource.system();
         this.slowLog = new SlowLog(clock);
         metrics.connections("resp", sessions::size);
-        PopCommands pops = new PopCommands(documents, readers, limits.maxRequestBytes());
-        metrics.blockedPops(pops::waiting);
+        PopQueues pops = new PopQueues();
+        metrics.blockedPops(pops::places);
         metrics.subscriptions(channels::subscriptions, channels::closed);
         List.of(
                         new ListCommands(documents).all(),
-                        pops.all(),
+                        new PopCommands(documents, readers, limits.maxRequestBytes(), pops).all(),
                         new KeyCommands(documents).all(),
                         new ScanCommands(documents).all(),
                         new ExpiryCommands(documents, clock).all(),
@@ -113,10 +113,10 @@ public final class RespProtocol implements WireProtocol {
                         new OperatorCommands(status, restores).all(),
                         PubSubCommands.all(channels),
                         Transaction.commands(limits),
-                        new ServerCommands(documents, status, readers, clock, table).all(),
+                        new ServerCommands(status, readers, clock, table).all(),
                         new ClientCommands(sessions.values()).all(),
                         slowLog.all(),
-                        ClusterCommands.all(status.cluster(), documents),
+                        cluster == null ? List.<CommandSpec>of() : new ClusterCommands(cluster, documents).all(),
                         new ConnectionCommands(status).all())
                 .forEach(group -> group.forEach(spec -> table.put(spec.name(), spec)));
         table.values().forEach(spec -> {
@@ -129,7 +129,7 @@ public final class RespProtocol implements WireProtocol {
     @Override
     public Connection connect(Channel channel, ConnectionMemory memory) {
         RespHandler handler = new RespHandler(channel, this, memory);
-        channel.pipeline().addLast(handler.decoder(), handler);
+        channel.pipeline().addLast(handler.decoder, handler);
         return handler;
     }
 
@@ -175,7 +175,7 @@ public final class RespProtocol implements WireProtocol {
 
     private static Reply.@Nullable Error rejectHere(Session session, @Nullable CommandSpec spec, Command command) {
         if (spec == null) {
-            return session.principal() == null
+            return session.principal == null
                     ? new Reply.Error(Session.UNKNOWN_USER)
                     : UnsupportedCommands.unknown(command);
         }
@@ -187,7 +187,7 @@ public final class RespProtocol implements WireProtocol {
                     + "': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; after HELLO 3,"
                     + " all commands are allowed");
         }
-        Principal principal = session.principal();
+        Principal principal = session.principal;
         return principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE
                 ? null
                 : rejectUser(session, spec, command);

@@ -1,8 +1,5 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.netty.channel.Channel;
-
 /**
  * A read that may take several turns on reading threads. While the read is waiting for a client or for a write, it
  * occupies no thread. Turns may run on different threads, but never concurrently, and each turn sees the memory writes
@@ -24,19 +21,5 @@ public interface ResumableRead {
      * @param place receives the reply
      * @param wake schedules the next turn; must be run once for each turn that returns false, on any thread
      */
-    record Context(Session session, PendingReply place, Runnable wake) {
-
-        public Channel channel() {
-            return session.channel;
-        }
-
-        /**
-         * Checks that the client's secret has not been revoked. Called at the start of each turn.
-         *
-         * @throws CommandException if the secret was revoked
-         */
-        public void checkStillKnown() {
-            session.requireStillKnown();
-        }
-    }
+    record Context(Session session, PendingReply place, Runnable wake) {}
 }

@@ -41,43 +41,12 @@ public record ScanCommands(DocumentService documents) {
         }
     }
 
-    /**
-     * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}. If an option is repeated, the last one
-     * applies.
-     *
-     * @param count maximum number of documents to scan
-     * @param match selects documents by name
-     * @param type selects documents by type
-     */
-    private record ScanOptions(long count, Predicate<ScanPage.Found> match, Predicate<ScanPage.Found> type) {
-        static ScanOptions of(Command command) {
-            int count = USUAL_COUNT;
-            Predicate<ScanPage.Found> match = found -> true;
-            Predicate<ScanPage.Found> type = match;
-            for (int i = 2; i < command.size(); i += 2) {
-                if (i + 1 == command.size()) {
-                    throw CommandException.syntax();
-                }
-                switch (command.keyword(i)) {
-                    case "MATCH" -> match = matches(command.word(i + 1));
-                    case "COUNT" -> count = count(command, i + 1);
-                    case "TYPE" -> {
-                        boolean lists = command.is(i + 1, "LIST");
-                        type = found -> lists && found.info().count() > 0;
-                    }
-                    default -> throw CommandException.syntax();
-                }
-            }
-            return new ScanOptions(count, match, type);
+    private static int count(Command command, int word) {
+        long count = command.number(word);
+        if (count < 1) {
+            throw CommandException.syntax();
         }
-
-        private static int count(Command command, int word) {
-            long count = command.number(word);
-            if (count < 1) {
-                throw CommandException.syntax();
-            }
-            return (int) Math.min(count, MAX_COUNT);
-        }
+        return (int) Math.min(count, MAX_COUNT);
     }
 
     private static Predicate<ScanPage.Found> matches(byte[] pattern) {
@@ -106,27 +75,50 @@ public record ScanCommands(DocumentService documents) {
         /** The number of documents that the command may still scan. */
         private long left;
 
-        private NameScan(DocumentService documents, boolean all, long cursor, ScanOptions options, Context context) {
+        private NameScan(
+                DocumentService documents,
+                boolean all,
+                long cursor,
+                long count,
+                Predicate<ScanPage.Found> selected,
+                Context context) {
             this.documents = documents;
             this.context = context;
             this.all = all;
             this.cursor = cursor;
-            this.selected = options.type().and(options.match());
-            this.left = options.count();
+            this.selected = selected;
+            this.left = count;
         }
 
+        /** Starts {@code SCAN}. If an option is repeated, the last one applies. */
         static NameScan page(DocumentService documents, Command command, Context context) {
-            return new NameScan(documents, false, ScanCommands.cursor(command), ScanOptions.of(command), context);
+            int count = USUAL_COUNT;
+            Predicate<ScanPage.Found> match = found -> true;
+            Predicate<ScanPage.Found> type = match;
+            for (int i = 2; i < command.size(); i += 2) {
+                if (i + 1 == command.size()) {
+                    throw CommandException.syntax();
+                }
+                switch (command.keyword(i)) {
+                    case "MATCH" -> match = matches(command.word(i + 1));
+                    case "COUNT" -> count = count(command, i + 1);
+                    case "TYPE" -> {
+                        boolean lists = command.is(i + 1, "LIST");
+                        type = found -> lists && found.info().count() > 0;
+                    }
+                    default -> throw CommandException.syntax();
+                }
+            }
+            return new NameScan(documents, false, ScanCommands.cursor(command), count, type.and(match), context);
         }
 
         static NameScan all(DocumentService documents, Command command, Context context) {
-            ScanOptions options = new ScanOptions(Long.MAX_VALUE, matches(command.word(1)), found -> true);
-            return new NameScan(documents, true, 0, options, context);
+            return new NameScan(documents, true, 0, Long.MAX_VALUE, matches(command.word(1)), context);
         }
 
         @Override
         public boolean proceed() {
-            context.checkStillKnown();
+            context.session().requireStillKnown();
             int count = (int) Math.min(TURN_DOCUMENTS, left);
             left -= count;
             ScanPage page = documents.scan(cursor, count);

@@ -53,13 +53,8 @@ public final class ServerCommands {
             .add("DOCS", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
 
     /** Creates the commands. {@code specs} are all commands, by name in upper case, and may be filled later. */
-    public ServerCommands(
-            DocumentService documents,
-            ServerStatus status,
-            Executor readers,
-            InstantSource clock,
-            Map<String, CommandSpec> specs) {
-        this.documents = documents;
+    public ServerCommands(ServerStatus status, Executor readers, InstantSource clock, Map<String, CommandSpec> specs) {
+        this.documents = status.documents();
         this.status = status;
         this.readers = readers;
         this.clock = clock;

@@ -11,6 +11,7 @@ import io.caravan.server.security.Principal;
 import io.netty.channel.Channel;
 import java.net.SocketAddress;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,15 +33,22 @@ public final class Session {
     volatile String name = "";
     volatile String library = "";
     volatile String libraryVersion = "";
-    private volatile @Nullable Principal principal;
+    /** The client's principal; null if the client has not authenticated. */
+    volatile @Nullable Principal principal;
+
     volatile RespVersion protocol = RespVersion.RESP2;
     private @Nullable Transaction transaction;
-    private boolean quitting;
-    private volatile boolean ending;
-    private volatile boolean clientDone;
+    /** Whether the connection closes after the replies to all requests so far. */
+    boolean quitting;
+
+    private boolean ending;
+    /** Whether the client has signaled that it will send no more data. */
+    volatile boolean clientDone;
+
     private @Nullable Runnable onEnding;
     private final WaitingTasks waiting = new WaitingTasks();
-    private final Subscriber subscriber;
+    final ConnectionMemory memory;
+    final Subscriber subscriptions;
 
     /** Creates the state of a new connection. Messages of its subscriptions are passed to {@code replies}. */
     Session(long id, Channel channel, Authenticator authenticator, Channels channels, ReplyQueue replies) {
@@ -50,24 +58,16 @@ public final class Session {
         this.local = channel.localAddress();
         this.authenticator = authenticator;
         this.principal = unproved();
-        this.subscriber = new Subscriber(channels, this, replies);
+        this.memory = replies.memory();
+        this.subscriptions = new Subscriber(channels, this, replies);
     }
 
     private @Nullable Principal unproved() {
         return authenticator.required() ? null : Principal.ANYONE;
     }
 
-    public long ageNanos() {
-        return System.nanoTime() - startedNanos;
-    }
-
-    /** Returns the client's principal, or null if the client has not authenticated. */
-    public @Nullable Principal principal() {
-        return principal;
-    }
-
-    public void principal(Principal proved) {
-        principal = proved;
+    long ageSeconds() {
+        return TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos);
     }
 
     /**
@@ -155,20 +155,12 @@ public final class Session {
         transaction = begun;
     }
 
-    public Subscriber subscriptions() {
-        return subscriber;
-    }
-
-    public ConnectionMemory memory() {
-        return subscriber.memory();
-    }
-
     /**
      * Whether the connection has subscriptions and uses RESP 2, in which a client cannot distinguish messages from
      * replies.
      */
     public boolean onlyListens() {
-        return protocol == RespVersion.RESP2 && subscriber.count() > 0;
+        return protocol == RespVersion.RESP2 && subscriptions.count() > 0;
     }
 
     public void reset() {
@@ -178,16 +170,7 @@ public final class Session {
         principal = unproved();
         protocol = RespVersion.RESP2;
         transaction(null);
-        subscriber.removeAll();
-    }
-
-    /** Whether the connection closes after the replies to all requests so far. */
-    public boolean quitting() {
-        return quitting;
-    }
-
-    public void quit() {
-        quitting = true;
+        subscriptions.removeAll();
     }
 
     /**
@@ -201,11 +184,6 @@ public final class Session {
     /** Drops the work that waits for shared resources, because the connection is closed. */
     public void closed() {
         waiting.close();
-    }
-
-    /** Whether requests may no longer wait, because the client will send no more data or the server is stopping. */
-    boolean ending() {
-        return ending;
     }
 
     /**
@@ -223,11 +201,6 @@ public final class Session {
     public void endOfInput() {
         clientDone = true;
         end();
-    }
-
-    /** Whether the client has signaled that it will send no more data. */
-    public boolean clientDone() {
-        return clientDone;
     }
 
     /**

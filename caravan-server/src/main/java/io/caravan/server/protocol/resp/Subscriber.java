@@ -1,12 +1,9 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.security.Permission;
-import io.netty.channel.Channel;
-import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -34,17 +31,14 @@ public final class Subscriber {
     static final int MAX_PATTERNS_BYTES = Channels.MAX_PATTERN_BYTES / 4;
 
     private final Channels channels;
-    private final Channel channel;
     private final Session session;
     private final ReplyQueue replies;
-    private final Set<Topic> names = new LinkedHashSet<>();
-    private final Set<Topic> patterns = new LinkedHashSet<>();
+    private final Set<Topic> topics = new LinkedHashSet<>();
     private final AtomicBoolean closing = new AtomicBoolean();
 
     /** Creates a subscriber without subscriptions. */
     public Subscriber(Channels channels, Session session, ReplyQueue replies) {
         this.channels = channels;
-        this.channel = session.channel;
         this.session = session;
         this.replies = replies;
     }
@@ -56,30 +50,27 @@ public final class Subscriber {
      */
     public boolean add(Topic topic) {
         topic.requireReadable(session);
-        if (topics(topic).contains(topic)) {
+        if (topics.contains(topic)) {
             return false;
         }
         if (topic instanceof Topic.Matching) {
             checkPatterns(topic.patternBytes());
         }
-        if (!memory().reserveWait(topic.heldBytes())) {
+        if (!session.memory.reserveWait(topic.heldBytes())) {
             throw new CommandException("ERR the memory for subscriptions is used up, by this connection or by all"
                     + " connections; remove some with UNSUBSCRIBE or PUNSUBSCRIBE");
         }
         try {
             channels.add(topic, this);
         } catch (CommandException rejected) {
-            memory().releaseWait(topic.heldBytes());
+            session.memory.releaseWait(topic.heldBytes());
             throw rejected;
         }
-        return topics(topic).add(topic);
-    }
-
-    private Set<Topic> topics(Topic topic) {
-        return topic instanceof Topic.Named ? names : patterns;
+        return topics.add(topic);
     }
 
     private void checkPatterns(int addedBytes) {
+        List<Topic> patterns = topics(Topic.Matching.class);
         if (patterns.size() >= MAX_PATTERNS) {
             throw new CommandException("ERR a connection subscribes to at most " + MAX_PATTERNS
                     + " patterns; remove some with PUNSUBSCRIBE");
@@ -90,36 +81,26 @@ public final class Subscriber {
         }
     }
 
-    ConnectionMemory memory() {
-        return replies.memory();
-    }
-
     public void remove(Topic topic) {
-        if (topics(topic).remove(topic)) {
-            memory().releaseWait(topic.heldBytes());
+        if (topics.remove(topic)) {
+            session.memory.releaseWait(topic.heldBytes());
             channels.remove(topic, this);
         }
     }
 
     /** Removes all subscriptions. */
     public void removeAll() {
-        names().forEach(this::remove);
-        patterns().forEach(this::remove);
+        List.copyOf(topics).forEach(this::remove);
     }
 
-    /** Returns the subscribed channels, in the order in which they were added. */
-    public Collection<Topic> names() {
-        return List.copyOf(names);
-    }
-
-    /** Returns the subscribed patterns, in the order in which they were added. */
-    public Collection<Topic> patterns() {
-        return List.copyOf(patterns);
+    /** Returns the subscribed topics of a kind, in the order in which they were added. */
+    public List<Topic> topics(Class<? extends Topic> kind) {
+        return topics.stream().filter(kind::isInstance).toList();
     }
 
     /** Returns the number of subscribed channels and patterns. */
     public int count() {
-        return names.size() + patterns.size();
+        return topics.size();
     }
 
     /**
@@ -130,12 +111,12 @@ public final class Subscriber {
      */
     boolean send(Topic topic, DocumentName name, Reply message) {
         long bytes = message.heldBytes();
-        if (memory().replyBytes() + bytes > MAX_BEHIND_BYTES || !memory().mayReply(bytes)) {
+        if (session.memory.replyBytes() + bytes > MAX_BEHIND_BYTES || !session.memory.mayReply(bytes)) {
             return false;
         }
-        memory().holdPush(bytes);
-        channel.eventLoop().execute(() -> {
-            memory().holdPush(-bytes);
+        session.memory.holdPush(bytes);
+        session.channel.eventLoop().execute(() -> {
+            session.memory.holdPush(-bytes);
             deliver(topic, name, message);
         });
         return true;
@@ -145,11 +126,11 @@ public final class Subscriber {
      * Delivers a message if the subscription still exists. Closes the connection if the user has lost the permission.
      */
     private void deliver(Topic topic, DocumentName name, Reply message) {
-        if (!topics(topic).contains(topic) || session.quitting()) {
+        if (!topics.contains(topic) || session.quitting) {
             return;
         }
         if (!session.may(Permission.READ, name)) {
-            channel.close();
+            session.channel.close();
         } else {
             replies.push(session.protocol, message);
         }
@@ -165,9 +146,9 @@ public final class Subscriber {
         }
         LOG.warn(
                 "closing {}: its client has not received {} bytes of messages, or all replies together are at their limit",
-                channel.remoteAddress(),
-                memory().replyBytes());
-        channel.close();
+                session.channel.remoteAddress(),
+                session.memory.replyBytes());
+        session.channel.close();
         return true;
     }
 }

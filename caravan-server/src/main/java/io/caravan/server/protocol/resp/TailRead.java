@@ -22,14 +22,26 @@ import org.jspecify.annotations.Nullable;
  * timeout, when the client disconnects, or when the server stops.
  */
 final class TailRead implements ResumableRead {
+    /** Stands for {@code $}: the sequence that the next value will get. */
+    private static final long LATEST = -1;
+    /** Maximum wait, so that no wait lasts forever. To wait longer, clients repeat the request. */
+    private static final long MAX_BLOCK_MILLIS = 3_600_000;
+
+    private static final int FROM_WORD = 3;
+
     private final DocumentService documents;
     private final DocumentName name;
-    private final Options options;
     private final Session session;
     private final ResumableRead.Context context;
     private final EventLoop loop;
 
+    /** Maximum number of values. */
+    private long count = Long.MAX_VALUE;
+    /** Maximum time to wait for the first value; 0 to reply immediately. */
+    private long blockMillis;
+    /** The first sequence to read, or {@link #LATEST}. */
     private long from;
+
     private @Nullable ValueStream stream;
     private boolean endsClosed;
     private long documentId;
@@ -41,11 +53,34 @@ final class TailRead implements ResumableRead {
     TailRead(DocumentService documents, Command command, ResumableRead.Context context) {
         this.documents = documents;
         this.name = ListCommands.name(command);
-        this.options = Options.of(command);
         this.session = context.session();
         this.context = context;
-        this.loop = context.channel().eventLoop();
-        this.from = options.from();
+        this.loop = session.channel.eventLoop();
+        parse(command);
+    }
+
+    private void parse(Command command) {
+        if (!command.is(2, "FROM")) {
+            throw CommandException.syntax();
+        }
+        from = command.is(FROM_WORD, "$") ? LATEST : command.count(FROM_WORD);
+        for (int i = FROM_WORD + 1; i < command.size(); i += 2) {
+            if (i + 1 == command.size()) {
+                throw CommandException.syntax();
+            }
+            switch (command.keyword(i)) {
+                case "COUNT" -> count = command.count(i + 1);
+                case "BLOCK" -> blockMillis = command.count(i + 1);
+                default -> throw CommandException.syntax();
+            }
+        }
+        if (count == 0) {
+            throw new CommandException("ERR COUNT must be 1 or more");
+        }
+        if (blockMillis > MAX_BLOCK_MILLIS) {
+            throw new CommandException(
+                    "ERR BLOCK must be at most " + MAX_BLOCK_MILLIS + " ms; repeat the command after that");
+        }
     }
 
     @Override
@@ -75,7 +110,7 @@ final class TailRead implements ResumableRead {
             return;
         }
         wait = new ChangeWait(loop, 1, documents::onChange, this::check, () -> session.onEnding(null));
-        wait.begin(List.of(name), Duration.ofMillis(options.blockMillis()), wait::expire);
+        wait.begin(List.of(name), Duration.ofMillis(blockMillis), wait::expire);
         session.onEnding(wait::expire);
     }
 
@@ -89,10 +124,10 @@ final class TailRead implements ResumableRead {
      * wait. Returns whether the reply is complete.
      */
     private boolean replied() {
-        context.checkStillKnown();
+        session.requireStillKnown();
         DocumentInfo info = documents.find(name);
         long next = info == null ? 0 : info.nextSequence();
-        if (from == Options.LATEST) {
+        if (from == LATEST) {
             from = next;
         }
         check(info == null ? 0 : info.firstSequence(), next);
@@ -104,7 +139,7 @@ final class TailRead implements ResumableRead {
             documents.use(name, info);
         }
         boolean closed = info != null && info.attributes().closed();
-        if (options.blocks() && !lastCheck && !closed) {
+        if (blockMillis > 0 && !lastCheck && !closed) {
             return false;
         }
         context.place()
@@ -128,7 +163,7 @@ final class TailRead implements ResumableRead {
 
     private SequenceRange choose(DocumentInfo info) {
         check(info.firstSequence(), info.nextSequence());
-        long to = Math.min(info.nextSequence(), from + Math.min(options.count(), Long.MAX_VALUE - from));
+        long to = Math.min(info.nextSequence(), from + Math.min(count, Long.MAX_VALUE - from));
         documentId = info.id();
         endsClosed = info.attributes().closed() && to == info.nextSequence();
         return new SequenceRange(from, to);
@@ -159,56 +194,6 @@ final class TailRead implements ResumableRead {
             new Reply.Bool(endsClosed).encode(out, session.protocol);
             // No range was chosen if the document was deleted before the read began.
             Reply.of(documentId == 0 ? null : documentId).encode(out, session.protocol);
-        }
-    }
-
-    /**
-     * The arguments of {@code CARAVAN.READ key FROM seq [COUNT n] [BLOCK ms]}.
-     *
-     * @param from the first sequence to read, or {@link #LATEST}
-     * @param count maximum number of values
-     * @param blockMillis maximum time to wait for the first value; 0 to reply immediately
-     */
-    private record Options(long from, long count, long blockMillis) {
-        /** Stands for {@code $}: the sequence that the next value will get. */
-        static final long LATEST = -1;
-        /** Maximum wait, so that no wait lasts forever. To wait longer, clients repeat the request. */
-        static final long MAX_BLOCK_MILLIS = 3_600_000;
-
-        private static final int FROM_WORD = 3;
-
-        static Options of(Command command) {
-            if (!command.is(2, "FROM")) {
-                throw CommandException.syntax();
-            }
-            long from = command.is(FROM_WORD, "$") ? LATEST : command.count(FROM_WORD);
-            long count = Long.MAX_VALUE;
-            long blockMillis = 0;
-            for (int i = FROM_WORD + 1; i < command.size(); i += 2) {
-                if (i + 1 == command.size()) {
-                    throw CommandException.syntax();
-                }
-                switch (command.keyword(i)) {
-                    case "COUNT" -> count = command.count(i + 1);
-                    case "BLOCK" -> blockMillis = command.count(i + 1);
-                    default -> throw CommandException.syntax();
-                }
-            }
-            check(count > 0, "COUNT must be 1 or more");
-            check(
-                    blockMillis <= MAX_BLOCK_MILLIS,
-                    "BLOCK must be at most " + MAX_BLOCK_MILLIS + " ms; repeat the command after that");
-            return new Options(from, count, blockMillis);
-        }
-
-        private static void check(boolean holds, String otherwise) {
-            if (!holds) {
-                throw new CommandException("ERR " + otherwise);
-            }
-        }
-
-        boolean blocks() {
-            return blockMillis > 0;
         }
     }
 }

@@ -9,7 +9,9 @@ public sealed interface Topic {
     byte[] toBytes();
 
     /** Returns the length of the pattern; 0 for a channel. */
-    int patternBytes();
+    default int patternBytes() {
+        return 0;
+    }
 
     /** Returns the approximate memory that a subscription takes, in bytes. */
     long heldBytes();
@@ -26,11 +28,6 @@ public sealed interface Topic {
         @Override
         public byte[] toBytes() {
             return name.toBytes();
-        }
-
-        @Override
-        public int patternBytes() {
-            return 0;
         }
 
         @Override

@@ -49,7 +49,7 @@ public final class Transaction {
                         .commit((session, command) -> {
                             Transaction transaction = current(session, "EXEC");
                             // From now on, the memory of the queued commands counts as that of this request.
-                            session.memory().hold(transaction.heldBytes());
+                            session.memory.hold(transaction.heldBytes());
                             session.transaction(null);
                             return transaction.change();
                         }),

@@ -92,14 +92,14 @@ public final class ValueStream implements ResumableRead, DocumentReader {
         this.choice = choice;
         this.format = format;
         this.context = context;
-        this.channel = context.channel();
+        this.channel = context.session().channel;
     }
 
     @Override
     public boolean proceed() {
         turnBytes = 0;
         try {
-            context.checkStillKnown();
+            context.session().requireStillKnown();
             documents.read(name, this::choose, this);
         } catch (RuntimeException problem) {
             fail(problem);
@@ -192,7 +192,7 @@ public final class ValueStream implements ResumableRead, DocumentReader {
         piece = null;
         sent = true;
         int bytes = full.readableBytes();
-        context.place().queue().memory().holdReply(full.capacity());
+        context.session().memory.holdReply(full.capacity());
         channel.eventLoop().execute(() -> {
             onTheirWay += bytes;
             context.place().add(new PendingReply.Piece(full, () -> written(bytes)));

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -150,13 +151,8 @@ final class ReplyInterleavings {
             int number = requested++;
             PendingReply place = replies.open(new PendingReply(replies, RespVersion.RESP2, false) {
                 @Override
-                protected void replied(Reply reply, long nowNanos) {
-                    ends.add("answered " + number);
-                }
-
-                @Override
-                protected void abandoned() {
-                    ends.add("abandoned " + number);
+                protected void ended(RequestOutcome outcome, long nowNanos) {
+                    ends.add((outcome == RequestOutcome.ABANDONED ? "abandoned " : "answered ") + number);
                 }
             });
             switch (random.nextInt(4)) {

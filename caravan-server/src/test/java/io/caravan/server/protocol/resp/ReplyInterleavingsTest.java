@@ -42,7 +42,9 @@ class ReplyInterleavingsTest {
         WRITE_INCOMPLETE_REPLY("ReplyQueue", "        if (!head.done()) {\n            return false;\n        }\n", ""),
         KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            head.hold(0);\n", ""),
         REPORT_ABANDONED_REPLY_AS_COMPLETE(
-                "PendingReply", "            abandoned();", "            abandoned();\n            replied(reply, 0);");
+                "PendingReply",
+                "            ended(RequestOutcome.ABANDONED, System.nanoTime());\n",
+                "            ended(RequestOutcome.ABANDONED, 0);\n            ended(RequestOutcome.OK, 0);\n");
 
         private final SourceEdit edit;
 

@@ -154,16 +154,9 @@ class SlowReaderTest extends RespTestBase {
         ServerMetrics metrics = new ServerMetrics();
         RespLimits limits = new RespLimits(VALUE_BYTES, VALUE_BYTES);
         RespProtocol protocol = fixture.protocol(limits, null, readers::add, Authenticator.open(), metrics);
-        ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), own, () -> {}, () -> true);
-        CommandRunner runner =
-                new CommandRunner(channel, protocol.newSession(channel, replies), replies, protocol, () -> {});
-        own.onRoom(() -> {
-            runner.endTurn();
-            runner.run();
-        });
+        channel.pipeline().addLast(new RespHandler(channel, protocol, own));
         others.holdReply(VALUE_BYTES);
-        runner.offer(command("RPUSH", "k", "v"));
-        runner.offer(command("LINDEX", "k", "0"));
+        channel.writeInbound(command("RPUSH", "k", "v"), command("LINDEX", "k", "0"));
         assertThat(fixture.store.accepted()).isOne();
         assertThat(readers).isEmpty();
         others.holdReply(-VALUE_BYTES);

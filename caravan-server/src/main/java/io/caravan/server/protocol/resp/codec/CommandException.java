@@ -1,7 +1,5 @@
 package io.caravan.server.protocol.resp.codec;
 
-import java.util.Locale;
-
 /** Thrown if a command fails. The message is the text of the error reply, including the prefix. */
 public final class CommandException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -20,8 +18,8 @@ public final class CommandException extends RuntimeException {
     }
 
     public static CommandException unknownSubcommand(Command command) {
-        return new CommandException("ERR unknown subcommand '" + command.shortText(1) + "'. Try "
-                + command.keyword(0).toUpperCase(Locale.ROOT) + " HELP.");
+        return new CommandException(
+                "ERR unknown subcommand '" + command.shortText(1) + "'. Try " + command.keyword(0) + " HELP.");
     }
 
     public static CommandException syntax() {

@@ -300,21 +300,4 @@ public sealed interface Reply {
             return entries.size() * (long) OBJECT_BYTES + Reply.heldBytes(entries.values());
         }
     }
-
-    /**
-     * A reply that is encoded in the protocol version to which its request switches the connection.
-     *
-     * @param version the new version
-     */
-    record InVersion(RespVersion version, Reply reply) implements Reply {
-        @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
-            reply.encode(out, version);
-        }
-
-        @Override
-        public long heldBytes() {
-            return reply.heldBytes();
-        }
-    }
 }

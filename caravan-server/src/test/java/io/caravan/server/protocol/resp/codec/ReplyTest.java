@@ -84,7 +84,6 @@ class ReplyTest {
                 new Reply.Fields(Map.of("k", new Reply.Array(List.of(Reply.Null.BULK)))),
                 "*2~$1~k~*1~$-1~",
                 "%1~$1~k~*1~_~");
-        forms(new Reply.InVersion(RespVersion.RESP3, Reply.Null.BULK), "_~", "_~");
     }
 
     @Test
