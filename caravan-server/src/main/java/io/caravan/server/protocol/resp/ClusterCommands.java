@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -43,11 +44,26 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
                 .add("SHARDS", "", 0, 0, (session, command) -> shards())
                 .add("SLOTS", "", 0, 0, (session, command) -> slots());
         Subcommands changes = new Subcommands("CARAVAN.CLUSTER")
-                .add("ADD", "node peer resp http", 4, 4, change(this::add))
-                .add("REMOVE", "node", 1, 1, change(this::remove))
-                .add("REPLACE", "old node peer resp http", 5, 5, change(this::replace))
-                .add("TRANSFER", "node", 1, 1, change(this::transfer))
-                .add("DRAIN", "ON|OFF", 1, 1, change(this::drain));
+                .add(
+                        "ADD",
+                        "node peer resp http",
+                        4,
+                        4,
+                        change(command -> cluster.changeMembers(null, node(command, 2)), this::nodeIds))
+                .add("REMOVE", "node", 1, 1, change(command -> cluster.changeMembers(command.shortText(2), null), this::nodeIds))
+                .add(
+                        "REPLACE",
+                        "old node peer resp http",
+                        5,
+                        5,
+                        change(command -> cluster.changeMembers(command.shortText(2), node(command, 3)), this::nodeIds))
+                .add(
+                        "TRANSFER",
+                        "node",
+                        1,
+                        1,
+                        change(command -> cluster.transfer(command.shortText(2), TRANSFER_TIMEOUT), () -> Reply.OK))
+                .add("DRAIN", "ON|OFF", 1, 1, change(this::drain, () -> Reply.OK));
         return List.of(
                 server("CLUSTER", -2, NONE, "", "Describes the cluster: its leaders and followers.")
                         .waiting(subcommands::run),
@@ -190,16 +206,17 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
 
     /** A change to the cluster's membership or leader. */
     private interface ClusterChange {
-        Reply make(Command command) throws IOException;
+        void make(Command command) throws IOException;
     }
 
-    private static Action.Immediate change(ClusterChange change) {
+    private static Action.Immediate change(ClusterChange change, Supplier<Reply> reply) {
         return (session, command) -> {
             try {
-                return change.make(command);
+                change.make(command);
             } catch (IOException rejected) {
                 throw new CommandException("ERR " + rejected.getMessage());
             }
+            return reply.get();
         };
     }
 
@@ -227,21 +244,6 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
         }
     }
 
-    private Reply add(Command command) throws IOException {
-        cluster.changeMembers(null, node(command, 2));
-        return nodeIds();
-    }
-
-    private Reply remove(Command command) throws IOException {
-        cluster.changeMembers(command.shortText(2), null);
-        return nodeIds();
-    }
-
-    private Reply replace(Command command) throws IOException {
-        cluster.changeMembers(command.shortText(2), node(command, 3));
-        return nodeIds();
-    }
-
     private Reply nodeIds() {
         return Reply.Fields.of(
                 "nodes", cluster.nodes().stream().map(ClusterNode::id).collect(Collectors.joining(",")));
@@ -255,17 +257,11 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
                 HostPort.parse(command.shortText(first + 3)));
     }
 
-    private Reply transfer(Command command) throws IOException {
-        cluster.transfer(command.shortText(2), TRANSFER_TIMEOUT);
-        return Reply.OK;
-    }
-
-    private Reply drain(Command command) throws IOException {
+    private void drain(Command command) throws IOException {
         boolean on = command.is(2, "ON");
         if (!on && !command.is(2, "OFF")) {
             throw CommandException.syntax();
         }
         cluster.drain(on);
-        return Reply.OK;
     }
 }
