@@ -1,6 +1,5 @@
 package io.caravan.server.app;
 
-import io.caravan.ListStore;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -31,18 +30,6 @@ public final class Shutdown implements Runnable {
         Thread limit = new Thread(this::haltInTime, "caravan-stop-limit");
         limit.setDaemon(true);
         limit.start();
-    }
-
-    /** Creates the shutdown of a server and its store. */
-    public Shutdown(Server server, ListStore store, Duration timeout) {
-        this(
-                (connections, all) -> {
-                    server.stop(connections, all);
-                    // Unlike close(), this throws if the store has failed.
-                    store.flush();
-                    store.close();
-                },
-                timeout);
     }
 
     /** Records that the process ends because of a failure; its exit code will be 1. */

@@ -220,7 +220,13 @@ public final class ServeCommand extends SettingsCommand {
     private void serve(StoreConfig config, ServerConfig serverConfig) throws IOException {
         Server server = new Server(serverConfig, settings(), null);
         Shards store = open(config, server, serverConfig);
-        stopWith(new Shutdown(server, store.store(), processOptions.stopTimeout()));
+        Shutdown.Work work = (connections, all) -> {
+            server.stop(connections, all);
+            // Unlike close(), this throws if the store has failed.
+            store.store().flush();
+            store.store().close();
+        };
+        stopWith(new Shutdown(work, processOptions.stopTimeout()));
         announce(config, server);
         logSettings(serverConfig);
         awaitShutdown();
