@@ -9,9 +9,8 @@ public final class CommandException extends RuntimeException {
     }
 
     /**
-     * Creates the exception for a command with too few or too many words.
-     *
-     * @param name the command in lower case, and the subcommand if there is one: {@code client|setname}
+     * Creates the exception for a wrong number of words. The name is in lower case, with any subcommand: {@code
+     * client|setname}.
      */
     public static CommandException wrongArity(String name) {
         return new CommandException("ERR wrong number of arguments for '" + name + "' command");

@@ -155,11 +155,11 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
             while (!malformed && out.isEmpty() && in.isReadable() && step(decoding, in, out)) {
                 // Each step decodes one element of a request.
             }
-        } catch (Violation violation) {
+        } catch (CommandException violation) {
             malformed = true;
             words = NO_WORDS;
             rejection = null;
-            out.add(new RespRequest.Rejected("ERR Protocol error: " + violation.getMessage()));
+            out.add(new RespRequest.Rejected(violation.reply().text()));
         }
         if (malformed) {
             in.skipBytes(in.readableBytes());
@@ -208,7 +208,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     private boolean wordLength(ByteBuf in) {
         byte type = in.getByte(in.readerIndex());
         if (type != '$') {
-            throw new Violation("expected '$', got '" + printable(type) + "'");
+            throw violation("expected '$', got '" + printable(type) + "'");
         }
         long length = number(in, INVALID_WORD);
         if (length == INCOMPLETE) {
@@ -325,7 +325,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
         in.skipBytes(lineBytes + 1);
         byte @Nullable [][] split = InlineWords.split(line);
         if (split == null) {
-            throw new Violation("unbalanced quotes in request");
+            throw violation("unbalanced quotes in request");
         }
         check(split.length <= RespLimits.MAX_STRANGER_WORDS || !intake.stranger(), STRANGER_ARRAY);
         if (split.length > 0) {
@@ -350,22 +350,18 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
                             channel.remoteAddress(),
                             left);
                 }
-                throw new Violation("this port is for RESP, not HTTP");
+                throw violation("this port is for RESP, not HTTP");
             }
         }
     }
 
     private static void check(boolean holds, String otherwise) {
         if (!holds) {
-            throw new Violation(otherwise);
+            throw violation(otherwise);
         }
     }
 
-    private static final class Violation extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
-        Violation(String problem) {
-            super(problem, null, false, false);
-        }
+    private static CommandException violation(String problem) {
+        return new CommandException("ERR Protocol error: " + problem);
     }
 }
