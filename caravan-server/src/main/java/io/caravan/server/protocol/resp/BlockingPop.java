@@ -18,7 +18,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -55,9 +54,6 @@ final class BlockingPop implements ResumableRead {
     private final List<DocumentName> names;
     private final long timeoutMillis;
     private final Runnable waiter = this::wake;
-    /** Whether a check has been requested and has not started yet. */
-    private final AtomicBoolean woken = new AtomicBoolean();
-
     private final ChangeWait wait;
 
     private long placesBytes;
@@ -139,7 +135,7 @@ final class BlockingPop implements ResumableRead {
     /** Fetches the documents that only the archive has, as a read does, until a document with a value is found. */
     private void fetch() {
         for (DocumentName name : names) {
-            if (KeyExistence.of(documents::find, name) != null) {
+            if (KeyExistence.of(() -> documents.find(name)) != null) {
                 return;
             }
         }
@@ -187,7 +183,7 @@ final class BlockingPop implements ResumableRead {
             return false;
         }
         if (!documents.writable(mine)) {
-            documents.onWritable(mine, loop, false, session.untilClosed(this::wake));
+            documents.onWritable(mine, loop, false, session.waiting.add(this::wake));
             return false;
         }
         Attempt attempt = new Attempt(mine);
@@ -196,7 +192,7 @@ final class BlockingPop implements ResumableRead {
         } catch (NotWritableException taken) {
             // Other writes have taken the space.
             context.place().hold(0);
-            documents.onWritable(mine, loop, true, session.untilClosed(this::wake));
+            documents.onWritable(mine, loop, true, session.waiting.add(this::wake));
             return false;
         }
         throwRejection();
@@ -215,19 +211,14 @@ final class BlockingPop implements ResumableRead {
         return info != null && info.count() > 0;
     }
 
-    /** Requests another check, unless a requested check has not started yet. Callable on any thread. */
+    /** Requests another check. Callable on any thread. */
     private void wake() {
-        if (woken.compareAndSet(false, true)) {
-            loop.execute(() -> {
-                woken.set(false);
-                wait.changed(first());
-            });
-        }
+        loop.execute(() -> wait.changed(first()));
     }
 
     private void startTurn() {
         try {
-            commands.readers().execute(session.untilClosed(this::runTurn));
+            commands.readers().execute(session.waiting.add(this::runTurn));
         } catch (RejectedExecutionException stopping) {
             session.channel.close();
         }

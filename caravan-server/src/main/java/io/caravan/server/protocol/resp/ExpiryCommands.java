@@ -85,7 +85,7 @@ public record ExpiryCommands(DocumentService documents, InstantSource clock) {
     }
 
     private Reply expire(EditedDocument document, long atMillis, Set<String> options) {
-        DocumentInfo info = KeyExistence.of(document);
+        DocumentInfo info = KeyExistence.of(document::info);
         if (info == null || !allow(options, deadlineMillis(info), atMillis)) {
             return new Reply.Number(0);
         }
@@ -103,7 +103,7 @@ public record ExpiryCommands(DocumentService documents, InstantSource clock) {
     }
 
     private static Reply persist(EditedDocument document) {
-        DocumentInfo info = KeyExistence.of(document);
+        DocumentInfo info = KeyExistence.of(document::info);
         if (info == null || !info.attributes().expires()) {
             return new Reply.Number(0);
         }
@@ -113,7 +113,7 @@ public record ExpiryCommands(DocumentService documents, InstantSource clock) {
 
     private CommandSpec remaining(String name, String summary, int unitMillis) {
         return generic(name, 2, FIRST, "fast", summary).lookup(documents, (command, found) -> {
-            DocumentInfo info = KeyExistence.of(found, ListCommands.name(command));
+            DocumentInfo info = KeyExistence.of(() -> found.apply(ListCommands.name(command)));
             return new Reply.Number(info == null ? NO_DOCUMENT : remaining(info, unitMillis));
         });
     }

@@ -57,8 +57,8 @@ public record KeyCommands(DocumentService documents) {
     private static long delete(List<DocumentName> names, DocumentEdits edits) {
         long held = 0;
         for (DocumentName name : names) {
-            held += KeyExistence.of(edits.document(name)) == null ? 0 : 1;
-            if (KeyExistence.existing(edits.document(name)) != null) {
+            held += KeyExistence.of(edits.document(name)::info) == null ? 0 : 1;
+            if (KeyExistence.existing(edits.document(name)::info) != null) {
                 edits.document(name).delete();
             }
         }
@@ -70,7 +70,7 @@ public record KeyCommands(DocumentService documents) {
         return new Change(
                 names,
                 edits -> new Reply.Number(names.stream()
-                        .filter(name -> KeyExistence.of(edits.document(name)) != null)
+                        .filter(name -> KeyExistence.of(edits.document(name)::info) != null)
                         .count()));
     }
 
@@ -99,7 +99,8 @@ public record KeyCommands(DocumentService documents) {
             context.session().requireStillKnown();
             int end = Math.min(names.size(), next + TURN_NAMES);
             for (; next < end; next++) {
-                existing += KeyExistence.of(documents::find, names.get(next)) == null ? 0 : 1;
+                DocumentName name = names.get(next);
+                existing += KeyExistence.of(() -> documents.find(name)) == null ? 0 : 1;
             }
             if (next == names.size()) {
                 context.place().complete(new Reply.Number(existing));
@@ -111,7 +112,8 @@ public record KeyCommands(DocumentService documents) {
     }
 
     private static Reply type(Command command, Function<DocumentName, @Nullable DocumentInfo> documents) {
-        return new Reply.Simple(KeyExistence.of(documents, ListCommands.name(command)) == null ? "none" : "list");
+        DocumentName name = ListCommands.name(command);
+        return new Reply.Simple(KeyExistence.of(() -> documents.apply(name)) == null ? "none" : "list");
     }
 
     private static List<DocumentName> names(Command command) {
@@ -139,7 +141,7 @@ public record KeyCommands(DocumentService documents) {
     }
 
     private Reply ofExisting(Command command, Function<DocumentInfo, Reply> reply) {
-        DocumentInfo info = KeyExistence.of(documents::find, DocumentName.of(command.word(2)));
+        DocumentInfo info = KeyExistence.of(() -> documents.find(DocumentName.of(command.word(2))));
         return info == null ? Reply.Null.BULK : reply.apply(info);
     }
 }

@@ -1,10 +1,9 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.EditedDocument;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,38 +22,21 @@ final class KeyExistence {
 
     private KeyExistence() {}
 
-    /** Returns the state of a document after the edits so far, or null if it does not exist for Redis commands. */
-    static @Nullable DocumentInfo of(EditedDocument document) {
-        DocumentInfo info = existing(document);
+    /** Returns the state that a lookup of a document finds, or null if it does not exist for Redis commands. */
+    static @Nullable DocumentInfo of(Supplier<@Nullable DocumentInfo> lookup) {
+        DocumentInfo info = existing(lookup);
         return info == null || info.count() == 0 ? null : info;
     }
 
-    /**
-     * Returns the state of a document after the edits so far, or null if it does not exist or is kept only for its
-     * forks.
-     */
-    static @Nullable DocumentInfo existing(EditedDocument document) {
+    /** Returns the state that a lookup finds, or null if the document does not exist or is kept only for its forks. */
+    static @Nullable DocumentInfo existing(Supplier<@Nullable DocumentInfo> lookup) {
         try {
-            return document.info();
+            return lookup.get();
         } catch (DocumentException rejected) {
-            return goneOrThrow(rejected);
-        }
-    }
-
-    private static @Nullable DocumentInfo goneOrThrow(DocumentException rejected) {
-        if (rejected.reason() == DocumentException.Reason.GONE) {
-            return null;
-        }
-        throw rejected;
-    }
-
-    /** Returns the state of a document, or null if it does not exist for Redis commands. */
-    static @Nullable DocumentInfo of(Function<DocumentName, @Nullable DocumentInfo> documents, DocumentName name) {
-        try {
-            DocumentInfo info = documents.apply(name);
-            return info == null || info.count() == 0 ? null : info;
-        } catch (DocumentException rejected) {
-            return goneOrThrow(rejected);
+            if (rejected.reason() == DocumentException.Reason.GONE) {
+                return null;
+            }
+            throw rejected;
         }
     }
 

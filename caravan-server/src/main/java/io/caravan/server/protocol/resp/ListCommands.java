@@ -22,7 +22,8 @@ public record ListCommands(DocumentService documents) {
                 list("RPUSH", -3, FIRST, "denyoom fast", "Appends values to a document, all or none.")
                         .write((session, command) -> append(command, document -> true)),
                 list("RPUSHX", -3, FIRST, "denyoom fast", "Appends values to a document that has values.")
-                        .write((session, command) -> append(command, document -> KeyExistence.of(document) != null)),
+                        .write((session, command) ->
+                                append(command, document -> KeyExistence.of(document::info) != null)),
                 list("LTRIM", 4, FIRST, "", "Trims the values before a range.").write(this::trim),
                 list("LRANGE", 4, FIRST, "", "Returns the values of a range.")
                         .inTransaction(this::rangeInTransaction)
@@ -48,7 +49,7 @@ public record ListCommands(DocumentService documents) {
     private Change trim(Session session, Command command) {
         IndexRange range = IndexRange.of(command);
         return Change.of(name(command), document -> {
-            DocumentInfo info = KeyExistence.of(document);
+            DocumentInfo info = KeyExistence.of(document::info);
             if (info != null) {
                 KeyExistence.trim(document, info, info.firstSequence() + range.headTrim(info.count()));
             }
@@ -140,8 +141,7 @@ public record ListCommands(DocumentService documents) {
 
         /**
          * Returns the number of values to trim from the head of a list of this length so that only the range remains.
-         *
-         * @throws CommandException if values at the tail would have to be removed
+         * Throws a {@link CommandException} if values at the tail would have to be removed.
          */
         long headTrim(long length) {
             long first = first(length);

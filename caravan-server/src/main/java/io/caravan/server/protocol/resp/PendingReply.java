@@ -46,10 +46,8 @@ public class PendingReply implements Outcome<Reply> {
     private final long startedNanos;
 
     /**
-     * A chunk of a reply. The capacity of the chunk is already counted in the connection's memory.
-     *
-     * @param bytes the chunk, which is released after it is written
-     * @param gone runs on the event loop after the chunk is released
+     * A chunk of a reply, which is released after it is written; then {@code gone} runs on the event loop. The capacity
+     * of the chunk is already counted in the connection's memory.
      */
     public record Piece(ByteBuf bytes, Runnable gone) {
         void drop() {
@@ -71,11 +69,8 @@ public class PendingReply implements Outcome<Reply> {
     }
 
     /**
-     * Creates the pending reply to a request that starts now. Called on the event loop.
-     *
-     * @param spec null if the command does not exist
-     * @param command null if the request is malformed
-     * @param startedNanos the current time
+     * Creates the pending reply to a request that starts now. The spec is null if the command does not exist, and the
+     * command if the request is malformed. Called on the event loop.
      */
     @SuppressWarnings("NonAtomicOperationOnVolatileField")
     PendingReply(
@@ -98,7 +93,7 @@ public class PendingReply implements Outcome<Reply> {
 
     @Override
     public Runnable untilAbandoned(Runnable rest) {
-        return session == null ? rest : session.untilClosed(rest);
+        return session == null ? rest : session.waiting.add(rest);
     }
 
     /**

@@ -73,7 +73,7 @@ record PopCommands(DocumentService documents, Executor readers, long maxBytes, P
     static @Nullable Reply takeFirst(Collection<DocumentName> names, DocumentEdits edits) {
         for (DocumentName name : names) {
             EditedDocument document = edits.document(name);
-            DocumentInfo info = KeyExistence.of(document);
+            DocumentInfo info = KeyExistence.of(document::info);
             if (info != null) {
                 return Reply.Array.of(name.toBytes(), ListCommands.one(take(document, info, 1)));
             }

@@ -3,7 +3,6 @@ package io.caravan.server.protocol.resp;
 import io.caravan.server.document.ReadBarrier;
 import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
 import io.caravan.server.protocol.resp.codec.Command;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -22,9 +21,8 @@ public final class ReadBatch implements Runnable {
 
     private final Session session;
     private final Executor readers;
-    private final ReplyQueue replies;
     private final Runnable paused;
-    private final List<Step> steps = new ArrayList<>();
+    private final List<Step> steps;
 
     private int next;
     private @Nullable ResumableRead reading;
@@ -38,30 +36,23 @@ public final class ReadBatch implements Runnable {
      */
     private volatile long waitingSince;
 
-    private record Step(Action action, Command command, PendingReply place, boolean readsDocuments, boolean blocks) {}
-
     /**
-     * Creates an empty batch.
-     *
-     * @param replies receives the replies
-     * @param paused runs on the event loop when the batch is finished, or when it has paused and must be started again
-     *     once there is space for replies
-     */
-    public ReadBatch(Session session, Executor readers, ReplyQueue replies, Runnable paused) {
-        this.session = session;
-        this.readers = readers;
-        this.replies = replies;
-        this.paused = paused;
-    }
-
-    /**
-     * Adds a read to the batch. Must be called before the batch begins.
+     * A read of the batch.
      *
      * @param readsDocuments whether the read must not return stale data
      * @param blocks whether the read may wait for as long as its client chooses
      */
-    public void add(Action action, Command command, PendingReply place, boolean readsDocuments, boolean blocks) {
-        steps.add(new Step(action, command, place, readsDocuments, blocks));
+    record Step(Action action, Command command, PendingReply place, boolean readsDocuments, boolean blocks) {}
+
+    /**
+     * Creates a batch of these reads. {@code paused} runs on the event loop when the batch is finished, or when it has
+     * paused and must be started again once there is space for replies.
+     */
+    public ReadBatch(Session session, Executor readers, List<Step> steps, Runnable paused) {
+        this.session = session;
+        this.readers = readers;
+        this.steps = steps;
+        this.paused = paused;
     }
 
     /** Returns how long a blocking read has waited, in nanoseconds; 0 if there is none. Callable on any thread. */
@@ -75,19 +66,13 @@ public final class ReadBatch implements Runnable {
      */
     public void begin(ReadBarrier barrier) {
         if (steps.stream().anyMatch(Step::readsDocuments)) {
-            barrier.pass(this::start, this::reject);
+            barrier.pass(this::start, problem -> {
+                rejection = problem;
+                start();
+            });
         } else {
             start();
         }
-    }
-
-    private void reject(UnconfirmedReadException problem) {
-        rejection = problem;
-        start();
-    }
-
-    public int size() {
-        return steps.size();
     }
 
     /** Whether all reads are done. Call this only while no thread runs the batch. */
@@ -98,7 +83,7 @@ public final class ReadBatch implements Runnable {
     /** Starts or continues the batch on a reading thread. Callable on any thread. */
     public void start() {
         try {
-            readers.execute(session.untilClosed(this));
+            readers.execute(session.waiting.add(this));
         } catch (RejectedExecutionException stopping) {
             session.channel.close();
         }
@@ -110,11 +95,11 @@ public final class ReadBatch implements Runnable {
         long start = System.nanoTime();
         boolean waiting = false;
         // Other batches may have used the space since this batch was admitted.
-        boolean over = !replies.memory().room();
+        boolean over = !session.memory.room();
         try {
             while (!waiting && !over && !finished() && session.channel.isActive()) {
                 waiting = !run(steps.get(next));
-                over = replies.memory().full() || !replies.memory().room() || System.nanoTime() - start > TURN_NANOS;
+                over = session.memory.full() || !session.memory.room() || System.nanoTime() - start > TURN_NANOS;
             }
         } finally {
             // Otherwise, the connection would wait forever.

@@ -15,6 +15,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
@@ -279,7 +280,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         session.transaction(null);
         session.subscriptions.removeAll();
         session.quitting = true;
-        session.closed();
+        session.waiting.close();
         waiting.clear();
         replies.close();
     }
@@ -348,7 +349,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         } else if (spec.action() instanceof Action.Write action) {
             write(action, spec, command);
         } else {
-            readWith(spec.action(), command, openReply(spec), spec.readsDocuments(), spec.blocks());
+            readWith(read(spec));
         }
     }
 
@@ -397,7 +398,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         try {
             Collection<DocumentName> names = firstNames(spec, command);
             if (!protocol.documents.writable(names)) {
-                protocol.documents.onWritable(names, channel.eventLoop(), false, session.untilClosed(this::spaceFound));
+                protocol.documents.onWritable(names, channel.eventLoop(), false, session.waiting.add(this::spaceFound));
                 awaitingSpace = true;
                 return;
             }
@@ -445,7 +446,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
 
     private void writeApart(Change change, Prefetch prefetch, Command command, PendingReply place) {
         Action.Stream apart = (same, context) -> () -> finishWrite(change, prefetch, context);
-        readWith(apart, command, place, false, false);
+        readWith(new ReadBatch.Step(apart, command, place, false, false));
     }
 
     /** Applies a write on a reading thread. Returns false if the write must wait for space in the store. */
@@ -453,7 +454,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         session.requireStillKnown();
         if (!protocol.documents.writable(change.names())) {
             protocol.documents.onWritable(
-                    change.names(), channel.eventLoop(), false, session.untilClosed(context.wake()));
+                    change.names(), channel.eventLoop(), false, session.waiting.add(context.wake()));
             return false;
         }
         protocol.documents.prepare(prefetch);
@@ -468,7 +469,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
             prefetch.releaseCopies();
             context.place().hold(0);
             protocol.documents.onWritable(
-                    change.names(), channel.eventLoop(), true, session.untilClosed(context.wake()));
+                    change.names(), channel.eventLoop(), true, session.waiting.add(context.wake()));
             return false;
         }
     }
@@ -492,16 +493,21 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         progress();
     }
 
+    private ReadBatch.Step read(CommandSpec spec) {
+        Command command = (Command) waiting.element();
+        return new ReadBatch.Step(spec.action(), command, openReply(spec), spec.readsDocuments(), spec.blocks());
+    }
+
     /** Passes a read to a reading thread, together with the reads that directly follow it. */
-    private void readWith(Action first, Command of, PendingReply place, boolean readsDocuments, boolean blocks) {
-        ReadBatch reads = new ReadBatch(session, protocol.readers, replies, this::readsPaused);
-        reads.add(first, of, place, readsDocuments, blocks);
+    private void readWith(ReadBatch.Step first) {
+        List<ReadBatch.Step> steps = new ArrayList<>();
+        steps.add(first);
         CommandSpec next = nextRead();
-        while (next != null && reads.size() < MAX_READS_TOGETHER) {
-            Command command = (Command) waiting.element();
-            reads.add(next.action(), command, openReply(next), next.readsDocuments(), next.blocks());
+        while (next != null && steps.size() < MAX_READS_TOGETHER) {
+            steps.add(read(next));
             next = nextRead();
         }
+        ReadBatch reads = new ReadBatch(session, protocol.readers, steps, this::readsPaused);
         batch = reads;
         batchPaused = false;
         reads.begin(protocol.documents.readBarrier());

@@ -46,7 +46,9 @@ public final class Session {
     volatile boolean clientDone;
 
     private @Nullable Runnable onEnding;
-    private final WaitingTasks waiting = new WaitingTasks();
+    /** The work that waits for shared resources, such as reading threads, until the connection closes. */
+    final WaitingTasks waiting = new WaitingTasks();
+
     final ConnectionMemory memory;
     final Subscriber subscriptions;
 
@@ -70,11 +72,7 @@ public final class Session {
         return TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos);
     }
 
-    /**
-     * Checks that the client's secret has not been revoked since the command began; called before more data is sent.
-     *
-     * @throws CommandException if the secret was revoked
-     */
+    /** Throws a {@link CommandException} if the client's secret was revoked. Called before more data is sent. */
     void requireStillKnown() {
         Principal known = principal;
         if (known != null && known.revoked()) {
@@ -82,11 +80,7 @@ public final class Session {
         }
     }
 
-    /**
-     * Checks that the client has a permission that is not specific to a document.
-     *
-     * @throws CommandException if the client lacks the permission
-     */
+    /** Throws a {@link CommandException} unless the client has a permission that is not specific to a document. */
     void require(Permission permission, String command) {
         if (!may(permission)) {
             throw new CommandException(
@@ -94,11 +88,7 @@ public final class Session {
         }
     }
 
-    /**
-     * Checks that the client has a permission on a document.
-     *
-     * @throws CommandException if the client lacks the permission
-     */
+    /** Throws a {@link CommandException} unless the client has a permission on a document. */
     void require(Permission permission, DocumentName document) {
         if (!may(permission, document)) {
             throw new CommandException("NOPERM No permissions to access a key: user " + user("?") + " may not "
@@ -107,9 +97,8 @@ public final class Session {
     }
 
     /**
-     * Checks that the client has a permission on all documents whose names start with the fixed beginning of a pattern.
-     *
-     * @throws CommandException if the client lacks the permission for any of them
+     * Throws a {@link CommandException} unless the client has a permission on all documents whose names start with the
+     * fixed beginning of a pattern.
      */
     void requireAll(Permission permission, Glob pattern) {
         Principal known = principal;
@@ -171,19 +160,6 @@ public final class Session {
         protocol = RespVersion.RESP2;
         transaction(null);
         subscriptions.removeAll();
-    }
-
-    /**
-     * Wraps work that waits for a shared resource, such as a reading thread. The wrapper runs the work at most once,
-     * and drops the work when the connection closes. Callable on any thread.
-     */
-    public Runnable untilClosed(Runnable work) {
-        return waiting.add(work);
-    }
-
-    /** Drops the work that waits for shared resources, because the connection is closed. */
-    public void closed() {
-        waiting.close();
     }
 
     /**

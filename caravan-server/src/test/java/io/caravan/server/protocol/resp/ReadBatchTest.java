@@ -11,6 +11,8 @@ import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,16 +31,12 @@ class ReadBatchTest {
     private final AtomicInteger done = new AtomicInteger();
 
     private ReadBatch batch(Action.Read action) {
-        ReadBatch batch = new ReadBatch(session, readers::add, replies, pauses::incrementAndGet);
+        List<ReadBatch.Step> steps = new ArrayList<>();
         for (int i = 0; i < READS; i++) {
-            batch.add(
-                    action,
-                    new Command("READ".getBytes(UTF_8)),
-                    replies.open(new PendingReply(replies, RespVersion.RESP2, false)),
-                    false,
-                    false);
+            PendingReply place = replies.open(new PendingReply(replies, RespVersion.RESP2, false));
+            steps.add(new ReadBatch.Step(action, new Command("READ".getBytes(UTF_8)), place, false, false));
         }
-        return batch;
+        return new ReadBatch(session, readers::add, steps, pauses::incrementAndGet);
     }
 
     /** Runs one turn of the batch and returns the number of reads completed so far. */
@@ -90,7 +88,7 @@ class ReadBatchTest {
     void discardsReadsOfClosedConnection() {
         ReadBatch batch = batch((session, command) -> new Reply.Number(done.incrementAndGet()));
         batch.start();
-        session.closed();
+        session.waiting.close();
         readers.remove().run();
         channel.runPendingTasks();
         assertThat(done).hasValue(0);
