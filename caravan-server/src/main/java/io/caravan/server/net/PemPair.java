@@ -37,11 +37,8 @@ public final class PemPair {
     }
 
     /**
-     * Reads a certificate and its key, and verifies that they match.
-     *
-     * @param certificate the certificate, followed by the intermediate certificates
-     * @param key the key, in PKCS #8, without a password
-     * @throws IOException if the files cannot be read, are invalid, or do not match
+     * Reads a certificate, followed by the intermediate certificates, and its key, in PKCS #8 without a password.
+     * Throws {@link IOException} if the files cannot be read, are invalid, or do not match.
      */
     public static PemPair read(Path certificate, Path key) throws IOException {
         requireReadable(certificate);

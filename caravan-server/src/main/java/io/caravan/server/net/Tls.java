@@ -33,12 +33,9 @@ public final class Tls implements FileWatch.Reloadable {
     private volatile SslContext context;
 
     /**
-     * Reads the certificate and key files. Throws {@link IOException} if a file cannot be read or is invalid.
-     *
-     * @param certificate the server's certificate, followed by the intermediate certificates
-     * @param key the private key of the certificate, in PKCS #8, without a password
-     * @param clientAuthority certificates of the authorities that sign client certificates; if null, clients need no
-     *     certificate
+     * Reads the certificate, followed by the intermediate certificates, and its private key, in PKCS #8 without a
+     * password. Clients need a certificate of a {@code clientAuthority}, unless that is null. Throws {@link
+     * IOException} if a file cannot be read or is invalid.
      */
     public Tls(Path certificate, Path key, @Nullable Path clientAuthority) throws IOException {
         this.certificate = certificate;

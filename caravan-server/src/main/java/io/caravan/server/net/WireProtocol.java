@@ -9,9 +9,7 @@ public interface WireProtocol {
 
     /**
      * Sets up a new connection: adds the protocol's handlers to the end of the pipeline, which provides decrypted
-     * bytes.
-     *
-     * @param memory the connection's memory, which the handlers check before they read more or create a reply
+     * bytes. The handlers check the connection's memory before they read more or create a reply.
      */
     Connection connect(Channel channel, ConnectionMemory memory);
 

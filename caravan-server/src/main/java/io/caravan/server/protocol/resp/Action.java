@@ -42,10 +42,8 @@ public sealed interface Action {
     @FunctionalInterface
     interface Lookup {
         /**
-         * Returns the reply to the command.
-         *
-         * @param documents finds a document, or returns null if it does not exist; throws
-         *     {@link io.caravan.server.document.DocumentException} if it is not visible
+         * Returns the reply to the command. The function finds a document, or returns null if it does not exist; it
+         * throws {@link io.caravan.server.document.DocumentException} if the document is not visible.
          */
         Reply reply(Command command, Function<DocumentName, @Nullable DocumentInfo> documents);
     }

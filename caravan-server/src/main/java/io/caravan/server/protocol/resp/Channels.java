@@ -33,10 +33,8 @@ public final class Channels {
     }
 
     /**
-     * Adds a subscriber that has not subscribed to this topic yet.
-     *
-     * @throws CommandException if the subscriptions of all clients would exceed the maximum number or the maximum total
-     *     length of patterns
+     * Adds a subscriber that has not subscribed to this topic yet. Throws a {@link CommandException} if the
+     * subscriptions of all clients would exceed the maximum number or the maximum total length of patterns.
      */
     void add(Topic topic, Subscriber subscriber) {
         count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");

@@ -53,11 +53,7 @@ public record ClientCommands(Collection<Session> clients) {
         return Reply.OK;
     }
 
-    /**
-     * Returns the name if {@code CLIENT LIST} can show it.
-     *
-     * @throws CommandException if the name is too long or contains spaces or special characters
-     */
+    /** Returns the name. Throws a {@link CommandException} if {@code CLIENT LIST} could not show it. */
     static String checkedName(String name) {
         if (!isPlain(name)) {
             throw new CommandException("ERR Client names cannot contain spaces, newlines or special characters.");

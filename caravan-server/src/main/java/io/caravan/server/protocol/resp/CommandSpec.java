@@ -3,7 +3,6 @@ package io.caravan.server.protocol.resp;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
@@ -51,14 +50,10 @@ public record CommandSpec(
         READ_AND_WRITE(Permission.READ, Permission.WRITE),
         ADMIN(Permission.ADMIN);
 
-        private final List<Permission> permissions;
+        final List<Permission> permissions;
 
         Access(Permission... permissions) {
             this.permissions = List.of(permissions);
-        }
-
-        List<Permission> permissions() {
-            return permissions;
         }
     }
 
@@ -85,11 +80,7 @@ public record CommandSpec(
         }
     }
 
-    /**
-     * Starts the spec of a command that concerns the values of documents.
-     *
-     * @param flags the flags, separated by spaces
-     */
+    /** Starts the spec of a command that concerns the values of documents. The flags are separated by spaces. */
     public static Builder list(String name, int arity, Keys keys, String flags, String summary) {
         return new Builder(name, arity, keys, flags, summary, "list");
     }
@@ -119,8 +110,7 @@ public record CommandSpec(
      * has passed the {@link io.caravan.server.document.ReadBarrier}.
      */
     public boolean readsDocuments() {
-        return flags.contains("readonly")
-                || keys != Keys.NONE && access.permissions().contains(Permission.READ);
+        return flags.contains("readonly") || keys != Keys.NONE && access.permissions.contains(Permission.READ);
     }
 
     /** Whether the command may wait for as long as its client chooses. */
@@ -130,10 +120,6 @@ public record CommandSpec(
 
     boolean takes(int words) {
         return arity >= 0 ? words == arity : words >= -arity;
-    }
-
-    Reply.Error wrongArity() {
-        return CommandException.wrongArity(lowerName).reply();
     }
 
     /** Returns the description of the command in the reply to {@code COMMAND}. */

@@ -19,11 +19,7 @@ public final class Glob {
     /** The automaton of the pattern, which is created when the pattern is first matched. */
     private volatile @Nullable Automaton automaton;
 
-    /**
-     * Creates a pattern from bytes, which are not copied and must not change.
-     *
-     * @throws CommandException if the pattern is too long
-     */
+    /** Creates a pattern from bytes, which must not change. Throws a {@link CommandException} if there are too many. */
     public Glob(byte[] pattern) {
         if (pattern.length > MAX_BYTES) {
             throw new CommandException("ERR a pattern has at most " + MAX_BYTES + " bytes");

@@ -22,10 +22,9 @@ final class PopQueues {
     private int places;
 
     /**
-     * Adds a waiter to the end of the queue of each of these names.
-     *
-     * @param waiter runs, on any thread, when another waiter leaves and this waiter becomes the first of a queue
-     * @throws CommandException if {@link #MAX_PLACES} would be exceeded; the waiter then joins no queue
+     * Adds a waiter to the end of the queue of each of these names. It runs, on any thread, when other waiters leave
+     * and it becomes the first of a queue. Throws a {@link CommandException} without adding it if {@link #MAX_PLACES}
+     * would be exceeded.
      */
     synchronized void join(Collection<DocumentName> names, Runnable waiter) {
         if (places + names.size() > MAX_PLACES) {

@@ -77,10 +77,8 @@ public final class RespProtocol implements WireProtocol {
     private final @Nullable Cluster cluster;
 
     /**
-     * Creates the protocol.
-     *
-     * @param restores null if the server has no archive
-     * @param readers runs reads, which may wait
+     * Creates the protocol. {@code restores} is null if the server has no archive; {@code readers} runs reads, which
+     * may wait.
      */
     public RespProtocol(
             RespLimits limits,
@@ -164,33 +162,26 @@ public final class RespProtocol implements WireProtocol {
     }
 
     /**
-     * Returns the error with which to reject the command, or null if the command may run.
-     *
-     * @param spec the command's spec, or null if the command does not exist
+     * Returns the error with which to reject the command, or null if it may run; {@code spec} is null if it does not
+     * exist.
      */
     Reply.@Nullable Error reject(Session session, @Nullable CommandSpec spec, Command command) {
-        Reply.Error rejection = rejectHere(session, spec, command);
-        return rejection != null || spec == null ? rejection : redirect(spec, command);
-    }
-
-    private static Reply.@Nullable Error rejectHere(Session session, @Nullable CommandSpec spec, Command command) {
         if (spec == null) {
             return session.principal == null
                     ? new Reply.Error(Session.UNKNOWN_USER)
                     : UnsupportedCommands.unknown(command);
         }
         if (!spec.takes(command.size())) {
-            return spec.wrongArity();
+            return CommandException.wrongArity(spec.lowerName()).reply();
         }
         if (session.onlyListens() && !WHILE_LISTENING.contains(spec.name())) {
             return new Reply.Error("ERR Can't execute '" + spec.lowerName()
                     + "': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; after HELLO 3,"
                     + " all commands are allowed");
         }
-        Principal principal = session.principal;
-        return principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE
-                ? null
-                : rejectUser(session, spec, command);
+        boolean free = session.principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE;
+        Reply.Error rejection = free ? null : rejectUser(session, spec, command);
+        return rejection != null ? rejection : redirect(spec, command);
     }
 
     private static Reply.@Nullable Error rejectUser(Session session, CommandSpec spec, Command command) {
@@ -198,7 +189,7 @@ public final class RespProtocol implements WireProtocol {
             return new Reply.Error(Session.UNKNOWN_USER);
         }
         try {
-            for (Permission permission : spec.access().permissions()) {
+            for (Permission permission : spec.access().permissions) {
                 check(session, permission, spec, command);
             }
             return null;
@@ -272,10 +263,8 @@ public final class RespProtocol implements WireProtocol {
     }
 
     /**
-     * Counts a request that has been replied to or abandoned.
-     *
-     * @param spec null if the command does not exist
-     * @param command null if the request is malformed
+     * Counts a request that has been replied to or abandoned. The spec is null if the command does not exist, and the
+     * command if the request is malformed.
      */
     void ended(
             Session session,

@@ -46,11 +46,7 @@ public final class SlowLog {
         }
     }
 
-    /**
-     * Creates an empty log.
-     *
-     * @param clock provides the times of the entries
-     */
+    /** Creates an empty log; {@code clock} provides the times of the entries. */
     public SlowLog(InstantSource clock) {
         this.clock = clock;
     }

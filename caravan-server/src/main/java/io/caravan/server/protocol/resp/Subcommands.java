@@ -15,11 +15,7 @@ public final class Subcommands {
 
     private record Subcommand(String usage, int least, int most, Action.Immediate action) {}
 
-    /**
-     * Creates an empty set of subcommands.
-     *
-     * @param command the name of the command in upper case
-     */
+    /** Creates an empty set of subcommands of the command with this name, in upper case. */
     public Subcommands(String command) {
         this.command = command;
     }

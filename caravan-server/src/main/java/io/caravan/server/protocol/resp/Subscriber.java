@@ -44,9 +44,8 @@ public final class Subscriber {
     }
 
     /**
-     * Subscribes to a topic. Returns false if the connection is subscribed already.
-     *
-     * @throws CommandException if the user may not read the topic, or a limit is reached
+     * Subscribes to a topic. Returns false if the connection is subscribed already. Throws a {@link CommandException}
+     * if the user may not read the topic, or a limit is reached.
      */
     public boolean add(Topic topic) {
         topic.requireReadable(session);
@@ -104,10 +103,7 @@ public final class Subscriber {
     }
 
     /**
-     * Sends a message to the client. Returns false if the client is too far behind.
-     *
-     * @param topic the subscription
-     * @param name the channel to which the message was published
+     * Sends a message that was published to the channel {@code name}. Returns false if the client is too far behind.
      */
     boolean send(Topic topic, DocumentName name, Reply message) {
         long bytes = message.heldBytes();

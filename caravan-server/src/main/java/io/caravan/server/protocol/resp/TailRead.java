@@ -9,7 +9,6 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.EventLoop;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -33,7 +32,6 @@ final class TailRead implements ResumableRead {
     private final DocumentName name;
     private final Session session;
     private final ResumableRead.Context context;
-    private final EventLoop loop;
 
     /** Maximum number of values. */
     private long count = Long.MAX_VALUE;
@@ -55,7 +53,6 @@ final class TailRead implements ResumableRead {
         this.name = ListCommands.name(command);
         this.session = context.session();
         this.context = context;
-        this.loop = session.channel.eventLoop();
         parse(command);
     }
 
@@ -95,9 +92,9 @@ final class TailRead implements ResumableRead {
             inVain = !replied && stream == null;
         } finally {
             if (inVain) {
-                loop.execute(this::rest);
+                session.channel.eventLoop().execute(this::rest);
             } else if (wait != null) {
-                loop.execute(wait::close);
+                session.channel.eventLoop().execute(wait::close);
             }
         }
         return replied || !inVain && Objects.requireNonNull(stream).proceed();
@@ -109,7 +106,8 @@ final class TailRead implements ResumableRead {
             wait.checked(List.of());
             return;
         }
-        wait = new ChangeWait(loop, 1, documents::onChange, this::check, () -> session.onEnding(null));
+        wait = new ChangeWait(
+                session.channel.eventLoop(), 1, documents::onChange, this::check, () -> session.onEnding(null));
         wait.begin(List.of(name), Duration.ofMillis(blockMillis), wait::expire);
         session.onEnding(wait::expire);
     }

@@ -17,9 +17,8 @@ public sealed interface Topic {
     long heldBytes();
 
     /**
-     * Checks that the user may read the channel, or all channels that the pattern can match.
-     *
-     * @throws CommandException if the user lacks the permission
+     * Throws a {@link CommandException} unless the user may read the channel, or all channels that the pattern can
+     * match.
      */
     void requireReadable(Session session);
 

@@ -41,7 +41,8 @@ public final class Transaction {
 
     /** Returns the commands for transactions, which combine several commands into one write. */
     public static List<CommandSpec> commands(RespLimits limits) {
-        Budget budget = Budget.forProcess(limits.maxRequestBytes());
+        Budget budget = new Budget(
+                Math.max(limits.maxRequestBytes(), Runtime.getRuntime().maxMemory() / Budget.HEAP_PART));
         return List.of(
                 CommandSpec.transactions("MULTI", 1, "Begins a transaction.")
                         .immediate((session, command) -> begin(session, limits, budget)),
@@ -97,9 +98,8 @@ public final class Transaction {
     }
 
     /**
-     * Queues a command to run later.
-     *
-     * @throws CommandException if the command cannot be in a transaction, or a limit would be exceeded
+     * Queues a command. Throws a {@link CommandException} if it cannot be in a transaction, or a limit would be
+     * exceeded.
      */
     public Reply queue(Session session, CommandSpec spec, Command command) {
         Action.Write action = spec.queued();
@@ -134,11 +134,7 @@ public final class Transaction {
         return steps.isEmpty() ? List.of() : steps.get(0).change().names();
     }
 
-    /**
-     * Returns all queued commands as one write.
-     *
-     * @throws CommandException if one of the commands was rejected
-     */
+    /** Returns all queued commands as one write. Throws a {@link CommandException} if one of them was rejected. */
     public Change change() {
         if (spoilt) {
             throw new CommandException("EXECABORT Transaction discarded because of previous errors.");
@@ -186,11 +182,6 @@ public final class Transaction {
 
         Budget(long limitBytes) {
             this.limitBytes = limitBytes;
-        }
-
-        /** Creates the budget of this process, which is enough for at least one transaction of maximum size. */
-        public static Budget forProcess(long transactionBytes) {
-            return new Budget(Math.max(transactionBytes, Runtime.getRuntime().maxMemory() / HEAP_PART));
         }
 
         long limitBytes() {

@@ -12,7 +12,8 @@ final class UnsupportedCommands {
     /** Length of an error message, in characters, at which no more arguments are added; Redis has a similar limit. */
     private static final int MAX_CHARS = 256;
 
-    private static final Map<String, String> ADVICE = new HashMap<>();
+    /** The advice for each command, by command name. */
+    static final Map<String, String> ADVICE = new HashMap<>();
 
     static {
         advise("values are appended at the tail only: use RPUSH", "LPUSH LPUSHX LINSERT");
@@ -66,11 +67,6 @@ final class UnsupportedCommands {
 
     private static void advise(String advice, String commands) {
         List.of(commands.split(" ")).forEach(command -> ADVICE.put(command, advice));
-    }
-
-    /** Returns the advice for each command, by command name. */
-    static Map<String, String> all() {
-        return Map.copyOf(ADVICE);
     }
 
     /** Returns Redis's error for an unknown command, with advice on what to use instead. */

@@ -77,9 +77,8 @@ public final class ValueStream implements ResumableRead, DocumentReader {
     }
 
     /**
-     * Creates a stream of the values that {@code choice} selects in the first turn.
-     *
-     * @param choice selects the sequences; an exception becomes the error reply
+     * Creates a stream of the values that {@code choice} selects in the first turn. An exception of it becomes the
+     * reply.
      */
     ValueStream(
             DocumentService documents,

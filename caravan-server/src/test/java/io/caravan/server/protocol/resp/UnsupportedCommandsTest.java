@@ -31,14 +31,14 @@ class UnsupportedCommandsTest {
 
     @Test
     void supportedCommandsHaveNoAdvice() {
-        assertThat(UnsupportedCommands.all().keySet())
+        assertThat(UnsupportedCommands.ADVICE.keySet())
                 .hasSizeGreaterThan(80)
                 .doesNotContainAnyElementsOf(TABLE.keySet());
     }
 
     @Test
     void adviceNamesOnlySupportedCommands() {
-        UnsupportedCommands.all().forEach((command, advice) -> {
+        UnsupportedCommands.ADVICE.forEach((command, advice) -> {
             Matcher word = Pattern.compile("[A-Z][A-Z.]{2,}").matcher(advice);
             while (word.find()) {
                 assertThat(TABLE.containsKey(word.group()) || OTHERS.contains(word.group()))

@@ -16,11 +16,7 @@ public final class Command implements RespRequest {
 
     private final byte[][] words;
 
-    /**
-     * Creates a command.
-     *
-     * @param words one or more words, which are not copied
-     */
+    /** Creates a command of one or more words, which are not copied. */
     public Command(byte[]... words) {
         this.words = words;
     }
@@ -72,9 +68,8 @@ public final class Command implements RespRequest {
     }
 
     /**
-     * Returns the word as a decimal number: ASCII digits, with an optional minus sign.
-     *
-     * @throws CommandException if the word is not such a number
+     * Returns the word as a decimal number: ASCII digits, with an optional minus sign. Throws a {@link
+     * CommandException} if it is none.
      */
     public long number(int index) {
         byte[] word = words[index];
@@ -102,11 +97,7 @@ public final class Command implements RespRequest {
         return new CommandException("ERR value is not an integer or out of range");
     }
 
-    /**
-     * Returns the word as a nonnegative decimal number.
-     *
-     * @throws CommandException if the word is not such a number
-     */
+    /** Returns the word as a nonnegative decimal number. Throws a {@link CommandException} if it is none. */
     public long count(int index) {
         long number = number(index);
         if (number < 0) {

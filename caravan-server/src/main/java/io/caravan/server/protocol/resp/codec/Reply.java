@@ -120,9 +120,7 @@ public sealed interface Reply {
     }
 
     /**
-     * An error reply, in which line ends are replaced by spaces.
-     *
-     * @param text a prefix in capitals, for programs, and a message for people
+     * An error reply: a prefix in capitals, for programs, and a message for people. Line ends are replaced by spaces.
      */
     record Error(String text) implements Text {
         @Override
@@ -256,11 +254,7 @@ public sealed interface Reply {
         }
     }
 
-    /**
-     * A map from names to replies; in RESP 2, an array in which each name is followed by its reply.
-     *
-     * @param entries in the order in which they are encoded
-     */
+    /** A map from names to replies, in order; in RESP 2, an array in which each name is followed by its reply. */
     record Fields(Map<String, Reply> entries) implements Reply {
         /** Creates a map from alternating names and values. {@link Reply#of} converts the values. */
         public static Fields of(@Nullable Object... namesAndValues) {
