@@ -59,15 +59,13 @@ final class EventStream extends LiveRead {
         if (names.isEmpty() || !request.known()) {
             exchange.read(() -> readAlone(names.isEmpty()));
         } else {
-            exchange.read(this::join, () -> send(Objects.requireNonNull(shared).events(this), false));
+            exchange.read(() -> send(Objects.requireNonNull(shared).events(this), false), this::join);
         }
     }
 
     /** Runs a turn of this stream after those of the other streams that wait at the same position. */
     private void join(Runnable turn) {
-        do {
-            shared = SharedEvents.at(request.position(), exchange.protocol());
-        } while (!shared.join(turn));
+        SharedEvents.join(request.position(), exchange.protocol(), joined -> shared = joined, turn);
     }
 
     private void readAlone(boolean last) {
@@ -91,7 +89,7 @@ final class EventStream extends LiveRead {
             return;
         }
         request.next = events.next;
-        exchange.onLoop(events.heldBytes, () -> write(events.bytes, events.atTail, events.closed || last));
+        exchange.onLoop(events.bytes, events.heldBytes, () -> write(events.bytes, events.atTail, events.closed || last));
     }
 
     /** Returns the next events, or null if the document no longer exists. */

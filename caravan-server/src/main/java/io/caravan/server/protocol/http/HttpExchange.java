@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -192,7 +193,7 @@ public final class HttpExchange {
 
     /** Sends the response with this body, as {@link #respond(Response)} does, and releases the body. */
     public void respond(Response response, ByteBuf body) {
-        onLoop(body.capacity(), () -> {
+        onLoop(body, body.capacity(), () -> {
             if (over) {
                 body.release();
             } else {
@@ -305,19 +306,19 @@ public final class HttpExchange {
      * token ends the exchange.
      */
     void read(Runnable part) {
-        read(protocol().readers, part);
+        read(part, protocol().readers);
     }
 
-    /** Runs part of a read as {@link #read(Runnable)} does, on a thread of this executor. */
-    void read(Executor readers, Runnable part) {
+    /** Runs part of a read as {@link #read(Runnable)} does, when this executor runs it. */
+    void read(Runnable part, Executor executor) {
         if (!memory().room()) {
-            memory().whenRoom(untilEnd(() -> read(readers, part)));
+            memory().whenRoom(untilEnd(() -> read(part, executor)));
             return;
         }
-        readers.execute(untilEnd(() -> run(() -> {
+        executor.execute(untilEnd(() -> run(() -> {
             if (!memory().room()) {
                 // Other reads have used the memory in the meantime.
-                read(readers, part);
+                read(part, executor);
                 return;
             }
             requireStillKnown();
@@ -429,18 +430,23 @@ public final class HttpExchange {
 
     /**
      * Runs an action that writes or drops a part of a response, in the same way as {@link #onLoop(Runnable)}. Counts
-     * the memory that the part holds until the action begins.
+     * the memory that the part holds until the action begins. Releases the part if the event loop has stopped.
      */
-    public void onLoop(int heldBytes, Runnable action) {
+    public void onLoop(ByteBuf part, int heldBytes, Runnable action) {
         if (loop().inEventLoop()) {
             action.run();
             return;
         }
         memory().holdReply(heldBytes);
-        loop().execute(() -> {
+        try {
+            loop().execute(() -> {
+                memory().holdReply(-heldBytes);
+                action.run();
+            });
+        } catch (RejectedExecutionException stopped) {
             memory().holdReply(-heldBytes);
-            action.run();
-        });
+            part.release();
+        }
     }
 
     /** Starts a streamed response. */

@@ -73,7 +73,9 @@ final class LiveStreams extends LiveRead {
             }
             int done = checked;
             exchange.onLoop(
-                    events.capacity(), () -> send(events, some.subList(0, done), some.subList(done, some.size())));
+                    events,
+                    events.capacity(),
+                    () -> send(events, some.subList(0, done), some.subList(done, some.size())));
         } catch (Throwable broken) {
             events.release();
             throw broken;

@@ -94,7 +94,7 @@ final class ReadRequest extends StreamPosition {
             if (last) {
                 slice.end();
             }
-            exchange.onLoop(slice.bytes().capacity(), () -> send(info, head, slice.bytes(), last));
+            exchange.onLoop(slice.bytes(), slice.bytes().capacity(), () -> send(info, head, slice.bytes(), last));
         } catch (Throwable problem) {
             slice.bytes().release();
             throw problem;

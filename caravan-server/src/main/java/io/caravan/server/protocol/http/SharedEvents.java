@@ -6,6 +6,7 @@ import io.caravan.server.net.FatalErrors;
 import io.caravan.server.protocol.http.EventStream.Events;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +18,6 @@ final class SharedEvents implements Runnable {
     private final Position position;
     private final HttpProtocol protocol;
     private final List<Runnable> turns = new ArrayList<>();
-    private boolean begun;
     private @Nullable Events events;
 
     /** Everything that determines the events that a client receives next. */
@@ -33,28 +33,23 @@ final class SharedEvents implements Runnable {
         this.protocol = protocol;
     }
 
-    static SharedEvents at(Position position, HttpProtocol protocol) {
-        return protocol.sharedEvents.computeIfAbsent(position, absent -> new SharedEvents(absent, protocol));
-    }
-
-    /** Adds the turn of a stream. Returns false if the turns have begun. */
-    synchronized boolean join(Runnable turn) {
-        if (begun) {
-            return false;
-        }
-        if (turns.isEmpty()) {
-            protocol.readers.execute(this);
-        }
-        turns.add(turn);
-        return true;
+    /** Adds the turn of a stream. Calls {@code joined} before the turn can begin. */
+    static SharedEvents join(Position position, HttpProtocol protocol, Consumer<SharedEvents> joined, Runnable turn) {
+        return protocol.sharedEvents.compute(position, (at, waiting) -> {
+            SharedEvents shared = waiting == null ? new SharedEvents(at, protocol) : waiting;
+            joined.accept(shared);
+            if (shared.turns.isEmpty()) {
+                protocol.readers.execute(shared);
+            }
+            shared.turns.add(turn);
+            return shared;
+        });
     }
 
     @Override
     public void run() {
+        // From now on, no stream can join.
         protocol.sharedEvents.remove(position);
-        synchronized (this) {
-            begun = true;
-        }
         try {
             runTurns();
         } finally {

@@ -7,8 +7,14 @@ import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
@@ -18,6 +24,7 @@ import java.net.InetSocketAddress;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import org.junit.jupiter.api.Test;
@@ -54,6 +61,19 @@ class HttpExchangeTest {
         assertThat(scheme(plain)).isEqualTo("http");
         secured.close();
         plain.close();
+    }
+
+    @Test
+    void releasesResponseThatStoppedEventLoopRejects() {
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        Channel channel = new NioSocketChannel();
+        loops.register(channel).syncUninterruptibly();
+        loops.shutdownGracefully(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
+        HttpConfig config = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);
+        HttpExchange exchange = exchange(protocol(config, Runnable::run), channel, Unbounded.memory(channel));
+        ByteBuf body = Unpooled.buffer(8);
+        exchange.respond(new Response(200), body);
+        assertThat(body.refCnt()).isZero();
     }
 
     @Test

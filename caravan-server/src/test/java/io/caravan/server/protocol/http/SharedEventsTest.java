@@ -200,20 +200,20 @@ class SharedEventsTest {
                 DocumentService documents =
                         new DocumentService(store, DocumentService.catalogOf(store), DocumentDurability.SYNC)) {
             DocumentName name = DocumentName.of("a");
-            SharedEvents shared = SharedEvents.at(new SharedEvents.Position(documents, name, 1, 0, null), protocol);
-            List<Integer> done = new ArrayList<>();
-            assertThat(shared.join(() -> {
-                        throw new AssertionError("first");
-                    }))
-                    .isTrue();
-            assertThat(shared.join(() -> done.add(2))).isTrue();
+            SharedEvents.Position position = new SharedEvents.Position(documents, name, 1, 0, null);
             SharedEvents.Position same = new SharedEvents.Position(documents, name, 1, 0, null);
-            assertThat(SharedEvents.at(same, protocol)).isSameAs(shared);
+            List<Integer> done = new ArrayList<>();
+            SharedEvents shared = SharedEvents.join(position, protocol, any -> {}, () -> {
+                throw new AssertionError("first");
+            });
+            assertThat(SharedEvents.join(same, protocol, any -> {}, () -> done.add(2)))
+                    .isSameAs(shared);
             assertThat(tasks).hasSize(1);
             assertThatThrownBy(tasks.remove()::run).hasMessage("first");
             assertThat(done).containsExactly(2);
-            assertThat(shared.join(() -> done.add(3))).isFalse();
-            assertThat(SharedEvents.at(same, protocol)).isNotSameAs(shared);
+            assertThat(SharedEvents.join(same, protocol, any -> {}, () -> done.add(3)))
+                    .isNotSameAs(shared);
+            assertThat(done).containsExactly(2);
         }
     }
 
