@@ -10,7 +10,9 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.util.ByteProcessor;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +45,8 @@ public final class RequestDecoder extends HttpRequestDecoder {
     private @Nullable ChannelHandlerContext holding;
 
     private boolean begun;
+    /** Whether the last request has been decoded completely. */
+    private boolean whole;
     /** The number of decoded bytes of an incomplete head or chunk. */
     private long begunBytes;
 
@@ -109,6 +113,9 @@ public final class RequestDecoder extends HttpRequestDecoder {
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws Exception {
         if (busy.getAsBoolean()) {
+            if (whole && skipLineEnds(in)) {
+                return;
+            }
             holding = context;
             // Without this call, Netty would read the socket several more times.
             context.channel().config().setAutoRead(false);
@@ -118,7 +125,18 @@ public final class RequestDecoder extends HttpRequestDecoder {
         int readable = in.readableBytes();
         super.decode(context, in, out);
         begun = out.size() == decoded;
+        whole = begun ? whole : out.get(out.size() - 1) instanceof LastHttpContent;
         begunBytes = begun ? begunBytes + readable - in.readableBytes() : 0;
+    }
+
+    /**
+     * Skips line ends between requests, which have no meaning. Returns false if other bytes follow. If line ends were
+     * held back, the server would not read the socket, and might not detect that the client has disconnected.
+     */
+    private static boolean skipLineEnds(ByteBuf in) {
+        int next = in.forEachByte(ByteProcessor.FIND_NON_CRLF);
+        in.readerIndex(next < 0 ? in.writerIndex() : next);
+        return next < 0;
     }
 
     /** Suppresses the read that Netty's decoder would request while bytes are held back. */

@@ -115,6 +115,21 @@ class HttpPipeliningTest {
         assertThat(channel.config().isAutoRead()).isTrue();
     }
 
+    /** Checks that the server still notices when the client disconnects. */
+    @Test
+    void keepsReadingAfterLineEndsBehindRequest() {
+        receive(get("/later") + "\r\n");
+        channel.pipeline().fireChannelReadComplete();
+        assertThat(channel.config().isAutoRead()).isTrue();
+        receive("\r\n" + get("/now"));
+        channel.pipeline().fireChannelReadComplete();
+        assertThat(channel.config().isAutoRead()).isFalse();
+        waiting.get(0).respond(text("later"));
+        channel.runPendingTasks();
+        assertThat(responded()).containsExactly("later", "now");
+        assertThat(channel.config().isAutoRead()).isTrue();
+    }
+
     @Test
     void respondsToPipelinedRequestAfterHalfClose() {
         receive(get("/later") + get("/now"));
