@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,25 +32,21 @@ public final class Authenticator implements FileWatch.Reloadable {
     private final FailedAttempts failedAttempts = new FailedAttempts(System::nanoTime);
     private final LongAdder failures = new LongAdder();
     private final LongAdder rejections = new LongAdder();
-    /** The valid credentials; null if no secret is required. */
-    private volatile @Nullable Credentials credentials;
+    /** The owners of the valid secrets; null if no secret is required. */
+    private volatile @Nullable List<Principal> owners;
 
     private final List<Path> files;
     private final Format format;
 
-    /** The format of a file of credentials. */
+    /** The format of a file of secrets. */
     private interface Format {
-        Credentials read(Path file) throws IOException;
+        List<Principal> read(Path file) throws IOException;
     }
 
-    private Authenticator(@Nullable Credentials credentials, List<Path> files, Format format) {
-        this.credentials = credentials;
+    private Authenticator(@Nullable List<Principal> owners, List<Path> files, Format format) {
+        this.owners = owners;
         this.files = files;
         this.format = format;
-    }
-
-    private static Authenticator fixed(@Nullable Credentials credentials) {
-        return new Authenticator(credentials, List.of(), SecretsFile::read);
     }
 
     private static Authenticator ofFile(Path file, Format format) throws IOException {
@@ -60,15 +57,15 @@ public final class Authenticator implements FileWatch.Reloadable {
 
     /** Returns an authenticator that requires no secret, and grants every permission to every client. */
     public static Authenticator open() {
-        return fixed(null);
+        return new Authenticator(null, List.of(), SecretsFile::read);
     }
 
     /** Returns an authenticator with one secret that grants every permission. */
     public static Authenticator ofPassword(byte[] password) {
-        return fixed(Credentials.ofPassword(password));
+        return new Authenticator(List.of(Principal.ofPassword(password)), List.of(), SecretsFile::read);
     }
 
-    /** Reads a file of credentials. The message about an invalid file contains the position, but no secret. */
+    /** Reads a file of secrets. The message about an invalid file contains the position, but no secret. */
     public static Authenticator ofSecrets(Path file) throws IOException {
         return ofFile(file, SecretsFile::read);
     }
@@ -87,10 +84,15 @@ public final class Authenticator implements FileWatch.Reloadable {
     @Override
     public void reload() throws IOException {
         for (Path file : files) {
-            Credentials changed = format.read(file);
+            List<Principal> changed = format.read(file);
             warnIfReadableByOthers(file);
-            Credentials old = credentials;
-            credentials = old == null ? changed : changed.replacing(old);
+            List<Principal> old = Objects.requireNonNull(owners);
+            // Principals that stay the same keep their connections.
+            List<Principal> merged = changed.stream()
+                    .map(each -> old.stream().filter(each::same).findFirst().orElse(each))
+                    .toList();
+            owners = merged;
+            old.stream().filter(each -> !merged.contains(each)).forEach(Principal::revoke);
             LOG.info("read file '{}' again: {} secrets are valid", file, changed.size());
         }
     }
@@ -104,7 +106,7 @@ public final class Authenticator implements FileWatch.Reloadable {
 
     /** Whether clients must authenticate first; if not, each client is {@link Principal#ANYONE}. */
     public boolean required() {
-        return credentials != null;
+        return owners != null;
     }
 
     /**
@@ -112,13 +114,13 @@ public final class Authenticator implements FileWatch.Reloadable {
      * if the secret is wrong, or was not checked because of too many wrong secrets from the same address.
      */
     public @Nullable Principal authenticate(SocketAddress peer, String user, byte[] secret) {
-        Credentials valid = credentials;
+        List<Principal> valid = owners;
         if (valid == null) {
             return Principal.ANYONE;
         }
         ClientSubnet network = ClientSubnet.of(peer);
         if (network == null) {
-            return valid.find(user, secret);
+            return find(valid, user, secret);
         }
         long hash = failedAttempts.hash(user, secret);
         boolean limited = !network.loopback();
@@ -126,7 +128,7 @@ public final class Authenticator implements FileWatch.Reloadable {
             rejections.increment();
             return null;
         }
-        Principal principal = valid.find(user, secret);
+        Principal principal = find(valid, user, secret);
         if (principal == null) {
             failures.increment();
             log(peer, failedAttempts.failed(network, hash), limited);
@@ -134,6 +136,16 @@ public final class Authenticator implements FileWatch.Reloadable {
             failedAttempts.succeeded(network, hash);
         }
         return principal;
+    }
+
+    /** Returns the owner of a secret, or null. Compares every secret, so that the duration reveals nothing. */
+    private static @Nullable Principal find(List<Principal> valid, String user, byte[] secret) {
+        byte[] digest = Principal.digest(secret);
+        Principal found = null;
+        for (Principal candidate : valid) {
+            found = candidate.owns(user, digest) ? candidate : found;
+        }
+        return found;
     }
 
     /** Logs each wrong secret once, without the user name, which may be a misplaced secret. */

@@ -2,6 +2,8 @@ package io.caravan.server.security;
 
 import io.caravan.catalog.DocumentName;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -13,23 +15,44 @@ import java.util.Set;
  */
 public final class Principal {
     /** The principal with every permission; represents every client if authentication is disabled. */
-    public static final Principal ANYONE = new Principal("anyone", EnumSet.allOf(Permission.class), List.of());
+    public static final Principal ANYONE =
+            new Principal("anyone", EnumSet.allOf(Permission.class), List.of(), new byte[0]);
 
     /** The principal without permissions: a client that has presented no valid secret, if one is required. */
-    public static final Principal ANONYMOUS = new Principal("nobody", EnumSet.noneOf(Permission.class), List.of());
+    public static final Principal ANONYMOUS =
+            new Principal("nobody", EnumSet.noneOf(Permission.class), List.of(), new byte[0]);
 
     private final String name;
     private final Set<Permission> permissions;
     private final byte[][] prefixes;
+    private final byte[] digest;
     private volatile boolean revoked;
 
-    /** Creates a principal for documents with one of the prefixes; an empty list means every document. */
-    Principal(String name, Set<Permission> permissions, List<String> prefixes) {
+    /**
+     * Creates a principal for documents with one of the prefixes; an empty list means every document.
+     *
+     * @param digest the SHA-256 digest of the secret; empty if there is none
+     */
+    Principal(String name, Set<Permission> permissions, List<String> prefixes, byte[] digest) {
         this.name = name;
         this.permissions = Set.copyOf(permissions);
         this.prefixes = prefixes.stream()
                 .map(prefix -> prefix.getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
+        this.digest = digest;
+    }
+
+    /** Returns the only principal of a server with a password, with every permission. */
+    static Principal ofPassword(byte[] password) {
+        return new Principal(Authenticator.DEFAULT_USER, EnumSet.allOf(Permission.class), List.of(), digest(password));
+    }
+
+    static byte[] digest(byte[] secret) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(secret);
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new AssertionError("every Java has SHA-256", impossible);
+        }
     }
 
     /** Returns the user's name in the file of secrets; safe to log. */
@@ -53,12 +76,10 @@ public final class Principal {
     /** Whether the principal has a permission for every document whose name starts with {@code beginning}. */
     public boolean mayAll(Permission permission, byte[] beginning) {
         return may(permission)
-                && (prefixes.length == 0 || Arrays.stream(prefixes).anyMatch(prefix -> startsWith(beginning, prefix)));
-    }
-
-    private static boolean startsWith(byte[] beginning, byte[] prefix) {
-        return beginning.length >= prefix.length
-                && Arrays.equals(beginning, 0, prefix.length, prefix, 0, prefix.length);
+                && (prefixes.length == 0
+                        || Arrays.stream(prefixes)
+                                .anyMatch(prefix -> beginning.length >= prefix.length
+                                        && Arrays.equals(beginning, 0, prefix.length, prefix, 0, prefix.length)));
     }
 
     /** Whether the principal has a permission, regardless of the documents to which it applies. */
@@ -75,8 +96,16 @@ public final class Principal {
         revoked = true;
     }
 
-    boolean sameRights(Principal other) {
-        return name.equals(other.name)
+    /** Whether the user name and the digest of a secret are those of this principal. Takes the same time if not. */
+    boolean owns(String user, byte[] presented) {
+        boolean rightUser = user.equals(Authenticator.DEFAULT_USER) | user.equals(name);
+        return MessageDigest.isEqual(digest, presented) & rightUser;
+    }
+
+    /** Whether the other principal has the same secret and the same permissions. */
+    boolean same(Principal other) {
+        return Arrays.equals(digest, other.digest)
+                && name.equals(other.name)
                 && permissions.equals(other.permissions)
                 && Arrays.deepEquals(prefixes, other.prefixes);
     }

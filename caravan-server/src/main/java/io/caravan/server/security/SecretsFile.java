@@ -52,11 +52,12 @@ final class SecretsFile {
         this.file = file;
     }
 
-    static Credentials read(Path file) throws IOException {
-        return new SecretsFile(file).credentials();
+    /** Returns the principals of the secrets in a file. */
+    static List<Principal> read(Path file) throws IOException {
+        return new SecretsFile(file).principals();
     }
 
-    static Credentials readPassword(Path file) throws IOException {
+    static List<Principal> readPassword(Path file) throws IOException {
         if (UserFiles.size(file) > MAX_PASSWORD_BYTES) {
             throw new IOException(file + " is longer than a password can be, " + MAX_PASSWORD_BYTES + " bytes");
         }
@@ -64,15 +65,15 @@ final class SecretsFile {
         if (lines.size() != 1 || lines.get(0).isEmpty()) {
             throw new IOException(file + " must hold one line, which is the password");
         }
-        return Credentials.ofPassword(lines.get(0).getBytes(UTF_8));
+        return List.of(Principal.ofPassword(lines.get(0).getBytes(UTF_8)));
     }
 
-    private Credentials credentials() throws IOException {
+    private List<Principal> principals() throws IOException {
         int number = 0;
         for (Map.Entry<String, String> entry : PropertiesFile.read(file).entrySet()) {
             take(++number, entry.getKey(), entry.getValue());
         }
-        List<Credentials.Credential> all = new ArrayList<>();
+        List<Principal> all = new ArrayList<>();
         Set<String> digests = new TreeSet<>();
         for (Map.Entry<String, User> entry : users.entrySet()) {
             String name = entry.getKey();
@@ -87,11 +88,11 @@ final class SecretsFile {
                         digests.add(HexFormat.of().formatHex(digest)),
                         name,
                         "has a secret that occurs twice in the file");
-                all.add(new Credentials.Credential(digest, new Principal(name, user.permissions, user.prefixes)));
+                all.add(new Principal(name, user.permissions, user.prefixes, digest));
             }
         }
         check(!all.isEmpty(), "the file", "has no secrets, so no client could use the server");
-        return new Credentials(all);
+        return List.copyOf(all);
     }
 
     /** Processes an entry. An unknown key is not quoted, because it may be a secret on its own line. */
@@ -111,7 +112,7 @@ final class SecretsFile {
                 "names the user that stands for any: choose another name");
         User user = users.computeIfAbsent(parts.group("user"), any -> new User());
         switch (field) {
-            case "secret" -> user.digests.add(Credentials.digest(value.getBytes(UTF_8)));
+            case "secret" -> user.digests.add(Principal.digest(value.getBytes(UTF_8)));
             case "sha256" -> user.digests.add(digest(key, value));
             case "permissions" -> user.permissions = permissions(key, value);
             default -> user.prefixes = prefixes(key, value);
