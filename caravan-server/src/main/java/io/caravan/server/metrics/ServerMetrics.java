@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -31,14 +32,12 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Records the server's metrics, and exports them in the Prometheus format. Recording a request costs a
- * histogram update. Thread-safe.
- */
+/** Records metrics, and exports them for Prometheus. Recording a request costs a histogram update. Thread-safe. */
 public final class ServerMetrics implements AutoCloseable {
     /** The content type of {@link #scrape()}. */
     public static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
+    private static final String REQUESTS = "caravan.requests";
     private static final Duration[] BUCKETS = {
         Duration.ofNanos(250_000),
         Duration.ofMillis(1),
@@ -57,7 +56,6 @@ public final class ServerMetrics implements AutoCloseable {
     /** Actions that register gauges again before each scrape, because their tags can change. */
     private final List<Runnable> changing = new CopyOnWriteArrayList<>();
 
-    private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
     private final Map<String, Supplier<Number>> connections = new ConcurrentHashMap<>();
 
     /** The outcome of a request. */
@@ -71,8 +69,6 @@ public final class ServerMetrics implements AutoCloseable {
         /** The client disconnected before it received its reply. */
         ABANDONED
     }
-
-    private record Request(String protocol, String operation, RequestOutcome outcome) {}
 
     /** The requests for one operation. */
     public final class Operation {
@@ -91,7 +87,14 @@ public final class ServerMetrics implements AutoCloseable {
         public void count(RequestOutcome outcome, long nanos) {
             Timer timer = timers.get(outcome.ordinal());
             if (timer == null) {
-                timer = timer(protocol, name, outcome);
+                // Returns the same timer if an object with these labels has registered it.
+                timer = Timer.builder(REQUESTS)
+                        .description(Statistics.REQUESTS.text())
+                        .tag("protocol", protocol)
+                        .tag("operation", name)
+                        .tag("outcome", outcome.name().toLowerCase(Locale.ROOT))
+                        .serviceLevelObjectives(BUCKETS)
+                        .register(registry);
                 timers.set(outcome.ordinal(), timer);
             }
             timer.record(nanos, TimeUnit.NANOSECONDS);
@@ -140,13 +143,20 @@ public final class ServerMetrics implements AutoCloseable {
         statistics.stream().filter(Statistic::isMetric).forEach(each -> register(each, source));
     }
 
-    private <T> void register(Statistic<T> statistic, Supplier<T> source) {
+    /** Registers a metric whose values are read from the source at each scrape. */
+    public <T> void register(Statistic<T> statistic, Supplier<T> source) {
         String label = statistic.label();
         if (label != null && statistic.type() == Statistic.Type.GAUGE) {
             MultiGauge gauges = MultiGauge.builder(statistic.name())
                     .description(statistic.text())
                     .register(registry);
-            changing.add(() -> gauges.register(rows(statistic, label, source.get()), true));
+            changing.add(() -> gauges.register(
+                    statistic.values().apply(source.get()).entrySet().stream()
+                            .<MultiGauge.Row<?>>map(each -> MultiGauge.Row.of(
+                                    Tags.of(label, each.getKey()),
+                                    each.getValue().doubleValue() * statistic.scale()))
+                            .toList(),
+                    true));
         } else if (statistic.type() == Statistic.Type.GAUGE) {
             Gauge.builder(statistic.name(), () -> statistic.metric(source.get(), ""))
                     .description(statistic.text())
@@ -164,17 +174,6 @@ public final class ServerMetrics implements AutoCloseable {
         }
     }
 
-    private static <T> List<MultiGauge.Row<?>> rows(Statistic<T> statistic, String label, T source) {
-        return statistic.values().apply(source).entrySet().stream()
-                .<MultiGauge.Row<?>>map(each -> MultiGauge.Row.of(
-                        Tags.of(label, each.getKey()), each.getValue().doubleValue() * statistic.scale()))
-                .toList();
-    }
-
-    private Timer timer(String protocol, String operation, RequestOutcome outcome) {
-        return requests.computeIfAbsent(new Request(protocol, operation, outcome), this::timer);
-    }
-
     /**
      * Returns the requests for an operation. Keep the object, because counting with it needs no lookup.
      *
@@ -189,44 +188,23 @@ public final class ServerMetrics implements AutoCloseable {
 
     /** Returns the number of requests so far for each combination of protocol, operation, and outcome. */
     public List<RequestCount> requests() {
-        return requests.entrySet().stream()
-                .map(each -> new RequestCount(
-                        each.getKey().protocol(),
-                        each.getKey().operation(),
-                        label(each.getKey()),
-                        each.getValue().count(),
-                        each.getValue().totalTime(TimeUnit.SECONDS)))
+        return registry.find(REQUESTS).timers().stream()
+                .map(timer -> new RequestCount(
+                        label(timer, "protocol"),
+                        label(timer, "operation"),
+                        label(timer, "outcome"),
+                        timer.count(),
+                        timer.totalTime(TimeUnit.SECONDS)))
                 .toList();
     }
 
-    private static String label(Request request) {
-        return request.outcome().name().toLowerCase(Locale.ROOT);
-    }
-
-    private Timer timer(Request request) {
-        return Timer.builder("caravan.requests")
-                .description(Statistics.REQUESTS.text())
-                .tag("protocol", request.protocol())
-                .tag("operation", request.operation())
-                .tag("outcome", label(request))
-                .serviceLevelObjectives(BUCKETS)
-                .register(registry);
+    private static String label(Timer timer, String name) {
+        return Objects.requireNonNull(timer.getId().getTag(name));
     }
 
     /** Registers a metric for the number of a protocol's open connections. */
     public void connections(String protocol, Supplier<Number> open) {
         connections.put(protocol, open);
-    }
-
-    /** Registers a metric for the number of document names for which blocking pops wait. */
-    public void blockedPops(Supplier<Number> names) {
-        register(Statistics.BLOCKED_POPS, () -> names);
-    }
-
-    /** Registers metrics for subscribed channels and patterns, and for clients disconnected because they lagged. */
-    public void subscriptions(Supplier<Number> open, Supplier<Number> closed) {
-        register(Statistics.SUBSCRIPTIONS, () -> open);
-        register(Statistics.SUBSCRIBERS_CLOSED, () -> closed);
     }
 
     /** Returns all metrics as text. */

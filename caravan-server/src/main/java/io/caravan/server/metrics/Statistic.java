@@ -108,14 +108,10 @@ public record Statistic<T>(
         return !name.isEmpty();
     }
 
-    /** Returns the name of the metric in Prometheus. */
-    String prometheusName() {
-        return name.replace('.', '_') + (type == Type.COUNTER ? "_total" : "");
-    }
-
     /** Returns the row of the metric in {@code docs/reference/metrics.md}. */
     String row() {
-        return "| `" + prometheusName() + "` | " + type.name().toLowerCase(Locale.ROOT) + " | " + unit + " | " + text
+        String prometheusName = name.replace('.', '_') + (type == Type.COUNTER ? "_total" : "");
+        return "| `" + prometheusName + "` | " + type.name().toLowerCase(Locale.ROOT) + " | " + unit + " | " + text
                 + " |";
     }
 

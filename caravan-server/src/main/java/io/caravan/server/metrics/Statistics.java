@@ -105,34 +105,28 @@ public final class Statistics {
                             "records_per_flush_mean",
                             mean -> String.format(Locale.ROOT, "%.1f", mean.doubleValue())),
             micros(
-                    "caravan.store.fsync.p50.seconds",
+                    "fsync.p50",
                     "duration of one write and fsync of the log, median since the start",
-                    "fsync_p50_us",
                     stats -> stats.fsyncNanos().p50()),
             micros(
-                    "caravan.store.fsync.p99.seconds",
+                    "fsync.p99",
                     "duration of one write and fsync of the log, 99th percentile since the start",
-                    "fsync_p99_us",
                     stats -> stats.fsyncNanos().p99()),
             micros(
-                    "caravan.store.ack.p50.seconds",
+                    "ack.p50",
                     "time from the first write of a flush to its acknowledgment, median since the start",
-                    "ack_p50_us",
                     stats -> stats.ackNanos().p50()),
             micros(
-                    "caravan.store.ack.p99.seconds",
+                    "ack.p99",
                     "time from the first write of a flush to its acknowledgment, 99th percentile since the start",
-                    "ack_p99_us",
                     stats -> stats.ackNanos().p99()),
             micros(
-                    "caravan.store.lock.p99.seconds",
+                    "lock.p99",
                     "time for which the store's lock was held, 99th percentile since the start",
-                    "lock_p99_us",
                     stats -> stats.lockNanos().p99()),
             micros(
-                    "caravan.store.lock.max.seconds",
+                    "lock.max",
                     "longest time for which the store's lock was held since the start",
-                    "lock_max_us",
                     stats -> stats.lockNanos().max()),
             counter("caravan.store.checkpoints", "checkpoints published", StoreStats::checkpoints)
                     .field(PERSISTENCE, "checkpoints"),
@@ -247,11 +241,11 @@ public final class Statistics {
             "reason",
             logins -> Map.of("wrong", logins.failures(), "limited", logins.rejections())));
 
-    static final Statistic<Supplier<Number>> BLOCKED_POPS =
+    public static final Statistic<Supplier<Number>> BLOCKED_POPS =
             gauge("caravan.blocked.pops", "names", "names that clients wait for with `BLPOP`", Supplier::get);
-    static final Statistic<Supplier<Number>> SUBSCRIPTIONS = gauge(
+    public static final Statistic<Supplier<Number>> SUBSCRIPTIONS = gauge(
             "caravan.subscriptions", "channels", "channels and patterns that clients subscribe to", Supplier::get);
-    static final Statistic<Supplier<Number>> SUBSCRIBERS_CLOSED = counter(
+    public static final Statistic<Supplier<Number>> SUBSCRIBERS_CLOSED = counter(
             "caravan.subscribers.closed",
             "connections",
             "connections closed because their clients read messages too slowly",
@@ -458,10 +452,13 @@ public final class Statistics {
         return lists.stream().<Statistic<?>>flatMap(List::stream).toList();
     }
 
-    private static Statistic<StoreStats> micros(
-            String name, String text, String field, Function<StoreStats, Number> nanos) {
-        return seconds(name, text, nanos)
-                .field(PERSISTENCE, field, value -> TimeUnit.NANOSECONDS.toMicros(value.longValue()));
+    /** Returns a statistic in seconds, whose field of {@code INFO} is in microseconds. */
+    private static Statistic<StoreStats> micros(String name, String text, Function<StoreStats, Number> nanos) {
+        return seconds("caravan.store." + name + ".seconds", text, nanos)
+                .field(
+                        PERSISTENCE,
+                        name.replace('.', '_') + "_us",
+                        value -> TimeUnit.NANOSECONDS.toMicros(value.longValue()));
     }
 
     private static Function<Drills, Number> last(Function<DrillReport, Number> value) {

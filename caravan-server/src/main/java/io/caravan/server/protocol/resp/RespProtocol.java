@@ -10,6 +10,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Prefetch;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
+import io.caravan.server.metrics.Statistics;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
@@ -98,8 +99,9 @@ public final class RespProtocol implements WireProtocol {
         this.slowLog = new SlowLog(clock);
         metrics.connections("resp", sessions::size);
         PopQueues pops = new PopQueues();
-        metrics.blockedPops(pops::places);
-        metrics.subscriptions(channels::subscriptions, channels::closed);
+        metrics.register(Statistics.BLOCKED_POPS, () -> pops::places);
+        metrics.register(Statistics.SUBSCRIPTIONS, () -> channels::subscriptions);
+        metrics.register(Statistics.SUBSCRIBERS_CLOSED, () -> channels::closed);
         List.of(
                         new ListCommands(documents).all(),
                         new PopCommands(documents, readers, limits.maxRequestBytes(), pops).all(),
