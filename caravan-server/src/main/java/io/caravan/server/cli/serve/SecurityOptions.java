@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -76,16 +75,7 @@ final class SecurityOptions {
 
     /** Returns the configuration with the allowed origins and host names. */
     HttpConfig allow(HttpConfig http) {
-        HttpConfig withOrigins = checked("--allow-origin", () -> http.withAllowedOrigins(allowedOrigins));
-        return checked("--allow-host", () -> withOrigins.withAllowedHosts(allowedHosts));
-    }
-
-    private static HttpConfig checked(String option, Supplier<HttpConfig> allowed) {
-        try {
-            return allowed.get();
-        } catch (IllegalArgumentException wrong) {
-            throw new IllegalArgumentException(option + ": " + wrong.getMessage(), wrong);
-        }
+        return http.withAllowed(allowedOrigins, allowedHosts);
     }
 
     /** Creates the authenticator; {@code watched} receives files that must be reloaded when they change. */

@@ -56,35 +56,31 @@ public record HttpConfig(
     }
 
     /**
-     * Returns a copy with these {@code allowedOrigins}. Throws {@link IllegalArgumentException} if an element is
-     * neither an origin nor {@code *}.
+     * Returns a copy with these {@code allowedOrigins} and {@code allowedHosts}. Throws {@link
+     * IllegalArgumentException} if an element is invalid; the message names the option of the command line.
      */
-    public HttpConfig withAllowedOrigins(Collection<String> origins) {
+    public HttpConfig withAllowed(Collection<String> origins, Collection<String> hosts) {
         for (String origin : origins) {
             if (!Origins.valid(origin)) {
-                throw new IllegalArgumentException("'" + HostPort.withoutUser(origin)
+                throw new IllegalArgumentException("--allow-origin: '" + HostPort.withoutUser(origin)
                         + "' is not an origin, such as http://localhost:3000 or https://app.example, in lower case and"
                         + " without a path, nor *");
             }
         }
-        Set<String> copy = Set.copyOf(origins);
-        return new HttpConfig(
-                address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, heartbeat, copy, allowedHosts);
-    }
-
-    /**
-     * Returns a copy with these {@code allowedHosts}. Throws {@link IllegalArgumentException} if an element is neither
-     * a host name nor {@code *}.
-     */
-    public HttpConfig withAllowedHosts(Collection<String> hosts) {
         for (String host : hosts) {
             if (!Origins.validHost(host)) {
-                throw new IllegalArgumentException("'" + HostPort.withoutUser(host)
+                throw new IllegalArgumentException("--allow-host: '" + HostPort.withoutUser(host)
                         + "' is not a host name, such as caravan.example, in lower case and without a port, nor *");
             }
         }
-        Set<String> copy = Set.copyOf(hosts);
         return new HttpConfig(
-                address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, heartbeat, allowedOrigins, copy);
+                address,
+                maxBodyBytes,
+                maxBatchBytes,
+                longPoll,
+                eventStream,
+                heartbeat,
+                Set.copyOf(origins),
+                Set.copyOf(hosts));
     }
 }

@@ -133,7 +133,7 @@ class OriginsTest {
     private static boolean takesHost(String listensOn, String host, String... allowedHosts) {
         try {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(listensOn), 0);
-            HttpConfig config = HttpConfig.of(address, 1, 1 << 20).withAllowedHosts(List.of(allowedHosts));
+            HttpConfig config = HttpConfig.of(address, 1, 1 << 20).withAllowed(List.of(), List.of(allowedHosts));
             new Origins(config, false, any -> false).check(HttpMethod.GET, new DefaultHttpHeaders().set("Host", host));
             return true;
         } catch (Problem rejected) {
@@ -169,7 +169,7 @@ class OriginsTest {
     void rejectsInvalidAllowedHosts(String name) {
         HttpConfig config = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> config.withAllowedHosts(List.of(name)))
+                .isThrownBy(() -> config.withAllowed(List.of(), List.of(name)))
                 .withMessageContaining("'" + name + "'");
     }
 
