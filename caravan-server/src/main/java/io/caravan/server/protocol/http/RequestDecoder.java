@@ -6,7 +6,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
 import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
@@ -26,10 +25,7 @@ import org.jspecify.annotations.Nullable;
  * is not read until the request ends. Small requests, once decoded, would take many times the memory of their bytes.
  */
 public final class RequestDecoder extends HttpRequestDecoder {
-    /**
-     * The maximum length of a request line: enough for a query and a name of maximum length, even if every byte of the
-     * name is percent-encoded.
-     */
+    /** Enough for a query and a name of maximum length, even if every byte of the name is percent-encoded. */
     static final int MAX_LINE_BYTES = 8 * 1024;
 
     public static final int MAX_HEADER_BYTES = 16 * 1024;
@@ -40,7 +36,8 @@ public final class RequestDecoder extends HttpRequestDecoder {
     private static final int HEADER_OVERHEAD_BYTES = 128;
 
     private final BooleanSupplier busy;
-    private final FewHeaders headers;
+    /** The number of headers in the head or trailer that is arriving. */
+    private final int[] headers;
     /** The context of the decoder while bytes are held back; null otherwise. */
     private @Nullable ChannelHandlerContext holding;
 
@@ -52,21 +49,31 @@ public final class RequestDecoder extends HttpRequestDecoder {
 
     /** Creates a decoder. Bytes that arrive while {@code busy} returns true are held back until {@link #resume}. */
     public RequestDecoder(BooleanSupplier busy) {
-        this(busy, new FewHeaders(DefaultHttpHeadersFactory.headersFactory()));
+        this(busy, new int[1]);
     }
 
-    private RequestDecoder(BooleanSupplier busy, FewHeaders headers) {
+    private RequestDecoder(BooleanSupplier busy, int[] headers) {
         super(new HttpDecoderConfig()
                 .setMaxInitialLineLength(MAX_LINE_BYTES)
                 .setMaxHeaderSize(MAX_HEADER_BYTES)
                 .setMaxChunkSize(MAX_PART_BYTES)
-                .setHeadersFactory(headers)
-                .setTrailersFactory(new FewHeaders(DefaultHttpHeadersFactory.trailersFactory()))
+                .setHeadersFactory(limited(DefaultHttpHeadersFactory.headersFactory(), headers))
+                .setTrailersFactory(limited(DefaultHttpHeadersFactory.trailersFactory(), headers))
                 .setAllowDuplicateContentLengths(false)
                 .setStrictLineParsing(true)
                 .setUseRfc9112TransferEncoding(true));
         this.busy = busy;
         this.headers = headers;
+    }
+
+    /** Limits the number of headers. A header over the limit is rejected before it takes memory. */
+    private static HttpHeadersFactory limited(DefaultHttpHeadersFactory usual, int[] count) {
+        return usual.withNameValidator(name -> {
+            if (++count[0] > MAX_HEADERS) {
+                throw new TooLongHttpHeaderException("more than " + MAX_HEADERS + " headers");
+            }
+            usual.getNameValidator().validateName(name);
+        });
     }
 
     /** Whether bytes are held back until the current request ends. */
@@ -76,7 +83,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
 
     /** Returns the approximate memory that the held-back bytes and an incomplete head take. */
     public long heldBytes() {
-        return actualReadableBytes() + (begun ? begunBytes + (long) headers.count * HEADER_OVERHEAD_BYTES : 0);
+        return actualReadableBytes() + (begun ? begunBytes + (long) headers[0] * HEADER_OVERHEAD_BYTES : 0);
     }
 
     /** Returns the approximate memory that a complete head takes. */
@@ -125,7 +132,10 @@ public final class RequestDecoder extends HttpRequestDecoder {
         int readable = in.readableBytes();
         super.decode(context, in, out);
         begun = out.size() == decoded;
-        whole = begun ? whole : out.get(out.size() - 1) instanceof LastHttpContent;
+        if (!begun) {
+            whole = out.get(out.size() - 1) instanceof LastHttpContent;
+            headers[0] = 0;
+        }
         begunBytes = begun ? begunBytes + readable - in.readableBytes() : 0;
     }
 
@@ -156,34 +166,6 @@ public final class RequestDecoder extends HttpRequestDecoder {
             context.fireUserEventTriggered(event);
         } else {
             super.userEventTriggered(context, event);
-        }
-    }
-
-    /** Limits the number of headers. A header over the limit is rejected before it takes memory. */
-    private static final class FewHeaders implements HttpHeadersFactory {
-        private final HttpHeadersFactory limited;
-        /** The number of headers in the last head or trailer. */
-        private int count;
-
-        FewHeaders(DefaultHttpHeadersFactory usual) {
-            limited = usual.withNameValidator(name -> {
-                if (++count > MAX_HEADERS) {
-                    throw new TooLongHttpHeaderException("more than " + MAX_HEADERS + " headers");
-                }
-                usual.getNameValidator().validateName(name);
-            });
-        }
-
-        @Override
-        public HttpHeaders newHeaders() {
-            count = 0;
-            return limited.newHeaders();
-        }
-
-        @Override
-        public HttpHeaders newEmptyHeaders() {
-            count = 0;
-            return limited.newEmptyHeaders();
         }
     }
 }
