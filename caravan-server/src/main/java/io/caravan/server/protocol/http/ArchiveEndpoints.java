@@ -21,9 +21,7 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The endpoints that describe the archive, and that restore documents under the same rules as {@code CARAVAN.RESTORE}.
- */
+/** The endpoints that describe the archive, and restore documents by the same rules as {@code CARAVAN.RESTORE}. */
 final class ArchiveEndpoints {
     /** The maximum number of generations in one response. */
     private static final int MAX_GENERATIONS = 1_000;
@@ -38,23 +36,20 @@ final class ArchiveEndpoints {
         RestoreService restores = exchange.served().restores();
         Drills drills = restores == null ? null : restores.drills();
         Hydration hydration = restores == null ? null : restores.hydration();
-        exchange.respond(Response.json(
-                200,
-                Response.fields(
-                        "archive", exchange.protocol().archive(),
-                        "drills", drills == null ? null : drills(drills),
-                        "hydration", hydration == null ? null : hydration(hydration))));
-    }
-
-    private static Map<String, Object> drills(Drills drills) {
-        return Response.fields("failures", drills.failures(), "last", drills.last());
-    }
-
-    private static Map<String, Object> hydration(Hydration hydration) {
-        return Response.fields(
-                "documents", hydration.hydrated(),
-                "failures", hydration.failures(),
-                "waiting", hydration.fetching());
+        Map<String, Object> fields =
+                Response.fields("archive", exchange.protocol().archive());
+        fields.put(
+                "drills",
+                drills == null ? null : Response.fields("failures", drills.failures(), "last", drills.last()));
+        fields.put(
+                "hydration",
+                hydration == null
+                        ? null
+                        : Response.fields(
+                                "documents", hydration.hydrated(),
+                                "failures", hydration.failures(),
+                                "waiting", hydration.fetching()));
+        exchange.respond(Response.json(200, fields));
     }
 
     /** Returns the generations of a document in the archive, newest first. */
@@ -111,10 +106,8 @@ final class ArchiveEndpoints {
             return null;
         }
         DocumentName as = DocumentName.of(given.getBytes(StandardCharsets.UTF_8));
-        if (as.equals(name)) {
-            throw Problem.badRequest(
-                    "invalid_parameter", "as must name another document than the one that is restored");
-        }
+        Problem.require(
+                !as.equals(name), "invalid_parameter", "as must name another document than the one that is restored");
         exchange.require(Permission.WRITE, as);
         return as;
     }

@@ -121,10 +121,7 @@ final class DocumentList {
      * @param position the position in the group; 0 for the beginning
      */
     record Cursor(int slot, long position) {
-        /**
-         * Returns the cursor of a request, or the beginning of the listing if the request has none. Throws {@link
-         * Problem} if the cursor is invalid.
-         */
+        /** Returns the cursor of a request, or the beginning. Throws {@link Problem} if the cursor is invalid. */
         static Cursor of(Query query) {
             String text = query.get("cursor");
             if (text == null) {

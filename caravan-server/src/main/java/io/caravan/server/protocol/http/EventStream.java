@@ -6,6 +6,7 @@ import io.caravan.server.document.DocumentInfo;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.util.ByteProcessor;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -89,7 +90,8 @@ final class EventStream extends LiveRead {
             return;
         }
         request.next = events.next;
-        exchange.onLoop(events.bytes, events.heldBytes, () -> write(events.bytes, events.atTail, events.closed || last));
+        exchange.onLoop(
+                events.bytes, events.heldBytes, () -> write(events.bytes, events.atTail, events.closed || last));
     }
 
     /** Returns the next events, or null if the document no longer exists. */
@@ -121,30 +123,21 @@ final class EventStream extends LiveRead {
             return false;
         }
         boolean text = ContentTypes.isText(info.attributes().contentType());
-        SliceReader slice = new SliceReader(info, SLICE_BYTES, request.next, true);
+        SliceReader slice = new SliceReader(info, SLICE_BYTES, request.next, true, text);
         try {
-            if (text) {
-                slice.readWholeCharacters();
-            }
             if (!slice.read(request)) {
                 throw SliceReader.changedDuringRead(request.name);
             }
-            if (text && !slice.endsWhole()) {
-                held = slice.nextSequence() == info.nextSequence()
-                        && !info.attributes().closed();
-                if (held || slice.hasWhole()) {
-                    slice.cutToWhole();
-                }
-            }
-            if (slice.nextSequence() == request.next) {
+            held = slice.cutToWhole();
+            if (slice.next == request.next) {
                 return false;
             }
             slice.end();
-            putData(events, slice.bytes(), text);
-            request.next = slice.nextSequence();
+            putData(events, slice.bytes, text);
+            request.next = slice.next;
             return true;
         } finally {
-            slice.bytes().release();
+            slice.bytes.release();
         }
     }
 
@@ -174,7 +167,8 @@ final class EventStream extends LiveRead {
         int end = values.writerIndex();
         int from = values.readerIndex();
         while (true) {
-            int to = lineEnd(values, from, end);
+            int found = values.forEachByte(from, end - from, ByteProcessor.FIND_CRLF);
+            int to = found < 0 ? end : found;
             putField(out, values, from, to);
             if (to == end) {
                 return;
@@ -182,11 +176,6 @@ final class EventStream extends LiveRead {
             boolean both = values.getByte(to) == '\r' && to + 1 < end && values.getByte(to + 1) == '\n';
             from = to + (both ? 2 : 1);
         }
-    }
-
-    private static int lineEnd(ByteBuf values, int from, int end) {
-        int found = values.forEachByte(from, end - from, b -> b != '\n' && b != '\r');
-        return found < 0 ? end : found;
     }
 
     /** Adds a data line. Clients remove a space after the colon, so a line that starts with one gets another space. */
@@ -199,10 +188,7 @@ final class EventStream extends LiveRead {
         out.writeByte('\n');
     }
 
-    /**
-     * Adds the event that contains the client's position. {@code closed} means that the stream is closed and the client
-     * has all of its values.
-     */
+    /** Adds the event with the client's position; if {@code closed}, the client has all values of a closed stream. */
     private static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
         Map<String, Object> fields = Response.fields("streamNextOffset", offset);
         if (!closed) {

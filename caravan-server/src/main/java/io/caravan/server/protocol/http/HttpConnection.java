@@ -29,9 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class HttpConnection extends Connection {
     private static final String SCHEME = "Bearer ";
 
-    /**
-     * Maximum number of body parts that are processed before the other connections of the event loop get their turn.
-     */
+    /** Maximum number of body parts before the other connections of the event loop get their turn. */
     private static final int TURN_PARTS = 1_000;
 
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
@@ -75,10 +73,7 @@ public final class HttpConnection extends Connection {
         return decoder;
     }
 
-    /**
-     * Whether the bytes of later requests must wait. Bytes after the last request do not wait, because they are
-     * discarded.
-     */
+    /** Whether the bytes of later requests must wait. Bytes after the last request are discarded instead. */
     private boolean busy() {
         return (exchange != null || parts >= TURN_PARTS) && !closing;
     }
@@ -202,7 +197,7 @@ public final class HttpConnection extends Connection {
     private void reject(HttpExchange rejected, Problem problem) {
         incoming = null;
         rejected.reject(problem);
-        protocol.rejected(problem.status());
+        protocol.count("unread", HttpProtocol.outcome(problem.status()), 0);
         end(true);
     }
 
@@ -230,10 +225,9 @@ public final class HttpConnection extends Connection {
         memory.settle(decoder.heldBytes(), false);
     }
 
-    /** Ends the current request after its response has been written. */
-    void ended(HttpExchange done) {
-        protocol.ended(done);
-        if (!done.keepAlive() || protocol.draining()) {
+    /** Ends the current request after its response has been written, and the connection unless {@code keepAlive}. */
+    void ended(boolean keepAlive) {
+        if (!keepAlive || protocol.draining) {
             exchange = null;
             end(false);
             return;
@@ -322,9 +316,8 @@ public final class HttpConnection extends Connection {
     public void channelInactive(ChannelHandlerContext context) {
         closing = true;
         incoming = null;
-        if (exchange != null && !exchange.over()) {
+        if (exchange != null) {
             exchange.gone();
-            protocol.ended(exchange);
         }
     }
 }

@@ -5,6 +5,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.MovedException;
 import io.caravan.server.document.Outcome;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WaitingTasks;
 import io.caravan.server.security.Permission;
@@ -71,7 +72,6 @@ public final class HttpExchange {
     private final WaitingTasks waiting = new WaitingTasks();
 
     private volatile boolean over;
-    private boolean finished;
     private @Nullable Runnable onWritable;
     private @Nullable Runnable onDrain;
     private boolean draining;
@@ -158,10 +158,7 @@ public final class HttpExchange {
         HttpConnection.check(principal, permission, name);
     }
 
-    /**
-     * Throws {@link Problem} if the client's token was revoked. The check also applies to responses in progress: a
-     * client with a revoked token does not receive the rest of a response.
-     */
+    /** Throws {@link Problem} if the client's token was revoked, even if part of the response has been sent. */
     public void requireStillKnown() {
         if (principal.revoked()) {
             throw Problem.unauthorized("the token was revoked");
@@ -173,17 +170,9 @@ public final class HttpExchange {
         operation = part;
     }
 
-    public String operation() {
-        return operation;
-    }
-
     /** Returns the status code of the response, or 0 if there is no response yet. */
     public int status() {
         return status;
-    }
-
-    long startedNanos() {
-        return startedNanos;
     }
 
     /** Sends the response. Call this once, on any thread. Does nothing if the client has disconnected. */
@@ -237,9 +226,7 @@ public final class HttpExchange {
         channel.writeAndFlush(encoded);
     }
 
-    /**
-     * Writes the head of a streamed response. The body is chunked if {@code response} has no {@code Content-Length}.
-     */
+    /** Writes the head of a streamed response. The body is chunked if there is no {@code Content-Length}. */
     private void writeHead(Response response) {
         HttpResponse encoded = new DefaultHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(response.status()), response.headers());
@@ -254,7 +241,7 @@ public final class HttpExchange {
     }
 
     private void complete(HttpResponse response) {
-        keepAlive &= !connection.protocol.draining();
+        keepAlive &= !connection.protocol.draining;
         HttpHeaders headers = response.headers();
         connection.protocol.origins.addTo(headers, request.headers());
         if (!headers.contains(HttpHeaderNames.DATE)) {
@@ -281,10 +268,7 @@ public final class HttpExchange {
         }
     }
 
-    /**
-     * Responds with an error, or closes the connection if part of the response has already been sent. Callable on any
-     * thread.
-     */
+    /** Responds with an error, or closes the connection if part of the response was sent. Callable on any thread. */
     public void fail(Throwable problem) {
         Problem reported = problem instanceof MovedException moved && route.aboutDocument()
                 ? Problem.redirect(moved, request.target())
@@ -396,10 +380,7 @@ public final class HttpExchange {
         };
     }
 
-    /**
-     * Runs part of the request's work, on any thread. An exception ends the exchange; an {@link Error} is also
-     * rethrown.
-     */
+    /** Runs part of the work, on any thread. An exception ends the exchange; an {@link Error} is also rethrown. */
     public void run(Runnable part) {
         try {
             part.run();
@@ -481,9 +462,7 @@ public final class HttpExchange {
         }
     }
 
-    /**
-     * Whether the connection has space for another chunk, because the client has received enough of the earlier chunks.
-     */
+    /** Whether the client has received enough of the earlier chunks for another one. */
     public boolean writable() {
         return channel.isWritable();
     }
@@ -523,10 +502,7 @@ public final class HttpExchange {
         }
     }
 
-    /**
-     * Registers an action to run at the end of the exchange, or runs it now if the exchange has ended. Called on the
-     * event loop.
-     */
+    /** Runs an action at the end of the exchange, or now if the exchange has ended. Called on the event loop. */
     public void atEnd(Runnable action) {
         if (over) {
             action.run();
@@ -541,26 +517,21 @@ public final class HttpExchange {
     }
 
     private void end() {
-        finished = true;
-        gone();
-        connection.ended(this);
-    }
-
-    /** Whether the connection stays open after this response. */
-    boolean keepAlive() {
-        return keepAlive;
-    }
-
-    boolean finished() {
-        return finished;
+        end(HttpProtocol.outcome(status));
+        connection.ended(keepAlive);
     }
 
     /** Ends the exchange, because the connection is closed. */
     void gone() {
         if (!over) {
-            over = true;
-            waiting.close();
-            endActions.forEach(Runnable::run);
+            end(RequestOutcome.ABANDONED);
         }
+    }
+
+    private void end(RequestOutcome outcome) {
+        over = true;
+        waiting.close();
+        endActions.forEach(Runnable::run);
+        protocol().count(operation, outcome, System.nanoTime() - startedNanos);
     }
 }

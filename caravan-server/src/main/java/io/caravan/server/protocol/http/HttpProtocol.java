@@ -27,9 +27,10 @@ import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
@@ -44,10 +45,7 @@ public final class HttpProtocol implements WireProtocol {
     private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
             + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
 
-    /**
-     * The default idle timeout. Longer than the minute after which proxies usually close idle connections, so that the
-     * proxy closes a connection first.
-     */
+    /** Longer than the minute after which proxies usually close idle connections, so that the proxy closes first. */
     private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(2);
 
     private static final AttributeKey<Long> OPENED_NANOS = AttributeKey.valueOf("caravan.opened");
@@ -58,14 +56,13 @@ public final class HttpProtocol implements WireProtocol {
     final Authenticator authenticator;
     final @Nullable Cluster cluster;
     private volatile @Nullable ServerContext served;
-    private volatile boolean draining;
+    volatile boolean draining;
     final ServerMetrics metrics;
     /** The operations whose requests are counted, by name. */
     private final Map<String, ServerMetrics.Operation> operations = new ConcurrentHashMap<>();
 
     final Origins origins;
     final List<Route> routes;
-    private final List<Path> paths;
     private final Route preflight = new Route(
             HttpMethod.OPTIONS, "*", "preflight", null, exchange -> exchange.respond(Origins.preflight()), 204);
     final Executor readers;
@@ -100,30 +97,6 @@ public final class HttpProtocol implements WireProtocol {
                 new Origins(config, authenticator.required(), name -> cluster != null && cluster.hasHttpName(name));
         metrics.connections(NAME, connections::size);
         this.routes = routes.apply(this);
-        this.paths = Path.of(this.routes);
-    }
-
-    /**
-     * The routes of one path.
-     *
-     * @param start the path, up to the name of a document or another name
-     * @param open whether a name follows
-     */
-    private record Path(String start, boolean open, Map<HttpMethod, Route> routes) {
-        static List<Path> of(List<Route> routes) {
-            Map<String, Path> paths = new LinkedHashMap<>();
-            for (Route route : routes) {
-                String start = route.start();
-                paths.computeIfAbsent(route.path(), path -> new Path(start, !start.equals(path), new LinkedHashMap<>()))
-                        .routes
-                        .put(route.method(), route);
-            }
-            return List.copyOf(paths.values());
-        }
-
-        boolean matches(String requested) {
-            return open ? requested.startsWith(start) : requested.equals(start);
-        }
     }
 
     @Override
@@ -173,10 +146,6 @@ public final class HttpProtocol implements WireProtocol {
         draining = true;
     }
 
-    boolean draining() {
-        return draining;
-    }
-
     /** Whether this server serves requests for documents now. */
     boolean serves() {
         return served != null && !draining;
@@ -190,10 +159,7 @@ public final class HttpProtocol implements WireProtocol {
         return archiver == null ? null : archiver.status();
     }
 
-    /**
-     * Returns the services that the endpoints use. Throws {@link Problem} if the store is not open yet, or the server
-     * is stopping.
-     */
+    /** Returns the services. Throws {@link Problem} if the store is not open yet, or the server is stopping. */
     ServerContext served() {
         ServerContext opened = served;
         if (opened == null || draining) {
@@ -262,51 +228,40 @@ public final class HttpProtocol implements WireProtocol {
         return new HttpExchange(connection, request, route, principal);
     }
 
-    private Route route(HttpMethod method, String requested) {
-        for (Path path : paths) {
-            if (path.matches(requested)) {
-                Route route = path.routes.get(method);
-                if (route == null && method.equals(HttpMethod.HEAD)) {
-                    route = path.routes.get(HttpMethod.GET);
-                }
-                if (route == null) {
-                    throw noMethod(method, path);
-                }
+    private Route route(HttpMethod method, String path) {
+        for (Route route : routes) {
+            if (route.method().equals(method) && route.matches(path)) {
                 return route;
             }
         }
-        throw new Problem(404, "unknown_path", "there is no endpoint at this path; /openapi.json lists all endpoints");
+        Set<HttpMethod> methods = routes.stream()
+                .filter(route -> route.matches(path))
+                .map(Route::method)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+        if (methods.isEmpty()) {
+            throw new Problem(
+                    404, "unknown_path", "there is no endpoint at this path; /openapi.json lists all endpoints");
+        }
+        if (methods.contains(HttpMethod.GET)) {
+            if (method.equals(HttpMethod.HEAD)) {
+                return route(HttpMethod.GET, path);
+            }
+            methods.add(HttpMethod.HEAD);
+        }
+        methods.add(HttpMethod.OPTIONS);
+        String names = methods.stream().map(HttpMethod::name).collect(Collectors.joining(", "));
+        throw new Problem(405, "method_not_allowed", "this path supports " + names + ", not " + method.name())
+                .with("Allow", names);
     }
 
-    private static Problem noMethod(HttpMethod method, Path path) {
-        Stream<HttpMethod> head = path.routes.containsKey(HttpMethod.GET) ? Stream.of(HttpMethod.HEAD) : Stream.of();
-        String methods = Stream.of(path.routes.keySet().stream(), head, Stream.of(HttpMethod.OPTIONS))
-                .flatMap(each -> each)
-                .map(HttpMethod::name)
-                .distinct()
-                .collect(Collectors.joining(", "));
-        return new Problem(405, "method_not_allowed", "this path supports " + methods + ", not " + method.name())
-                .with("Allow", methods);
-    }
-
-    /** Counts a completed or abandoned exchange. */
-    void ended(HttpExchange exchange) {
-        RequestOutcome outcome = exchange.finished() ? outcome(exchange.status()) : RequestOutcome.ABANDONED;
-        count(exchange.operation(), outcome, System.nanoTime() - exchange.startedNanos());
-    }
-
-    /** Counts a request that was rejected before it had arrived completely. */
-    void rejected(int status) {
-        count("unread", outcome(status), 0);
-    }
-
-    private void count(String operation, RequestOutcome outcome, long nanos) {
+    /** Counts a request for the metrics. */
+    void count(String operation, RequestOutcome outcome, long nanos) {
         operations
                 .computeIfAbsent(operation, name -> metrics.operation(NAME, name))
                 .count(outcome, nanos);
     }
 
-    private static RequestOutcome outcome(int status) {
+    static RequestOutcome outcome(int status) {
         return switch (HttpStatusClass.valueOf(status)) {
             case SERVER_ERROR -> RequestOutcome.FAILED;
             case CLIENT_ERROR -> RequestOutcome.REJECTED;

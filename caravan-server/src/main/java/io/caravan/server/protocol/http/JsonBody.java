@@ -18,6 +18,7 @@ import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.caravan.catalog.DocumentName;
 import java.io.IOException;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -35,9 +36,7 @@ final class JsonBody {
      * names, even invalid names.
      */
     private static final int MAX_NAME_CHARS = 128;
-    /**
-     * The number of tokens in the longest valid body, excluding values: a thousand elements with all of their fields.
-     */
+    /** The number of tokens besides values in the longest valid body: a thousand elements with all of their fields. */
     private static final int MAX_TOKENS_BESIDES_VALUES = 20_000;
 
     private static final JsonFactory JSON = JsonFactory.builder()
@@ -62,11 +61,7 @@ final class JsonBody {
 
     private final long maxTokens;
 
-    /**
-     * Creates a parser of bodies.
-     *
-     * @param maxBatchBytes maximum size of the values of a body in the log, including an overhead for each value
-     */
+    /** Creates a parser. The values of a body take at most {@code maxBatchBytes} in the log, including overhead. */
     JsonBody(long maxBatchBytes) {
         maxTokens = MAX_TOKENS_BESIDES_VALUES + maxBatchBytes / StreamWrites.MESSAGE_OVERHEAD_BYTES;
     }
@@ -97,11 +92,7 @@ final class JsonBody {
         }
     }
 
-    /**
-     * Parses a body into a record.
-     *
-     * @param code the code of the problem if the body is invalid
-     */
+    /** Parses a body into a record. Throws {@link Problem} with this code if the body is invalid. */
     <T> T parse(byte[] body, Class<T> type, String code) {
         try (JsonParser parser = new CheckedParser(MAPPER.createParser(body), maxTokens)) {
             return MAPPER.readValue(parser, type);
@@ -111,7 +102,8 @@ final class JsonBody {
     }
 
     private static String detail(IOException invalid) {
-        if (cause(invalid) instanceof StreamConstraintsException limit) {
+        Throwable cause = invalid.getCause() == null ? invalid : invalid.getCause();
+        if (cause instanceof StreamConstraintsException limit) {
             return "the body must be nested at most " + MAX_DEPTH + " deep, with names of at most " + MAX_NAME_CHARS
                     + " characters and numbers of at most 1,000 digits: " + limit.getOriginalMessage();
         }
@@ -127,10 +119,6 @@ final class JsonBody {
                 invalid instanceof JsonProcessingException json ? json.getOriginalMessage() : invalid.getMessage();
         return "the body is not JSON: "
                 + String.valueOf(message).lines().findFirst().orElse("");
-    }
-
-    private static Throwable cause(IOException invalid) {
-        return invalid.getCause() == null ? invalid : invalid.getCause();
     }
 
     /** Returns the position of an invalid value in a body, for example {@code operations[1].append}. */
@@ -150,10 +138,7 @@ final class JsonBody {
         return StreamName.of(path.substring(StreamName.PREFIX.length()));
     }
 
-    /**
-     * Returns the name of the first stream in a body, or null if there is none, in which case the complete parse
-     * rejects the body.
-     */
+    /** Returns the name of the first stream in a body, or null if there is none, so that the body is invalid. */
     static @Nullable DocumentName firstName(byte[] body) {
         try (JsonParser json = JSON.createParser(body)) {
             while (json.nextToken() != null) {
@@ -167,17 +152,30 @@ final class JsonBody {
         }
     }
 
+    /**
+     * Returns the elements of the list in a field. Throws {@link Problem} with the code if the list is absent or empty,
+     * or if it has more than {@code most} elements.
+     */
+    static <T> List<T> elements(@Nullable List<T> given, String field, int most, String code) {
+        if (given == null || given.isEmpty()) {
+            throw Problem.badRequest(code, field + " must have at least one element");
+        }
+        if (given.size() > most) {
+            throw new Problem(
+                    413,
+                    "too_many_" + field,
+                    "a request has at most " + most + " " + field + "; send more in another request");
+        }
+        return given;
+    }
+
     /** Adds up the bytes that one request's values take in the log, and enforces a limit. */
     static final class ValueBytes {
         private final String request;
         private final long max;
         private long bytes;
 
-        /**
-         * Creates a sum that starts at zero.
-         *
-         * @param request the kind of request, for the error
-         */
+        /** Starts a sum; {@code request} is the kind of request, for the error. */
         ValueBytes(String request, long max) {
             this.request = request;
             this.max = max;

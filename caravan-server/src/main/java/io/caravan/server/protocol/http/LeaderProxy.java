@@ -63,10 +63,7 @@ public final class LeaderProxy {
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
     private static final long RETRY_MILLIS = 20;
-    /**
-     * Time after which an idle connection is closed, at the next check. Shorter than the default idle timeout of the
-     * leader.
-     */
+    /** Time after which a check closes an idle connection. Shorter than the default idle timeout of the leader. */
     private static final Duration IDLE = Duration.ofSeconds(2);
     /** Maximum number of idle connections that an event loop keeps open to one node. */
     private static final int MAX_IDLE = 32;
@@ -114,7 +111,7 @@ public final class LeaderProxy {
     /** Returns a route that forwards requests to the leader if this node of a cluster cannot serve them. */
     public Route around(Route route, HttpProtocol http) {
         Cluster cluster = http.cluster;
-        return cluster == null ? route : route.with(exchange -> new Forwarding(exchange, route, http, cluster).begin());
+        return cluster == null ? route : route.with(exchange -> new Forwarding(exchange, route, cluster).begin());
     }
 
     /**
@@ -142,7 +139,6 @@ public final class LeaderProxy {
     private final class Forwarding {
         private final HttpExchange exchange;
         private final Route route;
-        private final HttpProtocol http;
         private final Cluster cluster;
         private final GroupView group;
         /** Whether the request waits for new values. */
@@ -150,23 +146,23 @@ public final class LeaderProxy {
 
         private @Nullable Instant begun;
 
-        Forwarding(HttpExchange exchange, Route route, HttpProtocol http, Cluster cluster) {
+        Forwarding(HttpExchange exchange, Route route, Cluster cluster) {
             this.exchange = exchange;
             this.route = route;
-            this.http = http;
             this.cluster = cluster;
             this.group = requestedGroup(cluster, route, exchange.request());
             this.live = StreamReads.isLive(route, exchange.request());
         }
 
         void begin() {
+            HttpProtocol http = exchange.protocol();
             boolean here = group == cluster.group() && http.serves();
             if (exchange.request().header(RELAYED) != null && !here) {
                 // The sender or this node has outdated information about the leader. The sender must determine the
                 // leader again.
                 throw Problem.noLeader().with(RELAYED, "refused");
             }
-            if (here || http.draining()) {
+            if (here || http.draining) {
                 route.endpoint().handle(exchange);
                 return;
             }
@@ -307,10 +303,7 @@ public final class LeaderProxy {
             }
         }
 
-        /**
-         * Closes the connection if the leader has changed. A leader whose machine has failed does not close the
-         * connection itself.
-         */
+        /** Closes the connection if the leader has changed. A leader whose machine has failed does not close it. */
         private void closeIfLeaderChanged() {
             if (forwarding != null && !forwarding.group.leader().equals(Optional.of(pool.leader))) {
                 channel.close();

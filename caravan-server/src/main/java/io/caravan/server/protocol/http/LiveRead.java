@@ -25,11 +25,7 @@ abstract class LiveRead {
     final HttpExchange exchange;
     final ChangeWait wait;
 
-    /**
-     * Creates a read that has not started.
-     *
-     * @param most maximum number of documents in one check
-     */
+    /** Creates a read that has not started, with at most {@code most} documents in one check. */
     LiveRead(HttpExchange exchange, DocumentService documents, int most) {
         this.exchange = exchange;
         this.wait = new ChangeWait(exchange.loop(), most, documents::onChange, this::check, () -> {});
@@ -55,15 +51,13 @@ abstract class LiveRead {
             return;
         }
         long nanos = heartbeat.toNanos();
-        Future<?> timer = exchange.loop().scheduleAtFixedRate(this::writeComment, nanos, nanos, TimeUnit.NANOSECONDS);
+        Runnable comment = () -> {
+            if (exchange.writable()) {
+                exchange.write(COMMENT.duplicate());
+            }
+        };
+        Future<?> timer = exchange.loop().scheduleAtFixedRate(comment, nanos, nanos, TimeUnit.NANOSECONDS);
         exchange.atEnd(() -> timer.cancel(false));
-    }
-
-    /** Writes a comment, unless too many earlier bytes are still waiting to be sent. */
-    private void writeComment() {
-        if (exchange.writable()) {
-            exchange.write(COMMENT.duplicate());
-        }
     }
 
     /** Checks these documents for new values. The final check receives no documents, and must finish the response. */

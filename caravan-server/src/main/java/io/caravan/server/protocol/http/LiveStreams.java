@@ -1,16 +1,15 @@
 package io.caravan.server.protocol.http;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -131,23 +130,31 @@ final class LiveStreams extends LiveRead {
         private void putValues(ByteBuf events) {
             boolean first = !known();
             DocumentInfo info = get();
-            Values values = read(info);
+            List<byte[]> values = read(info);
             behind = next < info.nextSequence();
             over = !behind && info.attributes().closed();
-            if (first || over || !values.bytes.isEmpty()) {
-                put(events, DATA, fields(info, values.bytes));
+            if (first || over || !values.isEmpty()) {
+                put(events, DATA, fields(info, values));
             }
         }
 
-        private Values read(DocumentInfo info) {
-            Values values = new Values();
+        /** Returns the next values, until their total size reaches {@link #CHECK_BYTES}. */
+        private List<byte[]> read(DocumentInfo info) {
+            List<byte[]> values = new ArrayList<>();
             if (next < info.nextSequence()) {
                 Offset.checkRetained(next, info);
-                SliceReader.read(documents, name, info, next, values);
-                if (values.bytes.isEmpty()) {
+                long[] length = {0};
+                SliceReader.read(documents, name, info, next, (sequence, value) -> {
+                    byte[] copy = new byte[value.remaining()];
+                    value.get(copy);
+                    values.add(copy);
+                    length[0] += Math.max(1, copy.length);
+                    return length[0] < CHECK_BYTES;
+                });
+                if (values.isEmpty()) {
                     throw SliceReader.changedDuringRead(name);
                 }
-                next += values.bytes.size();
+                next += values.size();
             }
             return values;
         }
@@ -174,36 +181,18 @@ final class LiveStreams extends LiveRead {
     /** Returns the values as text, or null if a value is not UTF-8, for example because it ends within a character. */
     private static @Nullable List<String> texts(List<byte[]> values) {
         List<String> texts = new ArrayList<>(values.size());
-        try {
-            for (byte[] value : values) {
-                texts.add(StandardCharsets.UTF_8
-                        .newDecoder()
-                        .decode(ByteBuffer.wrap(value))
-                        .toString());
+        for (byte[] value : values) {
+            String text = new String(value, UTF_8);
+            if (!Arrays.equals(text.getBytes(UTF_8), value)) {
+                return null;
             }
-            return texts;
-        } catch (CharacterCodingException notText) {
-            return null;
+            texts.add(text);
         }
+        return texts;
     }
 
     private static void put(ByteBuf events, byte[] kind, Map<String, Object> fields) {
         events.writeBytes(kind).writeBytes(Response.jsonBytes(fields)).writeBytes(END);
-    }
-
-    /** Collects values until their total size reaches {@link #CHECK_BYTES}. */
-    private static final class Values implements DocumentReader {
-        private final List<byte[]> bytes = new ArrayList<>();
-        private long length;
-
-        @Override
-        public boolean next(long sequence, ByteBuffer value) {
-            byte[] copy = new byte[value.remaining()];
-            value.get(copy);
-            bytes.add(copy);
-            length += Math.max(1, copy.length);
-            return length < CHECK_BYTES;
-        }
     }
 
     /** A body that lists streams to tail: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
@@ -212,32 +201,18 @@ final class LiveStreams extends LiveRead {
     /** The JSON fields of a stream. */
     record Fields(@Nullable String path, @Nullable String offset) {}
 
-    /**
-     * Returns the streams in a body, and the offsets at which to start.
-     *
-     * @throws Problem if the body is malformed, or exceeds a limit
-     */
+    /** Returns the streams in a body, and the offsets at which to start. Throws {@link Problem} if it is invalid. */
     static Map<DocumentName, Offset> parse(byte[] body, JsonBody json) {
-        List<Fields> given = json.parse(body, Body.class, INVALID).streams();
-        if (given == null || given.isEmpty()) {
-            throw Problem.badRequest(INVALID, "streams must have at least one element");
-        }
-        if (given.size() > MAX_STREAMS) {
-            throw new Problem(
-                    413,
-                    "too_many_streams",
-                    "a connection follows at most " + MAX_STREAMS + " streams; follow more over another");
-        }
+        List<Fields> given =
+                JsonBody.elements(json.parse(body, Body.class, INVALID).streams(), "streams", MAX_STREAMS, INVALID);
         Map<DocumentName, Offset> starts = new LinkedHashMap<>();
         for (Fields fields : given) {
             String where = "stream " + (starts.size() + 1);
             DocumentName name = JsonBody.name(fields.path(), where, INVALID);
-            if (fields.offset() == null) {
-                throw Problem.badRequest(INVALID, where + " must have an offset: one from a response, -1, or now");
-            }
-            if (starts.put(name, Offset.parse(fields.offset(), where + ": offset")) != null) {
-                throw Problem.badRequest(INVALID, where + " occurs twice");
-            }
+            Problem.require(
+                    fields.offset() != null, INVALID, where + " must have an offset: one from a response, -1, or now");
+            boolean first = starts.put(name, Offset.parse(fields.offset(), where + ": offset")) == null;
+            Problem.require(first, INVALID, where + " occurs twice");
         }
         return starts;
     }

@@ -139,11 +139,7 @@ final class MigrationEndpoints {
             this.values = Objects.requireNonNullElse(values, List.of());
         }
 
-        /**
-         * Parses the body of an import step.
-         *
-         * @throws Problem if the body is malformed, or exceeds a limit
-         */
+        /** Parses the body of an import step. Throws {@link Problem} if it is malformed, or exceeds a limit. */
         static ImportBody parse(HttpExchange exchange) {
             byte[] body = exchange.request().body();
             JsonBody json = exchange.protocol().json;

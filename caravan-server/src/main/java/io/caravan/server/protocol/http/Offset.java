@@ -68,10 +68,7 @@ public final class Offset {
         return sequence >= 0 && sequence < info.firstSequence() ? info.firstSequence() : in(info);
     }
 
-    /**
-     * Returns the sequence of this offset in a stream. Throws {@link Problem} if the value was trimmed, or the stream
-     * has not reached this offset.
-     */
+    /** Returns the sequence in a stream. Throws {@link Problem} if it was trimmed or the stream has not reached it. */
     public long in(DocumentInfo info) {
         if (this == BEGINNING) {
             return info.firstSequence();

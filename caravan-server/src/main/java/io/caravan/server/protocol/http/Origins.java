@@ -144,10 +144,7 @@ public final class Origins {
         return parts.matches() && (LOOPBACK_HOST.matcher(parts.group("host")).matches() || allowed.contains(origin));
     }
 
-    /**
-     * Adds headers that determine which pages may read a response, and that prevent browsers from guessing its content
-     * type.
-     */
+    /** Adds headers that determine which pages may read a response, and that forbid guessing its content type. */
     void addTo(HttpHeaders response, HttpHeaders request) {
         response.add(common);
         String origin = any ? null : request.get(HttpHeaderNames.ORIGIN);

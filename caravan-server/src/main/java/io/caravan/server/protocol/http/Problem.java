@@ -20,25 +20,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Thrown if a request fails. The server converts it to an error response of type {@code application/problem+json} (RFC
- * 9457).
- */
+/** Thrown if a request fails. Converted to a response of type {@code application/problem+json} (RFC 9457). */
 public final class Problem extends RuntimeException {
     public static final String CONTENT_TYPE = "application/problem+json";
 
     private static final Logger LOG = LoggerFactory.getLogger(Problem.class);
     private static final long serialVersionUID = 1L;
-    private static final long MILLIS_PER_SECOND = 1_000;
     private static final String ARCHIVE_UNAVAILABLE = "archive_unavailable";
-
     private static final String READ_UNCONFIRMED = "read_unconfirmed";
-    /** The codes of problems that are usually temporary. */
-    private static final Set<String> PASSING = Set.of(ARCHIVE_UNAVAILABLE, READ_UNCONFIRMED);
 
     private record Translation(Class<? extends RuntimeException> type, int status, String code) {}
 
@@ -101,10 +93,7 @@ public final class Problem extends RuntimeException {
         }
     }
 
-    /**
-     * Translates an exception into a problem. Logs an exception that has no translation, and reports it as an internal
-     * error.
-     */
+    /** Translates an exception into a problem: an internal error, which is logged, if it has no translation. */
     public static Problem of(Throwable thrown) {
         if (thrown instanceof Problem rejected) {
             return rejected;
@@ -118,7 +107,8 @@ public final class Problem extends RuntimeException {
         for (Translation translation : TRANSLATIONS) {
             if (translation.type().isInstance(thrown)) {
                 Problem problem = new Problem(translation.status(), translation.code(), message(thrown));
-                return PASSING.contains(problem.code) ? problem.retrySoon() : problem;
+                boolean passing = problem.code.equals(ARCHIVE_UNAVAILABLE) || problem.code.equals(READ_UNCONFIRMED);
+                return passing ? problem.retrySoon() : problem;
             }
         }
         LOG.error("a request failed because of a fault in the server", thrown);
@@ -187,14 +177,10 @@ public final class Problem extends RuntimeException {
                 problem.with(StreamHeaders.PRODUCER_EXPECTED_SEQ, Long.toString(rejected.expected()))
                         .with(StreamHeaders.PRODUCER_RECEIVED_SEQ, Long.toString(rejected.actual()));
             case RESTORING, MOVING -> problem.retrySoon();
-            case RATE_LIMITED -> problem.with("Retry-After", Long.toString(wholeSeconds(rejected.expected())));
+            // Rounded up to seconds, because an earlier retry would be rejected again.
+            case RATE_LIMITED -> problem.with("Retry-After", Long.toString((rejected.expected() + 999) / 1_000));
             default -> problem;
         };
-    }
-
-    /** Converts milliseconds to seconds. Rounds up, because an earlier retry would be rejected again. */
-    private static long wholeSeconds(long millis) {
-        return (millis + MILLIS_PER_SECOND - 1) / MILLIS_PER_SECOND;
     }
 
     /** Returns a copy whose detail begins with this text, which names the affected part of the request. */
@@ -209,10 +195,7 @@ public final class Problem extends RuntimeException {
         return this;
     }
 
-    /**
-     * Returns a copy that asks the client to retry after 1 s, for example while a document is being fetched from the
-     * archive.
-     */
+    /** Asks the client to retry after 1 s, for example while a document is being fetched from the archive. */
     private Problem retrySoon() {
         return with("Retry-After", "1");
     }

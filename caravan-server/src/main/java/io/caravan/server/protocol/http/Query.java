@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.http;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,14 +40,9 @@ public final class Query {
 
     private static String text(String part) {
         byte[] decoded = StreamName.percentDecode(part.replace("+", "%20"), WHAT);
-        try {
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(decoded))
-                    .toString();
-        } catch (CharacterCodingException notText) {
-            throw Problem.badRequest("malformed_url", WHAT + " is not UTF-8");
-        }
+        String text = new String(decoded, UTF_8);
+        Problem.require(Arrays.equals(text.getBytes(UTF_8), decoded), "malformed_url", WHAT + " is not UTF-8");
+        return text;
     }
 
     /** Returns the value of a parameter, or null if it is absent. Throws {@link Problem} if it is repeated. */
@@ -59,10 +54,7 @@ public final class Query {
         return given.isEmpty() ? null : given.get(0);
     }
 
-    /**
-     * Returns the nonnegative number in a parameter, or {@code otherwise} if the parameter is absent. Throws {@link
-     * Problem} if it is not a number.
-     */
+    /** Returns the nonnegative number in a parameter, or {@code otherwise}. Throws {@link Problem} if malformed. */
     public long number(String name, long otherwise) {
         String value = get(name);
         if (value == null) {
@@ -93,9 +85,7 @@ public final class Query {
     /** Returns the maximum number of elements on a page: a parameter from 1, up to {@code most}. */
     public int limit(int otherwise, int most) {
         int limit = (int) Math.min(most, number("limit", otherwise));
-        if (limit < 1) {
-            throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
-        }
+        Problem.require(limit > 0, "invalid_parameter", "limit must be 1 or more");
         return limit;
     }
 

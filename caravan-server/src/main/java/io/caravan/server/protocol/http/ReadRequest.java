@@ -66,21 +66,15 @@ final class ReadRequest extends StreamPosition {
                 .flag(StreamHeaders.UP_TO_DATE, true);
     }
 
-    /**
-     * Returns a tag that identifies the values from {@code from} to the end. The id in the tag changes if the document
-     * is created again.
-     */
+    /** Returns a tag that identifies the values from {@code from} to the end, and this creation of the document. */
     static String etag(DocumentInfo info, long from) {
         String tag = info.id() + ":" + from + ":" + info.nextSequence();
         return '"' + tag + (info.attributes().closed() ? ":c\"" : "\"");
     }
 
-    /**
-     * Sends the values from the position up to, but not including, {@code info.nextSequence()}. Called on a reading
-     * thread.
-     */
+    /** Sends the values from the position to before {@code info.nextSequence()}. Called on a reading thread. */
     void send(DocumentInfo info, Response head) {
-        SliceReader slice = new SliceReader(info, SLICE_BYTES, next, !begun);
+        SliceReader slice = new SliceReader(info, SLICE_BYTES, next, !begun, false);
         try {
             if (next < info.nextSequence() && !slice.read(this)) {
                 if (!begun) {
@@ -89,14 +83,14 @@ final class ReadRequest extends StreamPosition {
                 }
                 throw SliceReader.changedDuringRead(name);
             }
-            next = slice.nextSequence();
+            next = slice.next;
             boolean last = next == info.nextSequence();
             if (last) {
                 slice.end();
             }
-            exchange.onLoop(slice.bytes(), slice.bytes().capacity(), () -> send(info, head, slice.bytes(), last));
+            exchange.onLoop(slice.bytes, slice.bytes.capacity(), () -> send(info, head, slice.bytes, last));
         } catch (Throwable problem) {
-            slice.bytes().release();
+            slice.bytes.release();
             throw problem;
         }
     }

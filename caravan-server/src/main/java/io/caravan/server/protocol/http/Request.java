@@ -59,10 +59,7 @@ public final class Request {
         this.headBytes = RequestDecoder.headBytes(head);
     }
 
-    /**
-     * Creates a request with this head and no body yet. Throws {@link Problem} if the head is not valid HTTP/1.1 or
-     * 1.0.
-     */
+    /** Creates a request without a body yet. Throws {@link Problem} if the head is not valid HTTP/1.1 or 1.0. */
     public static Request of(HttpRequest head) {
         if (head.decoderResult().isFailure()) {
             throw malformed(head.decoderResult().cause());
@@ -121,10 +118,8 @@ public final class Request {
     }
 
     /**
-     * Prepares for the arrival of the body. Throws {@link Problem} if the announced body is too long, or the {@code
-     * Expect} header is not supported.
-     *
-     * @param used whether the body is kept
+     * Prepares for the arrival of the body, which is kept if it is {@code used}. Throws {@link Problem} if the announced
+     * body is too long, or the {@code Expect} header is not supported.
      */
     void expectBody(int maxBytes, boolean used) {
         maxBodyBytes = maxBytes;
@@ -195,10 +190,7 @@ public final class Request {
         return Problem.badRequest("malformed_request", "this is not an HTTP request: " + cause.getMessage());
     }
 
-    /**
-     * Throws {@link Problem} if a body has a transfer encoding other than chunked. Without this check, a compressed
-     * body would be stored without a record of its encoding.
-     */
+    /** Throws {@link Problem} if a transfer encoding is not chunked: a body could be stored compressed. */
     private static void checkTransferEncoding(List<String> encodings) {
         if (encodings.size() > 1
                 || encodings.size() == 1
@@ -211,10 +203,7 @@ public final class Request {
         }
     }
 
-    /**
-     * Throws {@link Problem} if the body is compressed. Without this check, the body would be stored without a record
-     * of its encoding.
-     */
+    /** Throws {@link Problem} if the body is compressed, because it would be stored without its encoding. */
     public void checkContentEncoding() {
         for (String encoding : headers.getAllAsString(HttpHeaderNames.CONTENT_ENCODING)) {
             for (String coding : encoding.split(",", -1)) {

@@ -36,10 +36,7 @@ public final class Response {
     private static final DateTimeFormatter RFC3339 =
             new DateTimeFormatterBuilder().appendInstant(FRACTION_DIGITS).toFormatter(Locale.ROOT);
 
-    /**
-     * The {@code Date} header for one second, cached because formatting the date takes longer than writing the rest of
-     * a small response.
-     */
+    /** The {@code Date} header for one second, cached because formatting it takes longer than a small response. */
     private record FormattedDate(long second, String text) {
         static FormattedDate of(long second) {
             return new FormattedDate(second, DateFormatter.format(new Date(second * MILLIS_PER_SECOND)));

@@ -98,10 +98,10 @@ public record Route(
         return method.equals(HttpMethod.PUT) || method.equals(HttpMethod.POST);
     }
 
-    /** Returns the path up to {@link #REST} or {@link #NAME}, or the whole path if it contains neither. */
-    String start() {
+    /** Whether the route handles this path of a URL. */
+    boolean matches(String requested) {
         int name = path.indexOf('{');
-        return name < 0 ? path : path.substring(0, name);
+        return name < 0 ? requested.equals(path) : requested.regionMatches(0, path, 0, name);
     }
 
     /** Returns the part of a requested path that matches {@link #REST} or {@link #NAME}. */

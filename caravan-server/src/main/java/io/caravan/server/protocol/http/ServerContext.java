@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param archiver null if documents are not archived
  * @param restores null if documents cannot be restored from an archive
- * @param backups makes backups of the store
  * @param otherClients the connections of other protocols
  * @param settings the current settings of the server, for operators
  */

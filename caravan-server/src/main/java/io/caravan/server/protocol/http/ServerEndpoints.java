@@ -68,7 +68,9 @@ final class ServerEndpoints {
                         description.at("/paths/" + route.path().replace("/", "~1") + "/" + method + "/responses");
                 for (int status : route.allStatuses()) {
                     if (!responses.has(Integer.toString(status))) {
-                        responses.putObject(Integer.toString(status)).put("$ref", errorResponse(status));
+                        String reason = HttpResponseStatus.valueOf(status).reasonPhrase();
+                        String component = "#/components/responses/" + reason.replaceAll("[^A-Za-z]", "");
+                        responses.putObject(Integer.toString(status)).put("$ref", component);
                     }
                 }
             }
@@ -76,12 +78,6 @@ final class ServerEndpoints {
         } catch (IOException problem) {
             throw new UncheckedIOException("cannot read " + OPEN_API, problem);
         }
-    }
-
-    /** Returns the OpenAPI reference to the component that describes an error response. */
-    private static String errorResponse(int status) {
-        String reason = HttpResponseStatus.valueOf(status).reasonPhrase();
-        return "#/components/responses/" + reason.replaceAll("[^A-Za-z]", "");
     }
 
     public static void alive(HttpExchange exchange) {
@@ -108,10 +104,7 @@ final class ServerEndpoints {
         exchange.respond(Response.json(200, fields));
     }
 
-    /**
-     * Returns a summary of the archive's status without names and addresses, because clients without a token can read
-     * it.
-     */
+    /** Returns the archive's status without names and addresses, because clients without a token can read it. */
     private static Map<String, Object> brief(ArchiveStatus archive) {
         long success = archive.lastSuccessMillis();
         LastError last = archive.lastError();
@@ -125,21 +118,20 @@ final class ServerEndpoints {
     }
 
     public void stats(HttpExchange exchange) {
+        HttpProtocol http = exchange.protocol();
         DocumentService documents = exchange.documents();
-        exchange.respond(() -> Response.json(200, stats(exchange.protocol(), documents)));
-    }
-
-    private Map<String, Object> stats(HttpProtocol http, DocumentService documents) {
-        return Response.fields(
-                "documents", documents.documents(),
-                "tailedDocuments", documents.tailedDocuments(),
-                "httpConnections", http.clients().count(),
-                "respConnections", http.served().otherClients().get().count(),
-                "version", Version.current(),
-                "uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
-                "requests", http.metrics.requests(),
-                "store", documents.store().stats(),
-                "archive", http.archive());
+        exchange.respond(() -> Response.json(
+                200,
+                Response.fields(
+                        "documents", documents.documents(),
+                        "tailedDocuments", documents.tailedDocuments(),
+                        "httpConnections", http.clients().count(),
+                        "respConnections", http.served().otherClients().get().count(),
+                        "version", Version.current(),
+                        "uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
+                        "requests", http.metrics.requests(),
+                        "store", documents.store().stats(),
+                        "archive", http.archive())));
     }
 
     public void metrics(HttpExchange exchange) {
@@ -154,10 +146,7 @@ final class ServerEndpoints {
         exchange.respond(new Response(200).header("Cache-Control", "no-cache").body(Response.JSON, openApi));
     }
 
-    /**
-     * Returns the layout of one of the store's shards: the log, the part of the log that is not yet in the heap, and
-     * the segments of the heap.
-     */
+    /** Returns the layout of a shard: the log, the part of it that is not yet in the heap, and the heap's segments. */
     public void store(HttpExchange exchange) {
         DocumentService documents = exchange.documents();
         int group =
@@ -228,10 +217,7 @@ final class ServerEndpoints {
         exchange.respond(() -> Response.json(200, described(backups.find(name(exchange)))));
     }
 
-    /**
-     * Starts a backup, whose state later requests return. A backup may take longer than the minute for which proxies
-     * wait for a response.
-     */
+    /** Starts a backup, whose state later requests return, because proxies wait only a minute for a response. */
     public void startBackup(HttpExchange exchange) {
         Backups backups = exchange.served().backups();
         exchange.respond(() -> {

@@ -28,18 +28,23 @@ final class SliceReader implements DocumentReader {
     private final int enoughBytes;
     private final boolean json;
     private final long from;
-    private final ByteBuf bytes = ByteBufAllocator.DEFAULT.ioBuffer();
+    /** The collected bytes, which the owner of the slice releases. */
+    final ByteBuf bytes = ByteBufAllocator.DEFAULT.ioBuffer();
+
+    private final boolean text;
     private boolean first;
-    private boolean text;
-    private long next;
+    /** The sequence after the last collected value. */
+    long next;
+
     private int wholeBytes;
     private long wholeNext;
 
     /**
      * Creates a slice for values from {@code from} up to, but not including, {@code info.nextSequence()}. {@code first}
-     * means that this is the first slice of a body.
+     * means that this is the first slice of a body. With {@code text}, the slice continues, within a limit, until a
+     * value ends with a complete UTF-8 character.
      */
-    SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first) {
+    SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first, boolean text) {
         this.info = info;
         this.enoughBytes = enoughBytes;
         this.json = info.attributes().isJson();
@@ -47,14 +52,10 @@ final class SliceReader implements DocumentReader {
         this.from = from;
         this.wholeNext = from;
         this.first = first;
+        this.text = text;
         if (json && first) {
             bytes.writeByte('[');
         }
-    }
-
-    /** Continues reading, within a limit, until a value ends with a complete UTF-8 character. */
-    void readWholeCharacters() {
-        text = true;
     }
 
     /** Reads the values of the slice. Returns false if they were trimmed or the document was deleted. */
@@ -95,23 +96,26 @@ final class SliceReader implements DocumentReader {
         return bytes.readableBytes() < enoughBytes || text && !hasWhole() && bytes.readableBytes() < MOST_BYTES;
     }
 
-    /** Whether the last value read ends with a complete UTF-8 character. */
-    boolean endsWhole() {
-        return wholeNext == next;
-    }
-
     /** Whether any value read ends with a complete UTF-8 character. */
-    boolean hasWhole() {
+    private boolean hasWhole() {
         return wholeNext > from;
     }
 
     /**
-     * Removes the values after the last value that ends with a complete character, or all values if there is no such
-     * value.
+     * Removes the values of a text after the last one that ends with a complete character. Returns whether they are
+     * held back, because a later value may complete the character. If no later value exists or can follow, and no value
+     * ends with a complete character, the values stay.
      */
-    void cutToWhole() {
-        bytes.writerIndex(bytes.readerIndex() + wholeBytes);
-        next = wholeNext;
+    boolean cutToWhole() {
+        boolean held = text
+                && wholeNext != next
+                && next == info.nextSequence()
+                && !info.attributes().closed();
+        if (held || text && hasWhole()) {
+            bytes.writerIndex(bytes.readerIndex() + wholeBytes);
+            next = wholeNext;
+        }
+        return held;
     }
 
     /** Ends the body after its last value: closes the array if the document is JSON. */
@@ -119,15 +123,6 @@ final class SliceReader implements DocumentReader {
         if (json) {
             bytes.writeByte(']');
         }
-    }
-
-    long nextSequence() {
-        return next;
-    }
-
-    /** Returns the collected bytes; the caller releases them. */
-    ByteBuf bytes() {
-        return bytes;
     }
 
     /** Whether the text ends with a complete UTF-8 character. Bytes that are not UTF-8 count as complete. */

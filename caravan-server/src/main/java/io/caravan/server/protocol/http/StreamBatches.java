@@ -1,21 +1,18 @@
 package io.caravan.server.protocol.http;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.AppendRequest;
 import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Prefetch;
 import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.security.Permission;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashSet;
@@ -41,35 +38,21 @@ final class StreamBatches {
     static void change(HttpExchange exchange) {
         // Parsing and validating JSON may take a long time.
         exchange.writeApart(List.of(), documents -> {
-            List<Operation> operations = parse(
-                    exchange.request().body(),
-                    exchange.protocol().json,
-                    exchange.protocol().config.maxBatchBytes());
+            long maxBatchBytes = exchange.protocol().config.maxBatchBytes();
+            List<Operation> operations = parse(exchange.request().body(), exchange.protocol().json, maxBatchBytes);
             Set<DocumentName> names = new LinkedHashSet<>();
             operations.forEach(operation -> names.add(operation.name()));
             names.forEach(name -> exchange.require(Permission.WRITE, name));
-            write(
-                    exchange,
-                    documents,
-                    names,
-                    edits -> apply(operations, edits),
-                    exchange.outcome(results ->
-                            Response.json(200, Map.of("operations", results)).withDurability(documents, names)));
+            Function<DocumentEdits, List<Result>> change = edits -> apply(operations, edits);
+            Outcome<List<Result>> outcome = exchange.outcome(
+                    results -> Response.json(200, Map.of("operations", results)).withDurability(documents, names));
+            Prefetch preparation = new Prefetch(maxBatchBytes);
+            try {
+                documents.write(names, change, preparation, outcome);
+            } catch (UnpreparedException longJson) {
+                documents.writeWaiting(names, change, preparation, outcome);
+            }
         });
-    }
-
-    private static void write(
-            HttpExchange exchange,
-            DocumentService documents,
-            Set<DocumentName> names,
-            Function<DocumentEdits, List<Result>> change,
-            Outcome<List<Result>> outcome) {
-        Prefetch preparation = new Prefetch(exchange.protocol().config.maxBatchBytes());
-        try {
-            documents.write(names, change, preparation, outcome);
-        } catch (UnpreparedException longJson) {
-            documents.writeWaiting(names, change, preparation, outcome);
-        }
     }
 
     private static List<Result> apply(List<Operation> operations, DocumentEdits edits) {
@@ -97,11 +80,7 @@ final class StreamBatches {
             @Nullable String trim,
             boolean delete) {}
 
-    /**
-     * A write to one stream.
-     *
-     * @param apply performs the write, and returns the resulting state of the stream
-     */
+    /** A write to one stream. The function performs the write, and returns the resulting state of the stream. */
     record Operation(DocumentName name, Function<EditedDocument, Result> apply) {}
 
     /** The state of a stream after an operation. */
@@ -118,22 +97,12 @@ final class StreamBatches {
     }
 
     /**
-     * Returns the operations in a body.
-     *
-     * @param maxBatchBytes maximum size of all values in the log, including an overhead for each value
-     * @throws Problem if the body is malformed, or exceeds a limit
+     * Returns the operations in a body. Throws {@link Problem} if the body is malformed, or exceeds a limit, such as
+     * {@code maxBatchBytes} for the size of all values in the log, including an overhead for each value.
      */
     static List<Operation> parse(byte[] body, JsonBody json, long maxBatchBytes) {
-        List<Fields> given = json.parse(body, Body.class, INVALID).operations();
-        if (given == null || given.isEmpty()) {
-            throw Problem.badRequest(INVALID, "operations must have at least one element");
-        }
-        if (given.size() > MAX_OPERATIONS) {
-            throw new Problem(
-                    413,
-                    "too_many_operations",
-                    "a batch has at most " + MAX_OPERATIONS + " operations; send more in another batch");
-        }
+        List<Fields> given = JsonBody.elements(
+                json.parse(body, Body.class, INVALID).operations(), "operations", MAX_OPERATIONS, INVALID);
         JsonBody.ValueBytes size = new JsonBody.ValueBytes("a batch", maxBatchBytes);
         List<Operation> operations = new ArrayList<>(given.size());
         for (Fields fields : given) {
@@ -181,16 +150,13 @@ final class StreamBatches {
     }
 
     private static byte[] utf8(String text, String where) {
-        try {
-            ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
-            byte[] value = new byte[encoded.remaining()];
-            encoded.get(value);
-            return value;
-        } catch (CharacterCodingException halfCharacter) {
+        byte[] value = text.getBytes(UTF_8);
+        if (!new String(value, UTF_8).equals(text)) {
             throw Problem.badRequest(
                     INVALID,
                     where + ": a value is not text, because it has half a surrogate pair; send it with base64");
         }
+        return value;
     }
 
     private static byte[] decoded(byte[] text, String where) {

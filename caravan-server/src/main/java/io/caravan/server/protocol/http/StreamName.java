@@ -33,19 +33,13 @@ public final class StreamName {
     private static final String UNESCAPED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     /** Matches a dot segment, which clients remove from a path. */
     private static final Pattern DOT_SEGMENT = Pattern.compile("(?:^|/)(?:\\.|%2[eE]){1,2}(?:/|\\z)");
-    /**
-     * Matches names that need an escaped path. The console's {@code api.js} and {@code caravan.mjs} contain copies of
-     * this pattern.
-     */
+    /** Matches names that need an escaped path. {@code api.js} and {@code caravan.mjs} contain copies. */
     private static final Pattern REWRITTEN =
             Pattern.compile("(?:^|/)\\.{0,2}/|(?:^|/)\\.{1,2}\\z|^" + RESERVED + "\\z|^(?:" + RESERVED + "|__name)/");
 
     private StreamName() {}
 
-    /**
-     * Decodes the name of a document from the part of a path after the prefix. Throws {@link Problem} if this part is
-     * not the path of a name.
-     */
+    /** Decodes a document name from the part of a path after the prefix. Throws {@link Problem} if it is none. */
     public static DocumentName of(String rest) {
         byte[] name = bytes(rest);
         if (name.length == 0) {
@@ -60,10 +54,7 @@ public final class StreamName {
         return DocumentName.of(name);
     }
 
-    /**
-     * Decodes the bytes of a name from the part of a path after the prefix. Throws {@link Problem} if this part is not
-     * the path of a name.
-     */
+    /** Decodes the bytes of a name from the part of a path after the prefix. Throws {@link Problem} if it is none. */
     public static byte[] bytes(String rest) {
         byte[] decoded = percentDecode(rest, WHAT);
         // Browsers end a path at a number sign, and change a backslash to a slash.
@@ -120,9 +111,7 @@ public final class StreamName {
                 : percentEncode(name);
     }
 
-    /**
-     * Encodes a name for servers that do not support escaped paths. Clients may rewrite some of the resulting paths.
-     */
+    /** Encodes a name for servers that do not support escaped paths. Clients may rewrite some of these paths. */
     public static String encodePlainly(byte[] name) {
         String path = percentEncode(name);
         return DOT_SEGMENT.matcher(path).find() ? path.replace("/", "%2F") : path;

@@ -37,13 +37,11 @@ final class StreamReads {
             return;
         }
         boolean longPoll = live.equals("long-poll");
-        if (!longPoll && !live.equals("sse")) {
-            throw Problem.badRequest("unknown_live", "live is long-poll or sse, or absent");
-        }
-        if (query.get("offset") == null) {
-            throw Problem.badRequest(
-                    "offset_missing", "a live read needs an offset: one from a response, or -1, or now");
-        }
+        Problem.require(longPoll || live.equals("sse"), "unknown_live", "live is long-poll or sse, or absent");
+        Problem.require(
+                query.get("offset") != null,
+                "offset_missing",
+                "a live read needs an offset: one from a response, or -1, or now");
         exchange.operation(longPoll ? "longPoll" : "eventStream");
         LiveRead read = longPoll ? new LongPoll(request) : new EventStream(request);
         HttpConfig config = exchange.protocol().config;

@@ -49,9 +49,10 @@ final class StreamWrites {
         }
         OptionalLong ttl = request.number(StreamHeaders.TTL);
         OptionalLong expiresAt = request.time(StreamHeaders.EXPIRES_AT);
-        if (ttl.isPresent() && expiresAt.isPresent()) {
-            throw Problem.badRequest("invalid_header", "Stream-TTL and Stream-Expires-At exclude each other");
-        }
+        Problem.require(
+                ttl.isEmpty() || expiresAt.isEmpty(),
+                "invalid_header",
+                "Stream-TTL and Stream-Expires-At exclude each other");
         String contentType = request.contentType();
         boolean closed = request.flag(StreamHeaders.CLOSED);
         // Splitting JSON may take a long time, and a fork may have to read values.
@@ -69,10 +70,10 @@ final class StreamWrites {
         String offset = request.header(StreamHeaders.FORK_OFFSET);
         OptionalLong part = request.number(StreamHeaders.FORK_SUB_OFFSET);
         if (source == null) {
-            if (offset != null || part.isPresent()) {
-                throw Problem.badRequest(
-                        "invalid_header", "Stream-Fork-Offset and Stream-Fork-Sub-Offset need Stream-Forked-From");
-            }
+            Problem.require(
+                    offset == null && part.isEmpty(),
+                    "invalid_header",
+                    "Stream-Fork-Offset and Stream-Fork-Sub-Offset need Stream-Forked-From");
             return null;
         }
         return new ForkPoint(source(source), sequence(request, StreamHeaders.FORK_OFFSET), part.orElse(0));
@@ -133,21 +134,17 @@ final class StreamWrites {
         boolean close = request.flag(StreamHeaders.CLOSED);
         boolean empty = request.body().length == 0;
         String contentType = request.contentType();
-        if (empty && !close) {
-            throw Problem.badRequest(
-                    "empty_body",
-                    "the body is the value to append, and must not be empty unless Stream-Closed is true");
-        }
-        if (!empty && contentType == null) {
-            throw Problem.badRequest("content_type_missing", "a body needs a Content-Type, the stream's");
-        }
+        Problem.require(
+                !empty || close,
+                "empty_body",
+                "the body is the value to append, and must not be empty unless Stream-Closed is true");
+        Problem.require(
+                empty || contentType != null, "content_type_missing", "a body needs a Content-Type, the stream's");
         String seq = request.header(StreamHeaders.SEQ);
         OptionalLong sequence = sequence(request, StreamHeaders.IF_OFFSET);
         Consumer<DocumentService> append = documents -> {
             List<byte[]> values = values(exchange, contentType);
-            if (values.isEmpty() && !empty) {
-                throw Problem.badRequest("empty_array", "the array contains no messages to append");
-            }
+            Problem.require(empty || !values.isEmpty(), "empty_array", "the array contains no messages to append");
             AppendRequest addition =
                     new AppendRequest(values, close, empty ? null : contentType, seq, producer, sequence);
             documents.write(
@@ -208,9 +205,8 @@ final class StreamWrites {
      */
     private static void trim(HttpExchange exchange, String to) {
         exchange.operation("trimStream");
-        if (exchange.request().body().length > 0) {
-            throw Problem.badRequest("body_not_empty", "a trim has no body; append in a separate request");
-        }
+        boolean bodiless = exchange.request().body().length == 0;
+        Problem.require(bodiless, "body_not_empty", "a trim has no body; append in a separate request");
         Offset offset = Offset.parse(to, TRIM);
         edit(
                 exchange,
