@@ -158,12 +158,17 @@ public final class Backups implements AutoCloseable {
     /** Returns the directory of a complete backup, after checking its name. */
     private Path directory(String name) {
         Path all = directory();
+        requireName(name);
+        return all.resolve(name);
+    }
+
+    /** Throws {@link IllegalArgumentException} if a backup cannot have this name. */
+    public static void requireName(String name) {
         if (!isName(name)) {
             throw new IllegalArgumentException("'" + DocumentName.printable(name)
                     + "' cannot be a backup's name: it has 1 to 200 letters, digits, '-', '_' and '.', starts with a"
                     + " letter, a digit or '_', and does not end with " + PARTIAL);
         }
-        return all.resolve(name);
     }
 
     private static boolean isName(String name) {

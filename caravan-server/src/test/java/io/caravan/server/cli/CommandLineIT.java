@@ -7,6 +7,7 @@ import io.caravan.ListStore;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
+import io.caravan.testing.Eventually;
 import io.caravan.testing.FreePorts;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -86,6 +87,23 @@ class CommandLineIT {
         while (!out.readLine().startsWith("connect with a cluster client")) {
             // Skips the lines about the nodes.
         }
+        demo.toHandle().destroy();
+        assertThat(exitCode(demo)).isZero();
+        assertThat(out.lines()).isEmpty();
+    }
+
+    /** Ends the nodes before the command, as Ctrl-C may, because it reaches all of them. */
+    @Test
+    void interruptedDemoDoesNotReportThatNodesHaveEnded() throws Exception {
+        Process demo = start("", "cluster", "demo", directory.toString(), "--ports", "" + FreePorts.next());
+        BufferedReader out = demo.inputReader(UTF_8);
+        while (!out.readLine().startsWith("connect with a cluster client")) {
+            // Skips the lines about the nodes.
+        }
+        List<ProcessHandle> nodes = demo.children().toList();
+        assertThat(nodes).hasSize(3);
+        nodes.forEach(ProcessHandle::destroy);
+        Eventually.await("the nodes have ended", () -> nodes.stream().noneMatch(ProcessHandle::isAlive));
         demo.toHandle().destroy();
         assertThat(exitCode(demo)).isZero();
         assertThat(out.lines()).isEmpty();

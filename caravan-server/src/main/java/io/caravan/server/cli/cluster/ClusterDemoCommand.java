@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -68,8 +69,11 @@ final class ClusterDemoCommand extends CliCommand {
     @Option(names = "--start", paramLabel = "NODE", description = "Start this node again, in the foreground.")
     private String again = "";
 
+    /** The time in which Ctrl-C, which ends the nodes as well, also reaches this process. */
+    private static final long SIGNAL_MILLIS = 1_000;
+
     private final List<Process> nodes = new CopyOnWriteArrayList<>();
-    private volatile boolean stopping;
+    private final CountDownLatch stop = new CountDownLatch(1);
 
     @Override
     protected void run(Output output) throws IOException {
@@ -101,22 +105,22 @@ final class ClusterDemoCommand extends CliCommand {
         boolean single = cluster.groups().size() == 1;
         say("a cluster of " + (single ? "three nodes" : cluster.groups().size() + " groups of three nodes") + ", in "
                 + directory.toAbsolutePath().normalize() + ":");
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
         for (ClusterNode node : cluster.nodes()) {
             Process process = start(node, file);
             say("  " + described(node, process)
                     + (single ? "" : ", slots " + cluster.groupOf(node.id()).slots()));
-            process.onExit().thenAccept(ended -> reportEnd(node, ended.exitValue()));
+            ends.add(process.onExit().thenAcceptAsync(ended -> reportEnd(node, ended.exitValue())));
         }
         int port = cluster.nodes().get(0).resp().port();
         say("connect with a cluster client: redis-cli -c -p " + port + ", or send HTTP requests to any node; show the"
                 + " status with 'caravan cluster status --server 127.0.0.1:" + port + "'; stop with Ctrl-C");
-        CompletableFuture.allOf(nodes.stream().map(Process::onExit).toArray(CompletableFuture[]::new))
-                .join();
-        exitWith(stopping ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
+        CompletableFuture.allOf(ends.toArray(new CompletableFuture<?>[0])).join();
+        exitWith(stopped(stop, 0) ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
     }
 
     private void reportEnd(ClusterNode node, int exitValue) {
-        if (!stopping) {
+        if (!stopped(stop, SIGNAL_MILLIS)) {
             say("node " + node.id() + " has ended, with exit code " + exitValue
                     + ": start it again with 'caravan cluster demo " + directory + " --start " + node.id() + "'");
         }
@@ -183,7 +187,7 @@ final class ClusterDemoCommand extends CliCommand {
                 .redirectError(ProcessBuilder.Redirect.appendTo(out))
                 .start();
         nodes.add(process);
-        if (stopping) {
+        if (stopped(stop, 0)) {
             process.destroy();
         }
         Files.writeString(directory.resolve(node.id() + ".pid"), Long.toString(process.pid()));
@@ -201,7 +205,7 @@ final class ClusterDemoCommand extends CliCommand {
 
     /** Stops all nodes; called on another thread. */
     private void stop() {
-        stopping = true;
+        stop.countDown();
         nodes.forEach(Process::destroy);
         for (Process node : nodes) {
             node.onExit().join();

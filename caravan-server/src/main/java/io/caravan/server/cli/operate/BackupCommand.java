@@ -1,6 +1,7 @@
 package io.caravan.server.cli.operate;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
@@ -49,6 +50,11 @@ public final class BackupCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
+        try {
+            Backups.requireName(name);
+        } catch (IllegalArgumentException invalid) {
+            throw misused(String.valueOf(invalid.getMessage()));
+        }
         // The progress requires a second connection, because the first one waits until the backup ends.
         ServerConnection observer = connect();
         try (ServerConnection connection = connect();
