@@ -30,7 +30,7 @@ public final class Settings implements IDefaultValueProvider {
 
     private static final String VARIABLE_PREFIX = "CARAVAN_";
     private static final Set<String> NOT_IN_FILE =
-            Set.of(CONFIG_OPTION, "--print-config", "--output", "--json", "--help", "--version");
+            Set.of(CONFIG_OPTION, "--print-config", "--json", "--help", "--version");
 
     private final Map<String, String> environment;
     private @Nullable Path file;

@@ -94,16 +94,14 @@ class CommandOutputTest {
         assertReportedOnce();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"none", "gzip", "zstd"})
-    void exportFailsOnFullDiskButNotOnBrokenPipe(String compression) {
+    @Test
+    void exportFailsOnFullDiskButNotOnBrokenPipe() {
         try (ServedStore served = new ServedStore()) {
             CommandRun.of(served, "append", "d", "x");
-            String[] words = {"export", "--compress", compression};
-            last = CommandRun.withBrokenOutput("No space left on device").run(served.address(), words);
+            last = CommandRun.withBrokenOutput("No space left on device").run(served.address(), "export");
             last.exits(1);
             assertReportedOnce();
-            last = CommandRun.withBrokenOutput("Broken pipe").run(served.address(), words);
+            last = CommandRun.withBrokenOutput("Broken pipe").run(served.address(), "export");
             assertThat(last.exits(0).err()).isEmpty();
         }
     }

@@ -101,7 +101,7 @@ class DumpCommandTest {
             assertThat(damage.get("error").asText()).contains("no valid frame");
         });
         assertThat(lines("append")).hasSize(19);
-        run("dump", "--log").exits(1);
+        run("dump").exits(1);
         assertThat(lines("end").get(0).get("damage").asLong()).isPositive();
     }
 
@@ -133,7 +133,7 @@ class DumpCommandTest {
         run("dump", "5").exits(3, "has no 5");
         run("dump", "letters").exits(2);
         run("dump", "").exits(2);
-        run("dump", "--log", "--checkpoint").exits(2);
+        run("dump", "5", "--checkpoint").exits(2);
         run("log", "--from", "-1").exits(2);
         directory = directory.resolve("absent");
         run("log").exits(1);

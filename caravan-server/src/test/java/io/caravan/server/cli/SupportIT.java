@@ -71,8 +71,7 @@ class SupportIT {
     }
 
     private CommandRun support(ServerProcess server, Path data, Path out) {
-        String line =
-                "support --http-port " + server.httpPort() + " --store " + data + " --log " + log() + " --out " + out;
+        String line = "support --store " + data + " --log " + log() + " --out " + out;
         return CommandRun.with(Map.of("CARAVAN_PASSWORD", SECRET, "APP_TOKEN", MARKER), new byte[0])
                 .run("127.0.0.1:" + server.port(), line.split(" "));
     }

@@ -33,8 +33,6 @@ class UserInputTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "append d --file FILE",
-                "append d --lines --file FILE",
                 "import FILE",
                 "import --from URL/v1/stream --names FILE",
                 "get d --password-file FILE",
@@ -60,7 +58,6 @@ class UserInputTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "append d --file FILE",
                 "import FILE",
                 "import --from URL/v1/stream --names FILE",
                 "get d --password-file FILE",
@@ -80,7 +77,7 @@ class UserInputTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"export --out FILE", "support --out FILE", "append d --file FILE"})
+    @ValueSource(strings = {"export --out FILE", "support --out FILE"})
     void namesMissingDirectory(String command) throws IOException {
         Path absent = directory.resolve("absent");
         assertThat(failure(command, absent.resolve("file"))).contains("there is no directory '" + absent + "'");

@@ -31,7 +31,7 @@ import picocli.CommandLine.Parameters;
                     + " document has the name of a subcommand, write -- before the name."
         },
         subcommands = {ArchiveListCommand.class, ArchiveCommand.Verify.class, ArchivePruneCommand.class},
-        footer = {"  caravan archive letters/1", "  caravan archive letters/1 --output json"})
+        footer = {"  caravan archive letters/1", "  caravan archive letters/1 --json"})
 public final class ArchiveCommand extends ClientCommand {
     @Parameters(
             paramLabel = "NAME",

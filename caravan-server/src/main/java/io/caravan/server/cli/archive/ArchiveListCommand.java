@@ -39,7 +39,7 @@ import picocli.CommandLine.Parameters;
         },
         footer = {
             "  caravan archive ls --archive file:archive",
-            "  caravan archive ls letters/1 --archive s3://bucket/prefix --output json"
+            "  caravan archive ls letters/1 --archive s3://bucket/prefix --json"
         })
 final class ArchiveListCommand extends ArchiveCommand.Subcommand implements ReadOnly {
     private static final int NOTHING = 3;

@@ -13,7 +13,6 @@ import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,11 +46,11 @@ import picocli.CommandLine.Parameters;
         footer = {
             "  caravan restore letters/1",
             "  caravan restore letters/1 --at 12 --as letters/1-of-monday",
-            "  caravan restore --archive s3://backups/caravan --data data --list restored.txt"
+            "  caravan restore --archive s3://backups/caravan --data data > restored.txt"
         })
 public final class RestoreCommand extends ClientCommand {
     private static final int MAX_JOBS = 256;
-    private static final String BOTH = "NAME, --at and --as are for a running server, --archive, --data, --list,"
+    private static final String BOTH = "NAME, --at and --as are for a running server, --archive, --data,"
             + " --allow-older and --allow-missing for an entire store: do not combine them";
 
     @Parameters(
@@ -110,19 +109,13 @@ public final class RestoreCommand extends ClientCommand {
                     + " without them. The exit code is still 1.")
     private boolean allowMissing;
 
-    @Option(
-            names = "--list",
-            paramLabel = "FILE",
-            description = "Write the line for each document to this file instead of the standard output.")
-    private @Nullable Path list;
-
     @Mixin
     private ArchivePlace archive;
 
     @Override
     protected void run(Output output) throws IOException {
         if (name != null) {
-            check(!isArchiveGiven() && data == null && list == null && !allowOlder && !allowMissing, BOTH);
+            check(!isArchiveGiven() && data == null && !allowOlder && !allowMissing, BOTH);
             restoreOne(name, output);
         } else {
             check(at == null && as == null, BOTH);
@@ -166,7 +159,7 @@ public final class RestoreCommand extends ClientCommand {
         } catch (UncheckedIOException unlisted) {
             throw ClientException.failed(
                     "the restored documents cannot be listed: " + unlisted.getMessage()
-                            + "; run the command again to continue, with --list FILE",
+                            + "; run the command again to continue",
                     unlisted);
         } catch (CaravanException problem) {
             String done = report.figures().done() == 0
@@ -176,22 +169,16 @@ public final class RestoreCommand extends ClientCommand {
         }
     }
 
-    /** Restores all documents. A missing archive must not overwrite the list of an earlier restore, so it is open. */
     private void restoreAll(Archive opened, Path directory, Output output, RestoreReport report) throws IOException {
-        try (Output listed = list == null ? null : new Output(Files.newOutputStream(list), json())) {
-            if (listed != null) {
-                report.list(listed);
-            }
-            long startedNanos = System.nanoTime();
-            try (Progress ticking =
-                    showProgress(() -> RestoreReport.progress(report.figures(), System.nanoTime() - startedNanos))) {
-                // The largest allowed maximum, because every archived value must fit.
-                StoreConfig store = StoreConfig.builder(directory)
-                        .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
-                        .build();
-                WholeRestore.toStore(opened, store, groups, jobs, allowOlder, allowMissing, report);
-            }
-            report.finish(allowMissing, output, this::printMessage);
+        long startedNanos = System.nanoTime();
+        try (Progress ticking =
+                showProgress(() -> RestoreReport.progress(report.figures(), System.nanoTime() - startedNanos))) {
+            // The largest allowed maximum, because every archived value must fit.
+            StoreConfig store = StoreConfig.builder(directory)
+                    .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
+                    .build();
+            WholeRestore.toStore(opened, store, groups, jobs, allowOlder, allowMissing, report);
         }
+        report.finish(allowMissing, this::printMessage);
     }
 }

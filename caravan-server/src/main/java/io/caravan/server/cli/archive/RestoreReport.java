@@ -22,23 +22,18 @@ final class RestoreReport extends RestoreProgress {
     private static final double MEGABYTE = 1e6;
     private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    private Output list;
+    private final Output output;
     private final List<RestoreFault> faults = new ArrayList<>();
 
-    /** Creates a report that prints a line for each document, unless {@link #list} sets another output. */
     RestoreReport(Output output) {
-        this.list = output;
-    }
-
-    void list(Output output) {
-        list = output;
+        this.output = output;
     }
 
     @Override
     protected void restored(Restored restored) {
         super.restored(restored);
         String line = (restored.changed() ? "restored " : "present ") + text(restored);
-        Output.unchecked(() -> list.print(line, Output.fields(name(restored.name()), fields(restored))));
+        Output.unchecked(() -> output.print(line, Output.fields(name(restored.name()), fields(restored))));
     }
 
     private static String text(Restored restored) {
@@ -60,7 +55,7 @@ final class RestoreReport extends RestoreProgress {
         if (faults.size() < MAX_FAULTS) {
             faults.add(fault);
         }
-        Output.unchecked(() -> list.print(text(fault), fields(fault)));
+        Output.unchecked(() -> output.print(text(fault), fields(fault)));
     }
 
     /** Formats the progress after an elapsed time, the rate so far, and the remaining time at this rate. */
@@ -109,16 +104,16 @@ final class RestoreReport extends RestoreProgress {
      * Prints the faults and the totals, and throws {@link ClientException} if there were faults. With {@code
      * allowMissing}, the store is marked as complete although it lacks documents.
      */
-    void finish(boolean allowMissing, Output output, Consumer<String> messages) throws IOException {
+    void finish(boolean allowMissing, Consumer<String> messages) throws IOException {
         Figures figures = figures();
-        list.flush();
+        output.flush();
         for (RestoreFault fault : faults) {
             messages.accept(text(fault));
         }
         if (figures.faults() > faults.size()) {
             messages.accept(figures.faults() - faults.size() + " more faults, which are in the list of the documents");
         }
-        summarize(figures, output);
+        summarize(figures);
         output.flush();
         if (figures.faults() > 0) {
             throw ClientException.failed(figures.faults()
@@ -137,7 +132,7 @@ final class RestoreReport extends RestoreProgress {
                                 + " without them");
     }
 
-    private void summarize(Figures figures, Output output) throws IOException {
+    private void summarize(Figures figures) throws IOException {
         String line = String.format(
                 Locale.ROOT,
                 "%d documents restored, %d were there already, %d were deleted, %d faults; %d values, %d bytes",

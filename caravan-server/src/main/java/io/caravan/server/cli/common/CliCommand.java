@@ -41,20 +41,12 @@ public abstract class CliCommand implements Callable<Integer> {
 
     private int exitCode = CommandLine.ExitCode.OK;
 
-    /** The options for the format of results. A mixin for commands that print text or JSON. */
+    /** The option for the format of results. A mixin for commands that print text or JSON. */
     public static final class Format {
-        /** The position of these options in the help text: after a command's own options. */
+        /** The position of this option in the help text: after a command's own options. */
         public static final int ORDER = 9;
 
-        @Option(
-                names = "--output",
-                order = ORDER,
-                paramLabel = "FORMAT",
-                defaultValue = "text",
-                description = "Format of the results: text, or json, which is one object on each line.")
-        private Output.Format output;
-
-        @Option(names = "--json", order = ORDER, description = "Short for --output json.")
+        @Option(names = "--json", order = ORDER, description = "Print the results as JSON, one object on each line.")
         private boolean json;
     }
 
@@ -112,8 +104,7 @@ public abstract class CliCommand implements Callable<Integer> {
     protected final boolean json() {
         return spec.mixins().values().stream()
                 .map(CommandSpec::userObject)
-                .anyMatch(mixin ->
-                        mixin instanceof Format format && (format.json || format.output == Output.Format.JSON));
+                .anyMatch(mixin -> mixin instanceof Format format && format.json);
     }
 
     /**

@@ -31,11 +31,8 @@ public final class Output implements Closeable {
     private static class WriteException extends IOException {
         private static final long serialVersionUID = 1L;
 
-        private final IOException problem;
-
         private WriteException(IOException problem) {
             super("the output cannot be written: " + problem.getMessage(), problem);
-            this.problem = problem;
         }
     }
 
@@ -45,18 +42,6 @@ public final class Output implements Closeable {
 
         private ClosedException(IOException cause) {
             super(cause);
-        }
-    }
-
-    public enum Format {
-        /** Text for users, and for programs that need the original bytes. */
-        TEXT,
-        /** One JSON object per line, for programs. */
-        JSON;
-
-        @Override
-        public String toString() {
-            return name().toLowerCase(Locale.ROOT);
         }
     }
 
@@ -84,21 +69,13 @@ public final class Output implements Closeable {
      */
     public Output(OutputStream to, boolean asJson) throws IOException {
         this.asJson = asJson;
-        out = new BufferedOutputStream(checked(to), BUFFER_BYTES);
+        out = new BufferedOutputStream(new CheckedStream(to), BUFFER_BYTES);
         json = new JsonFactory()
                 .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
                 .disable(JsonGenerator.Feature.FLUSH_PASSED_TO_STREAM)
                 .enable(JsonGenerator.Feature.WRITE_BIGDECIMAL_AS_PLAIN)
                 .createGenerator(out)
                 .setPrettyPrinter(new MinimalPrettyPrinter(""));
-    }
-
-    /**
-     * Returns a stream that marks its exceptions as failures of the output. A compressor needs such a stream below it,
-     * because it also writes when it is closed.
-     */
-    public static OutputStream checked(OutputStream to) {
-        return new CheckedStream(to);
     }
 
     /** Writes one result, as text or as a JSON object with the entries of a map or the components of a record. */
@@ -235,9 +212,6 @@ public final class Output implements Closeable {
             }
             try {
                 writing.write();
-            } catch (WriteException below) {
-                failure = below.problem;
-                throw described(failure);
             } catch (IOException problem) {
                 failure = problem;
                 throw described(problem);

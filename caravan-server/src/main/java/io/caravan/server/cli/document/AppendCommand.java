@@ -7,11 +7,8 @@ import io.caravan.server.cli.client.RespDocumentClient.Sequences;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.config.UserFiles;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -26,14 +23,14 @@ import picocli.CommandLine.Parameters;
             "Appends values to a document, and creates the document if it does not exist. When the values are"
                     + " durable, prints the sequence of the first value and the sequence that the next value will"
                     + " get.",
-            "The values are the words after NAME, or the content of --file, or the standard input. Many values are"
-                    + " sent in several requests, each of which is appended entirely or not at all. If a request"
-                    + " fails, the command reports how many values were appended."
+            "The values are the words after NAME or, without them, the standard input. Many values are sent in several"
+                    + " requests, each of which is appended entirely or not at all. If a request fails, the command"
+                    + " reports how many values were appended."
         },
         footer = {
             "  caravan append letters/1 'Dear Ada,' 'how are you?'",
             "  caravan append letters/1 --if-sequence 2 'Yours, Charles'",
-            "  caravan append pictures --file picture.png",
+            "  caravan append pictures < picture.png",
             "  journalctl --follow | caravan append logs/today --lines"
         })
 public final class AppendCommand extends ClientCommand {
@@ -48,13 +45,10 @@ public final class AppendCommand extends ClientCommand {
     @Parameters(index = "1..*", paramLabel = "VALUE", arity = "0..*", description = "Values to append.")
     private List<String> words = List.of();
 
-    @Option(names = "--file", paramLabel = "FILE", description = "Append the content of this file.")
-    private @Nullable Path file;
-
     @Option(
             names = "--lines",
-            description = "Append each line of the file or the standard input as a value, instead of the whole as"
-                    + " one. Lines are sent whenever the input pauses.")
+            description = "Append each line of the standard input as a value, instead of the whole as one. Lines are"
+                    + " sent whenever the input pauses.")
     private boolean lines;
 
     @Option(
@@ -77,28 +71,16 @@ public final class AppendCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        check(words.isEmpty() || file == null, "VALUE and --file exclude each other");
         check(words.isEmpty() || !lines, "VALUE and --lines exclude each other");
         atLeast(0, ifSequence, "--if-sequence", 0);
         expected = ifSequence == null ? OptionalLong.empty() : OptionalLong.of(ifSequence);
         try (RespDocumentClient documents = documents();
-                Progress progress = countProgress("values");
-                InputStream in = input()) {
+                Progress progress = countProgress("values")) {
             Runnable send = () -> sendBatch(documents, progress);
-            append(source(in, send), send);
+            append(source(console().in(), send), send);
             output.print(
                     "first " + first + ", next " + next, Output.fields("first", first, "next", next, "values", values));
         }
-    }
-
-    private InputStream input() throws IOException {
-        // The standard input stays open.
-        return file != null
-                ? UserFiles.open(file)
-                : new FilterInputStream(console().in()) {
-                    @Override
-                    public void close() {}
-                };
     }
 
     private ValueSource source(InputStream in, Runnable beforeWait) throws IOException {
@@ -110,9 +92,7 @@ public final class AppendCommand extends ClientCommand {
         }
         byte[] value = ValueSource.whole(in);
         // The input may be empty because a command before a pipe has failed.
-        check(
-                value.length > 0 || file != null,
-                "the standard input is empty, so nothing is appended; give an empty value as ''");
+        check(value.length > 0, "the standard input is empty, so nothing is appended; give an empty value as ''");
         return ValueSource.of(List.of(value));
     }
 

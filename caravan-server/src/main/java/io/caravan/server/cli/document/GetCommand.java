@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
         },
         footer = {
             "  caravan get letters/1",
-            "  caravan get letters/1 --from 1000 --count 10 --output json",
+            "  caravan get letters/1 --from 1000 --count 10 --json",
             "  caravan get pictures --from 7 --count 1 --raw > picture.png"
         })
 public final class GetCommand extends ValueCommand {

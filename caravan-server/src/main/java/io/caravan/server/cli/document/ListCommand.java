@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
         description = "Prints the names of the documents that the user may read, in no particular order. In a"
                 + " cluster with several Raft groups, lists the documents of all groups. Documents that are created"
                 + " or deleted while the command runs may be missing.",
-        footer = {"  caravan ls", "  caravan ls --match 'letters/*' --limit 20", "  caravan ls --output json"})
+        footer = {"  caravan ls", "  caravan ls --match 'letters/*' | head -20", "  caravan ls --json"})
 public final class ListCommand extends ClientCommand implements ReadOnly {
     @Option(
             names = "--match",
@@ -25,14 +25,8 @@ public final class ListCommand extends ClientCommand implements ReadOnly {
                     + " [a-z] for one character of a range. Quote the pattern; otherwise, the shell expands it.")
     private @Nullable String glob;
 
-    @Option(names = "--limit", paramLabel = "N", description = "Maximum number of names.")
-    private @Nullable Long limit;
-
-    private long left;
-
     @Override
     protected void run(Output output) throws IOException {
-        left = atLeast(1, limit, "--limit", Long.MAX_VALUE);
         byte @Nullable [] pattern = glob == null ? null : bytes(glob);
         inEachGroup(leader -> print(leader, pattern, output));
     }
@@ -42,11 +36,9 @@ public final class ListCommand extends ClientCommand implements ReadOnly {
         do {
             names = RespDocumentClient.scan(leader, names, pattern);
             for (byte[] name : names.names()) {
-                if (left-- > 0) {
-                    print(name, output);
-                }
+                print(name, output);
             }
-        } while (!names.last() && left > 0);
+        } while (!names.last());
     }
 
     private void print(byte[] name, Output output) throws IOException {

@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
                     + " Statistics that the user may not see are omitted. As JSON, the statistics are an object with"
                     + " one field for each section, with all statistics."
         },
-        footer = {"  caravan stat", "  caravan stat --all", "  caravan stat letters/1 --output json"})
+        footer = {"  caravan stat", "  caravan stat --all", "  caravan stat letters/1 --json"})
 public final class StatCommand extends ClientCommand implements ReadOnly {
     /** The time over which rates are measured. */
     private static final long RATE_MILLIS = 1_000;

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
         },
         footer = {
             "  caravan tail logs/today",
-            "  caravan tail letters/1 --from 0 --output json",
+            "  caravan tail letters/1 --from 0 --json",
             "  caravan tail logs/today --from now --count 1"
         })
 public final class TailCommand extends ValueCommand {

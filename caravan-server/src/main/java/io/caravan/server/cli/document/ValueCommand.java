@@ -22,7 +22,7 @@ abstract class ValueCommand extends ClientCommand implements ReadOnly {
 
     /** Checks the options, and returns the maximum number of values to print. */
     protected final long maxValues() {
-        check(!raw || !json(), "--raw and --output json exclude each other");
+        check(!raw || !json(), "--raw and --json exclude each other");
         return atLeast(1, count, "--count", Long.MAX_VALUE);
     }
 

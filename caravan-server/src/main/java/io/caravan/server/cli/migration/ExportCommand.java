@@ -8,9 +8,7 @@ import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.cli.migration.ExportFile.Compression;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
@@ -45,14 +43,11 @@ public final class ExportCommand extends ClientCommand {
     @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
     private @Nullable String prefix;
 
-    @Option(names = "--out", paramLabel = "FILE", description = "The file to create; it must not exist.")
-    private @Nullable Path file;
-
     @Option(
-            names = "--compress",
-            paramLabel = "HOW",
-            description = "${COMPLETION-CANDIDATES}; by default according to the file's name: .gz, .zst, or neither.")
-    private @Nullable Compression compression;
+            names = "--out",
+            paramLabel = "FILE",
+            description = "The file to create, which must not exist. It is compressed if its name ends in .gz or .zst.")
+    private @Nullable Path file;
 
     @Option(
             names = "--resume",
@@ -69,22 +64,16 @@ public final class ExportCommand extends ClientCommand {
         check(name == null || prefix == null, "NAME and --prefix exclude each other");
         check(!resume || file != null, "--resume needs --out");
         if (file == null) {
-            OutputStream out = chosen("").compress(Output.checked(console().out()));
-            ExportWriter writer = new ExportWriter(out);
+            ExportWriter writer = new ExportWriter(console().out());
             export(writer, Set.of());
             writer.finish();
-            out.close();
         } else {
             toFile(file, output);
         }
     }
 
-    private Compression chosen(String fileName) {
-        return compression == null ? Compression.of(fileName) : compression;
-    }
-
     private void toFile(Path to, Output output) throws IOException {
-        try (ExportFile made = new ExportFile(to, chosen(to.toString()))) {
+        try (ExportFile made = new ExportFile(to)) {
             ExportWriter writer = resume ? made.resume() : made.begin();
             export(writer, made.names());
             made.finish();

@@ -49,11 +49,11 @@ final class ExportFile implements AutoCloseable {
     private @Nullable ExportWriter writer;
 
     /** Prepares a file; throws {@link ClientException} if it exists. */
-    ExportFile(Path file, Compression compression) {
+    ExportFile(Path file) {
         this.file = file;
         this.partial = sibling(".partial");
         this.resumed = sibling(".resumed");
-        this.compression = compression;
+        this.compression = Compression.of(file.toString());
         requireMissing(file, "exists, and is not overwritten");
     }
 
@@ -253,11 +253,6 @@ final class ExportFile implements AutoCloseable {
 
         private boolean begins(byte[] begin) {
             return begin.length >= magic.length && Arrays.equals(begin, 0, magic.length, magic, 0, magic.length);
-        }
-
-        @Override
-        public String toString() {
-            return name().toLowerCase(Locale.ROOT);
         }
     }
 }

@@ -46,12 +46,10 @@ import picocli.CommandLine.Parameters;
             "  gunzip -c letters.ndjson.gz | caravan import --existing skip"
         })
 public final class ImportCommand extends ClientCommand {
-    private static final Path STANDARD_INPUT = Path.of("-");
-
     @Parameters(
             paramLabel = "FILE",
             arity = "0..1",
-            description = "The file, compressed or not; without it, or with -, standard input.")
+            description = "The file, compressed or not; without it, standard input.")
     private @Nullable Path file;
 
     @Option(
@@ -141,8 +139,7 @@ public final class ImportCommand extends ClientCommand {
     private void importFile(Output output) throws IOException {
         TransferTotals totals = new TransferTotals(this::printMessage);
         RateLimitRetries retries = new RateLimitRetries(this::printMessage);
-        try (InputStream in =
-                        file == null || file.equals(STANDARD_INPUT) ? console().in() : UserFiles.open(file);
+        try (InputStream in = file == null ? console().in() : UserFiles.open(file);
                 Progress progress = countProgress("documents");
                 DocumentClient target = new RespDocumentClient(this::connect)) {
             Importer importer = importOptions.importer(target, retries, totals);

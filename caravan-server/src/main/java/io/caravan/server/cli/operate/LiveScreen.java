@@ -25,17 +25,15 @@ final class LiveScreen implements AutoCloseable {
 
     private final Terminal terminal;
     private final Display display;
-    private final int clients;
     private Size size = new Size(0, 0);
     private Order order = Order.RATE;
     private boolean paused;
     private String problem = "";
     private @Nullable Rates rates;
 
-    /** Takes control of a terminal, until {@link #close}, to show this number of clients. */
-    LiveScreen(Terminal terminal, int clients) {
+    /** Takes control of a terminal until {@link #close}. */
+    LiveScreen(Terminal terminal) {
         this.terminal = terminal;
-        this.clients = clients;
         terminal.enterRawMode();
         // Ctrl-C ends the process even while it waits for the server. JLine's shutdown hook then restores the terminal.
         Attributes attributes = terminal.getAttributes();
@@ -102,7 +100,7 @@ final class LiveScreen implements AutoCloseable {
             display.resize(size);
             display.clear();
         }
-        List<AttributedString> lines = rates == null ? List.of() : Screen.lines(rates, clients, order);
+        List<AttributedString> lines = rates == null ? List.of() : Screen.lines(rates, order);
         List<AttributedString> picture = fit(lines, footer(), size);
         // Leaves the cursor below the lines, where the next shell prompt will start.
         display.update(picture, size.cursorPos(Math.min(picture.size(), size.getRows() - 1), 0));

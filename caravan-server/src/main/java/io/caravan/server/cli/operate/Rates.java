@@ -13,6 +13,7 @@ import java.util.Objects;
 /** The changes in a server's statistics between two samples. */
 record Rates(Sample before, Sample after) {
     private static final double NANOS = 1e9;
+    private static final int SHOWN_CLIENTS = 5;
 
     /** A client, and its commands per second. */
     record Busy(Client client, double commandsPerSecond) {}
@@ -54,7 +55,7 @@ record Rates(Sample before, Sample after) {
     }
 
     /** Returns the first clients in this order; ties are sorted by activity, and then by age, the oldest first. */
-    List<Busy> first(int most, Order order) {
+    List<Busy> first(Order order) {
         Map<Long, Long> earlier = new HashMap<>();
         before.clients().forEach(client -> earlier.put(client.id(), client.commands()));
         return after.clients().stream()
@@ -62,7 +63,7 @@ record Rates(Sample before, Sample after) {
                 .sorted(order.comparator
                         .thenComparing(Order.RATE.comparator)
                         .thenComparingLong(busy -> busy.client().id()))
-                .limit(most)
+                .limit(SHOWN_CLIENTS)
                 .toList();
     }
 

@@ -36,13 +36,13 @@ final class Screen {
         this.summary = new ServerSummary(info);
     }
 
-    /** Returns the lines for the changes between two samples, with this number of clients. */
-    static List<AttributedString> lines(Rates rates, int clients, Order order) {
+    /** Returns the lines for the changes between two samples, with the clients that are first in this order. */
+    static List<AttributedString> lines(Rates rates, Order order) {
         Screen screen = new Screen(rates);
         screen.head();
         screen.rates();
         screen.store();
-        screen.clients(clients, order);
+        screen.clients(order);
         return screen.lines;
     }
 
@@ -117,8 +117,8 @@ final class Screen {
         return String.format(Locale.ROOT, "%.1f ms", info.numberOrZero(micros) / 1e3);
     }
 
-    private void clients(int most, Order order) {
-        List<Busy> shown = rates.first(most, order);
+    private void clients(Order order) {
+        List<Busy> shown = rates.first(order);
         if (shown.isEmpty()) {
             return;
         }

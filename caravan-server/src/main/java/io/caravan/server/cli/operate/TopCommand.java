@@ -35,7 +35,7 @@ import picocli.CommandLine.Option;
         },
         footer = {
             "  caravan top",
-            "  caravan top --once",
+            "  caravan top --count 1",
             "  caravan top --interval 10s --count 6 --json",
             "  caravan top --server db.example:6380 --tls --password-file admin.secret"
         })
@@ -54,21 +54,13 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
     @Option(names = "--count", paramLabel = "N", description = "Number of samples after which the command ends.")
     private @Nullable Long count;
 
-    @Option(names = "--once", description = "Show one sample and end; short for --count 1.")
-    private boolean once;
-
-    @Option(names = "--clients", paramLabel = "N", defaultValue = "5", description = "Number of clients to show.")
-    private int clients;
-
     private final CountDownLatch stop = new CountDownLatch(1);
     private @Nullable ServerConnection connection;
 
     @Override
     protected void run(Output output) throws IOException {
         check(interval.compareTo(SHORTEST) >= 0, "--interval must be at least 100ms");
-        check(clients >= 0, "--clients must be at least 0");
-        check(!once || count == null, "--once and --count exclude each other");
-        long most = once ? 1 : atLeast(1, count, "--count", Long.MAX_VALUE);
+        long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         runUntilSignal(stop::countDown, () -> {
             try {
                 showSamples(most, output);
@@ -86,7 +78,7 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
     private void showSamples(long most, Output output) throws IOException {
         // A server that is unreachable at the start is more likely a mistake than a restart, so the command fails.
         Sample before = sample();
-        try (LiveScreen screen = screen()) {
+        try (LiveScreen screen = most == 1 ? null : screen()) {
             for (long shown = 0; shown < most; shown++) {
                 Sample after = next(output, screen);
                 if (after == null) {
@@ -102,9 +94,9 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
         }
     }
 
-    /** Returns the screen to draw on, or null if {@code --once} or {@code --json} is set, or there is no terminal. */
+    /** Returns the screen to draw on, or null if {@code --json} is set, or there is no terminal. */
     private @Nullable LiveScreen screen() throws IOException {
-        if (once || json() || !console().showsProgress()) {
+        if (json() || !console().showsProgress()) {
             return null;
         }
         // With native signals, Ctrl-C would end the process without running shutdown hooks. The probe for grapheme
@@ -120,7 +112,7 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
             terminal.close();
             return null;
         }
-        return new LiveScreen(terminal, clients);
+        return new LiveScreen(terminal);
     }
 
     private Sample sample() throws IOException {
@@ -170,7 +162,7 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
             if (!first) {
                 output.line("");
             }
-            for (AttributedString line : Screen.lines(rates, clients, Order.RATE)) {
+            for (AttributedString line : Screen.lines(rates, Order.RATE)) {
                 output.line(line.toString());
             }
         }
@@ -194,9 +186,7 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
                 "logBytesPerSecond",
                 rounded(rates.perSecond("log_bytes")),
                 "busiestClients",
-                rates.first(clients, Order.RATE).stream()
-                        .map(TopCommand::fields)
-                        .toList(),
+                rates.first(Order.RATE).stream().map(TopCommand::fields).toList(),
                 rates.after().info().fields());
     }
 

@@ -51,10 +51,7 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
             description = "A document; if the store was not written by a server, the number of a list.")
     private @Nullable String name;
 
-    @Option(names = "--log", description = "Print only the log.")
-    private boolean log;
-
-    @Option(names = "--checkpoint", description = "Print only the newest checkpoint.")
+    @Option(names = "--checkpoint", description = "Print only the newest checkpoint, not the log.")
     private boolean checkpoint;
 
     @Option(
@@ -64,8 +61,7 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
 
     @Override
     protected void run(Output output) throws IOException {
-        check(!(log && checkpoint), "--log and --checkpoint exclude each other");
-        check(name == null || !(log || checkpoint || values), "NAME excludes --log, --checkpoint and --values");
+        check(name == null || !(checkpoint || values), "NAME excludes --checkpoint and --values");
         Path store = name == null ? oneStore() : storeOf(name);
         ContentsReader contents = ContentsReader.open(store);
         StorePrinter printer = new StorePrinter(output, values);
@@ -96,9 +92,7 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
                 printer.logEnd(reader.position(), reader.torn());
             }
         }
-        if (!log) {
-            contents.readCheckpoint(printer);
-        }
+        contents.readCheckpoint(printer);
         return true;
     }
 

@@ -158,7 +158,7 @@ final class ServerReport {
         } catch (IOException | ParameterException down) {
             missing(
                     "server over HTTP",
-                    "no server responds at --http-port, or not in time, or not in the form of a server",
+                    "no server responds at its HTTP port, or not in time, or not in the form of a server",
                     down);
         }
     }

@@ -86,20 +86,11 @@ public final class SupportCommand extends ClientCommand {
                     + " current directory.")
     private @Nullable Path out;
 
-    @Option(
-            names = "--http-port",
-            paramLabel = "PORT",
-            description =
-                    "The server's HTTP port, at the address of --server; by default the one that the server reports,"
-                            + " then that of the environment variable CARAVAN_HTTP, then 4437.")
-    private @Nullable Integer httpPort;
-
     private volatile String step = "";
 
     @Override
     protected void run(Output output) throws IOException {
-        check(httpPort == null || httpPort >= 1 && httpPort <= MAX_PORT, "--http-port must be from 1 to " + MAX_PORT);
-        int usual = httpPort == null ? usualPort() : httpPort;
+        int usual = usualPort();
         Instant now = Instant.now();
         Path target = out != null ? out : Path.of(NAME.format(now));
         SupportFile file = new SupportFile(now);
@@ -148,7 +139,7 @@ public final class SupportCommand extends ClientCommand {
         ServerReport server = new ServerReport(file, this::printMessage);
         server.overResp(this::connect);
         long reported = server.info().numberOrZero("http_port");
-        int port = httpPort == null && reported > 0 && reported <= MAX_PORT ? (int) reported : usualPort;
+        int port = reported > 0 && reported <= MAX_PORT ? (int) reported : usualPort;
         server.overHttp(connectionOptions, port);
         step = "reading the state of the machine";
         OptionalLong most = server.info().number("maxclients");

@@ -95,7 +95,7 @@ class ArchiveCommandsTest {
     @Test
     void lsJsonReportsLatestGenerationAndDeletions() throws IOException {
         fill();
-        run("ls --output json").exits(0);
+        run("ls --json").exits(0);
         assertThat(json()).hasSize(3).anySatisfy(line -> {
             assertThat(line.get("name").asText()).isEqualTo("letters/1");
             assertThat(line.get("generations").asInt()).isEqualTo(4);
@@ -115,7 +115,7 @@ class ArchiveCommandsTest {
         assertThat(out().lines()).hasSize(5).element(4).asString().matches(" +4 +40-50 .*10d  20.*Z");
         run("ls gone").exits(0);
         assertThat(out()).contains("deleted at ");
-        run("ls letters/1 --output json").exits(0);
+        run("ls letters/1 --json").exits(0);
         assertThat(json()).extracting(line -> line.get("generation").asInt()).containsExactly(1, 2, 3, 4);
         run("ls absent").exits(3, "'absent'");
     }
@@ -169,7 +169,7 @@ class ArchiveCommandsTest {
     void verifyJsonEndsWithTotals() throws IOException {
         fill();
         Files.delete(snapshot("gone", 1));
-        run("verify --output json").exits(1);
+        run("verify --json").exits(1);
         assertThat(json()).hasSize(2);
         assertThat(json().get(0).get("fault").asText()).contains("'gone'");
         assertThat(json().get(1).get("faults").asInt()).isOne();
@@ -260,8 +260,7 @@ class ArchiveCommandsTest {
             assertThat(archive.manifest(DocumentName.of("gone"))).isNull();
         }
         run("verify").exits(0);
-        run("prune --keep 1 --keep-days 25 --keep-daily 0 --retain 30 --output json")
-                .exits(0);
+        run("prune --keep 1 --keep-days 25 --keep-daily 0 --retain 30 --json").exits(0);
         assertThat(out().lines()).singleElement().asString().contains("\"generations\":0");
     }
 
@@ -290,7 +289,7 @@ class ArchiveCommandsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"--keep,0", "--keep-days,-1", "--retain,0", "--jobs,0", "--jobs,257", "--output,xml"})
+    @CsvSource({"--keep,0", "--keep-days,-1", "--retain,0", "--jobs,0", "--jobs,257"})
     void reportsInvalidOptionAsUsageError(String option, String value) {
         run("prune", option + "=" + value).exits(2, option);
         assertThat(directory).isEmptyDirectory();

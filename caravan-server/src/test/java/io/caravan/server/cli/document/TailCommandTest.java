@@ -59,7 +59,7 @@ class TailCommandTest {
 
     @Test
     void waitsForMissingDocument() {
-        CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0", "--count", "100", "--output", "json");
+        CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0", "--count", "100", "--json");
         Eventually.await(
                 "it says so",
                 () -> tail.err()

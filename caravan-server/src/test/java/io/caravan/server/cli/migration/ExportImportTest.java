@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.ServedStore;
-import io.caravan.server.cli.migration.ExportFile.Compression;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -341,9 +340,9 @@ class ExportImportTest {
 
     @Test
     void concurrentExportToSameFileIsRejected() throws IOException {
-        Path file = directory.resolve("x");
-        try (ExportFile first = new ExportFile(file, Compression.ZSTD);
-                ExportFile second = new ExportFile(file, Compression.ZSTD)) {
+        Path file = directory.resolve("x.zst");
+        try (ExportFile first = new ExportFile(file);
+                ExportFile second = new ExportFile(file)) {
             first.begin();
             assertThatThrownBy(second::resume).hasMessageContaining("another export is writing");
             first.finish();
@@ -357,7 +356,7 @@ class ExportImportTest {
     void resumeDoesNotMoveFileOfExportThatIsStarting() throws IOException {
         Path starting = Files.createFile(directory.resolve("x.partial"));
         Object key = Files.readAttributes(starting, BasicFileAttributes.class).fileKey();
-        try (ExportFile export = new ExportFile(directory.resolve("x"), Compression.NONE)) {
+        try (ExportFile export = new ExportFile(directory.resolve("x"))) {
             export.resume();
             assertThat(Files.readAttributes(starting, BasicFileAttributes.class).fileKey())
                     .isEqualTo(key);
@@ -367,7 +366,7 @@ class ExportImportTest {
     @Test
     void failedExportDeletesOnlyItsOwnFile() throws IOException {
         Path theirs = directory.resolve("x.partial");
-        try (ExportFile export = new ExportFile(directory.resolve("x"), Compression.NONE)) {
+        try (ExportFile export = new ExportFile(directory.resolve("x"))) {
             export.begin();
             Files.delete(theirs);
             Files.writeString(theirs, "theirs");
@@ -378,7 +377,7 @@ class ExportImportTest {
     @Test
     void exportPublishesOnlyItsOwnFile() throws IOException {
         Path theirs = directory.resolve("x.partial");
-        try (ExportFile export = new ExportFile(directory.resolve("x"), Compression.NONE)) {
+        try (ExportFile export = new ExportFile(directory.resolve("x"))) {
             export.begin();
             Files.delete(theirs);
             Files.writeString(theirs, "theirs");
@@ -391,7 +390,7 @@ class ExportImportTest {
     @Test
     void fileCreatedDuringExportIsNotOverwritten() throws IOException {
         Path file = directory.resolve("x");
-        try (ExportFile export = new ExportFile(file, Compression.NONE)) {
+        try (ExportFile export = new ExportFile(file)) {
             export.begin();
             Files.writeString(file, "theirs");
             assertThatThrownBy(export::finish).hasMessageContaining("is not overwritten");

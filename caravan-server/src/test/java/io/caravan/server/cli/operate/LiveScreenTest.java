@@ -81,10 +81,10 @@ class LiveScreenTest {
     @CsvSource({"200,60", "80,24", "80,10", "60,24", "40,24", "40,12", "33,7", "20,5", "10,3", "5,2", "1,2", "3,1"})
     void drawsOneLinePerRowAtAnySize(int columns, int rows) throws IOException {
         VirtualTerminal terminal = terminal(columns, rows);
-        try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
+        try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
             screen.show(rates(50));
             List<String> shown = rows(terminal);
-            List<String> fullLines = Screen.lines(rates(50), 5, Order.RATE).stream()
+            List<String> fullLines = Screen.lines(rates(50), Order.RATE).stream()
                     .map(AttributedString::toString)
                     .toList();
             int used = text(terminal).split("\n").length;
@@ -102,7 +102,7 @@ class LiveScreenTest {
     @Test
     void standardTerminalShowsAllStatistics() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
-        try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
+        try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
             screen.show(rates(50));
             assertThat(rows(terminal))
                     .anyMatch(row -> row.matches("appends +50\\.0 +1,000,100"))
@@ -118,7 +118,7 @@ class LiveScreenTest {
     @Test
     void narrowTerminalDoesNotCutNumbers() throws IOException {
         VirtualTerminal terminal = terminal(36, 40);
-        try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
+        try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
             screen.show(rates(50));
             assertThat(rows(terminal))
                     .contains("appends                50.0")
@@ -129,7 +129,7 @@ class LiveScreenTest {
     @Test
     void adaptsToTerminalResize() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
-        try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
+        try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
             screen.show(rates(50));
             terminal.screen().setSize(30, 6);
             terminal.terminal().setSize(new Size(30, 6));
@@ -144,7 +144,7 @@ class LiveScreenTest {
     @Test
     void pausedScreenDoesNotUpdate() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
-        try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
+        try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
             screen.show(rates(50));
             terminal.terminal().processInputBytes("p".getBytes());
             awaitFooter(screen, terminal, "q quits, p RESUMES, s sorts, now by commands/s");
@@ -160,7 +160,7 @@ class LiveScreenTest {
     @Test
     void sKeySortsClientsByNextColumn() throws IOException {
         VirtualTerminal terminal = terminal(100, 40);
-        try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
+        try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
             screen.show(rates(50));
             assertThat(text(terminal)).containsSubsequence("10.0.0.1", "10.0.0.2");
             for (Order order : List.of(Order.ALL, Order.USER, Order.NAME, Order.RATE)) {
@@ -185,7 +185,7 @@ class LiveScreenTest {
     @Test
     void qKeyQuitsImmediately() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
-        try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
+        try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
             assertThat(screen.handleKeys(AT_ONCE)).isTrue();
             terminal.terminal().processInputBytes("xq".getBytes());
             assertThat(screen.handleKeys(LONG)).isFalse();
@@ -196,7 +196,7 @@ class LiveScreenTest {
     @Test
     void readsKeysImmediatelyAndKeepsCtrlCSignal() throws IOException {
         Terminal terminal = terminal(80, 24).terminal();
-        try (LiveScreen screen = new LiveScreen(terminal, 5)) {
+        try (LiveScreen screen = new LiveScreen(terminal)) {
             assertThat(screen.handleKeys(AT_ONCE)).isTrue();
             assertThat(terminal.getAttributes().getLocalFlag(LocalFlag.ICANON)).isFalse();
             assertThat(terminal.getAttributes().getLocalFlag(LocalFlag.ECHO)).isFalse();
@@ -207,7 +207,7 @@ class LiveScreenTest {
     @Test
     void showsProblemUntilNextSample() throws IOException {
         VirtualTerminal terminal = terminal(80, 10);
-        try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
+        try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
             screen.show(rates(50));
             screen.showProblem("no server answers\u001b[2J; waiting for it");
             assertThat(text(terminal))

@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,8 @@ class SupportCommandTest {
     @TempDir
     private Path directory;
 
+    private String httpPort = "1";
+
     private Path out() {
         return directory.resolve("out.zip");
     }
@@ -32,10 +35,8 @@ class SupportCommandTest {
     private CommandRun run(String... words) {
         List<String> all = new ArrayList<>(List.of("support", "--out", out().toString()));
         all.addAll(Arrays.asList(words));
-        if (!all.contains("--http-port")) {
-            all.addAll(List.of("--http-port", "1"));
-        }
-        return CommandRun.at(all.contains("--server") ? null : "127.0.0.1:1", all.toArray(String[]::new));
+        return CommandRun.with(Map.of("CARAVAN_HTTP", "127.0.0.1:" + httpPort), new byte[0])
+                .run(all.contains("--server") ? null : "127.0.0.1:1", all.toArray(String[]::new));
     }
 
     private String put(String name, String text) throws IOException {
@@ -77,15 +78,16 @@ class SupportCommandTest {
     @Test
     void invalidOptionsLeaveNoFile() {
         run("--user", "somebody").exits(2);
-        run("--http-port", "0").exits(2);
+        httpPort = "none";
+        run().exits(2, "CARAVAN_HTTP");
         assertThat(out()).doesNotExist();
     }
 
     @Test
     void filtersServerDataByNameAndFormat() throws IOException {
         try (MarkerServer server = new MarkerServer(MARKER)) {
-            CommandRun run = run("--server", server.address(), "--http-port", server.httpPort(), "--json")
-                    .exits(0);
+            httpPort = server.httpPort();
+            CommandRun run = run("--server", server.address(), "--json").exits(0);
             assertThat(run.out())
                     .startsWith("{\"file\":\"")
                     .contains("\"missing\":[]")
