@@ -30,7 +30,7 @@ public record ServerConfig(
 
     /** Creates a configuration with defaults, whose limits allow every request that the store accepts. */
     public static ServerConfig of(InetSocketAddress resp, StoreConfig store) {
-        return new ServerConfig(resp, respLimits(store, RespLimits.DEFAULT_MAX_PENDING), store.durability());
+        return new ServerConfig(resp, respLimits(store), store.durability());
     }
 
     /** Creates a configuration with these limits, without authentication, and with defaults for everything else. */
@@ -48,8 +48,8 @@ public record ServerConfig(
     }
 
     /** Returns limits that allow the largest request that the store can accept. */
-    public static RespLimits respLimits(StoreConfig store, int maxPending) {
-        return new RespLimits(store.maxValueBytes(), store.logBufferBytes() + (long) REQUEST_ROOM_BYTES, maxPending);
+    public static RespLimits respLimits(StoreConfig store) {
+        return new RespLimits(store.maxValueBytes(), store.logBufferBytes() + (long) REQUEST_ROOM_BYTES);
     }
 
     /** Returns the default number of reader threads. It may exceed the number of cores: reads wait for the disk. */

@@ -139,7 +139,6 @@ class ConfigurationTest {
                 List.of("--max-in-flight", "1MiB"), "--max-in-flight must be 8388608 bytes or more",
                 List.of("--max-in-flight-total", "8MiB"), "--max-in-flight-total must not be below",
                 List.of("--max-connections", "0"), "--max-connections must be 1 or more",
-                List.of("--max-pipeline", "0"), "--max-pipeline must be 1 or more",
                 List.of("--request-timeout", "0s"), "--request-timeout must be above 0",
                 List.of("--stop-timeout", "0s"), "--stop-timeout must be above 0",
                 List.of("--loops", "1025"), "is not auto or a number from 1 to 1024",
@@ -174,7 +173,7 @@ class ConfigurationTest {
     void rejectsTooShortHeartbeat() {
         assertRejected("--event-stream-heartbeat must be 1s or more, or off", "--event-stream-heartbeat", "500ms");
         // Only the second setting is invalid.
-        assertRejected("--max-pipeline must be 1 or more", "--event-stream-heartbeat", "off", "--max-pipeline", "0");
+        assertRejected("--stop-timeout must be above 0", "--event-stream-heartbeat", "off", "--stop-timeout", "0s");
     }
 
     @Test

@@ -98,17 +98,12 @@ public final class DiskChecks {
         return there;
     }
 
-    /** Returns all findings. Writes a small file to measure fsyncs, and deletes it. */
-    public List<Finding> run() {
+    /** Returns all findings. If {@code writes}, writes a small file to measure fsyncs, and deletes it. */
+    public List<Finding> run(boolean writes) {
         List<Finding> findings = disk();
-        findings.add(forces());
-        findings.addAll(mounted());
-        return findings;
-    }
-
-    /** Returns the findings of the checks that write nothing. */
-    public List<Finding> withoutWriting() {
-        List<Finding> findings = disk();
+        if (writes) {
+            findings.add(forces());
+        }
         findings.addAll(mounted());
         return findings;
     }

@@ -27,7 +27,6 @@ public record MachineChecks(Path root) {
     private static final Pattern OPEN_FILES = Pattern.compile("(?m)^Max open files +(\\S+)");
     private static final long LEAST_MAPS = 65_530;
     private static final long KIBIBYTE = 1024;
-    private static final long RING_BYTES = 8L << 20;
     private static final String LIMITS = "proc/self/limits";
 
     private static final int MOST_BYTES = 1 << 20;
@@ -39,7 +38,6 @@ public record MachineChecks(Path root) {
                 read("memory maps", "proc/sys/vm/max_map_count", MachineChecks::maps),
                 read("memory", "proc/meminfo", MachineChecks::memory),
                 read("huge pages", "sys/kernel/mm/transparent_hugepage/enabled", MachineChecks::hugePages),
-                read("locked memory", LIMITS, MachineChecks::lockedMemory),
                 clock(),
                 java());
     }
@@ -87,25 +85,6 @@ public record MachineChecks(Path root) {
                         found + "; serve lowers --max-connections, and rejects clients beyond that",
                         "LimitNOFILE=" + needed + " in the systemd unit, or ulimit -n " + needed
                                 + ", or a lower --max-connections");
-    }
-
-    /** Checks the limit on locked memory, which matters only to io_uring, before kernel 5.12. */
-    private static Finding lockedMemory(String limits) {
-        Matcher line = Pattern.compile("(?m)^Max locked memory +(unlimited|[0-9]{1,18}) ")
-                .matcher(limits);
-        if (!line.find()) {
-            return Finding.unknown("locked memory", "there is no such line in /proc/self/limits");
-        }
-        boolean unlimited = line.group(1).equals("unlimited");
-        long bytes = unlimited ? Long.MAX_VALUE : Long.parseLong(line.group(1));
-        String found = unlimited ? "no limit" : "a process may lock " + size(bytes);
-        return bytes >= RING_BYTES
-                ? Finding.ok("locked memory", found)
-                : new Finding(
-                        Grade.OK,
-                        "locked memory",
-                        found + ", which matters only to --transport io_uring with a kernel before 5.12",
-                        "for that: LimitMEMLOCK=8M in the systemd unit, or ulimit -l 8192");
     }
 
     /** Checks for the file of systemd-timesyncd; other services that set the clock leave none. */

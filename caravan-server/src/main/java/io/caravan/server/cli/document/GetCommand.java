@@ -6,9 +6,8 @@ import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
+import java.util.OptionalLong;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 @Command(
         name = "get",
@@ -25,15 +24,9 @@ import picocli.CommandLine.Option;
             "  caravan get pictures --from 7 --count 1 --raw > picture.png"
         })
 public final class GetCommand extends ValueCommand {
-    @Option(
-            names = "--from",
-            paramLabel = "SEQUENCE",
-            description = "First sequence to print, instead of the first that the document retains.")
-    private @Nullable Long from;
-
     @Override
     protected void run(Output output) throws IOException {
-        atLeast(0, from, "--from", 0);
+        OptionalLong from = first();
         long most = maxValues();
         try (RespDocumentClient documents = documents();
                 Progress progress = countProgress("values")) {
@@ -41,7 +34,7 @@ public final class GetCommand extends ValueCommand {
             if (document == null) {
                 throw ClientException.missing(name);
             }
-            long first = from == null ? document.first() : from;
+            long first = from.orElse(document.first());
             checkRetained(document, first);
             long end = first + Math.min(most, document.next() - first);
             documents.read(bytes(name), document, first, end, value -> {

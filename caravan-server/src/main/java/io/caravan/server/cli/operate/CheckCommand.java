@@ -59,7 +59,6 @@ public final class CheckCommand extends ClientCommand {
         output.print(DocumentName.printable(checks.line()), checks.fields());
     }
 
-    /** The options for the thresholds of a server's metrics. */
     static final class Limits {
         private static final String LABEL = "WARNING,CRITICAL";
 

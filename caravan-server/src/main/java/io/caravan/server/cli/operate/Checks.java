@@ -149,7 +149,6 @@ final class Checks {
                 .sorted(Comparator.comparing(Problem::status).reversed());
     }
 
-    /** Returns the result for output as JSON. */
     Map<String, ?> fields() {
         Map<String, Object> shown = new LinkedHashMap<>();
         figures.forEach(figure -> shown.put(figure.name(), figure.fields()));

@@ -1,7 +1,6 @@
 package io.caravan.server.cli.operate;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.operate.Rates.Order;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -26,7 +25,6 @@ final class LiveScreen implements AutoCloseable {
     private final Terminal terminal;
     private final Display display;
     private Size size = new Size(0, 0);
-    private Order order = Order.RATE;
     private boolean paused;
     private String problem = "";
     private @Nullable Rates rates;
@@ -68,7 +66,6 @@ final class LiveScreen implements AutoCloseable {
                 case 'q', 'Q', NonBlockingReader.EOF -> {
                     return false;
                 }
-                case 's', 'S' -> order = order.next();
                 case 'p', 'P', ' ' -> paused = !paused;
                 default -> {
                     // The time is up, or the key has no function.
@@ -100,7 +97,7 @@ final class LiveScreen implements AutoCloseable {
             display.resize(size);
             display.clear();
         }
-        List<AttributedString> lines = rates == null ? List.of() : Screen.lines(rates, order);
+        List<AttributedString> lines = rates == null ? List.of() : Screen.lines(rates);
         List<AttributedString> picture = fit(lines, footer(), size);
         // Leaves the cursor below the lines, where the next shell prompt will start.
         display.update(picture, size.cursorPos(Math.min(picture.size(), size.getRows() - 1), 0));
@@ -111,9 +108,7 @@ final class LiveScreen implements AutoCloseable {
         if (!problem.isEmpty()) {
             footer.add(new AttributedString(DocumentName.printable(problem), Screen.ALARM));
         }
-        footer.add(new AttributedString(
-                "q quits, p " + (paused ? "RESUMES" : "pauses") + ", s sorts, now by " + order.column(),
-                AttributedStyle.INVERSE));
+        footer.add(new AttributedString("q quits, p " + (paused ? "RESUMES" : "pauses"), AttributedStyle.INVERSE));
         return footer;
     }
 

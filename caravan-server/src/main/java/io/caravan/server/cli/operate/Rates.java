@@ -27,41 +27,14 @@ record Rates(Sample before, Sample after) {
         return after.info().growth(counter, before.info()) / seconds();
     }
 
-    /** The orders in which clients can be shown. */
-    enum Order {
-        RATE("commands/s", Comparator.comparingDouble(Busy::commandsPerSecond).reversed()),
-        ALL(
-                "all",
-                Comparator.comparingLong((Busy busy) -> busy.client().commands())
-                        .reversed()),
-        USER("user", Comparator.comparing((Busy busy) -> busy.client().user())),
-        NAME("name", Comparator.comparing((Busy busy) -> busy.client().name()));
-
-        private final String column;
-        private final Comparator<Busy> comparator;
-
-        Order(String column, Comparator<Busy> comparator) {
-            this.column = column;
-            this.comparator = comparator;
-        }
-
-        String column() {
-            return column;
-        }
-
-        Order next() {
-            return values()[(ordinal() + 1) % values().length];
-        }
-    }
-
-    /** Returns the first clients in this order; ties are sorted by activity, and then by age, the oldest first. */
-    List<Busy> first(Order order) {
+    /** Returns the busiest clients; of equally busy ones, the oldest first. */
+    List<Busy> busiest() {
         Map<Long, Long> earlier = new HashMap<>();
         before.clients().forEach(client -> earlier.put(client.id(), client.commands()));
         return after.clients().stream()
                 .map(client -> new Busy(client, perSecond(client, earlier)))
-                .sorted(order.comparator
-                        .thenComparing(Order.RATE.comparator)
+                .sorted(Comparator.comparingDouble(Busy::commandsPerSecond)
+                        .reversed()
                         .thenComparingLong(busy -> busy.client().id()))
                 .limit(SHOWN_CLIENTS)
                 .toList();

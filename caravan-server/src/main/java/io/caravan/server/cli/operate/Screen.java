@@ -8,7 +8,6 @@ import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.document.ServerSummary;
 import io.caravan.server.cli.operate.Rates.Busy;
-import io.caravan.server.cli.operate.Rates.Order;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -36,13 +35,13 @@ final class Screen {
         this.summary = new ServerSummary(info);
     }
 
-    /** Returns the lines for the changes between two samples, with the clients that are first in this order. */
-    static List<AttributedString> lines(Rates rates, Order order) {
+    /** Returns the lines for the changes between two samples. */
+    static List<AttributedString> lines(Rates rates) {
         Screen screen = new Screen(rates);
         screen.head();
         screen.rates();
         screen.store();
-        screen.clients(order);
+        screen.clients();
         return screen.lines;
     }
 
@@ -117,8 +116,8 @@ final class Screen {
         return String.format(Locale.ROOT, "%.1f ms", info.numberOrZero(micros) / 1e3);
     }
 
-    private void clients(Order order) {
-        List<Busy> shown = rates.first(order);
+    private void clients() {
+        List<Busy> shown = rates.busiest();
         if (shown.isEmpty()) {
             return;
         }

@@ -5,7 +5,6 @@ import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.Rates.Busy;
-import io.caravan.server.cli.operate.Rates.Order;
 import io.caravan.server.cli.operate.Rates.Sample;
 import io.caravan.server.config.Quantities;
 import java.io.IOException;
@@ -29,8 +28,7 @@ import picocli.CommandLine.Option;
                     + " archive, and the clients that sent the most commands over RESP. If the connection is lost,"
                     + " waits for the server. Requires the admin permission.",
             "On a terminal, the command redraws the screen, and these keys work: q quits, p or space pauses or"
-                    + " resumes, s sorts the clients by the next column. Otherwise, it prints one sample after"
-                    + " another, as lines without color. As JSON, each sample is one line: the rates, then the"
+                    + " resumes. Otherwise, it prints one sample after another, as lines without color. As JSON, each sample is one line: the rates, then the"
                     + " sections of 'caravan stat --json'."
         },
         footer = {
@@ -162,7 +160,7 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
             if (!first) {
                 output.line("");
             }
-            for (AttributedString line : Screen.lines(rates, Order.RATE)) {
+            for (AttributedString line : Screen.lines(rates)) {
                 output.line(line.toString());
             }
         }
@@ -186,7 +184,7 @@ public final class TopCommand extends ClientCommand implements ReadOnly {
                 "logBytesPerSecond",
                 rounded(rates.perSecond("log_bytes")),
                 "busiestClients",
-                rates.first(Order.RATE).stream().map(TopCommand::fields).toList(),
+                rates.busiest().stream().map(TopCommand::fields).toList(),
                 rates.after().info().fields());
     }
 

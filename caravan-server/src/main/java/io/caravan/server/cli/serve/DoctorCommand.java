@@ -56,7 +56,7 @@ public final class DoctorCommand extends SettingsCommand implements ReadOnly {
         StoreConfig store = storeOptions.config();
         List<Finding> findings = new ArrayList<>(
                 new MachineChecks(Path.of("/")).run(limitOptions.network(store).maxConnections()));
-        findings.addAll(new DiskChecks(Path.of("/"), store.directory()).run());
+        findings.addAll(new DiskChecks(Path.of("/"), store.directory()).run(true));
         findings.addAll(DiskChecks.access(store.directory(), securityOptions.secretFiles()));
         return findings;
     }

@@ -6,7 +6,6 @@ import io.caravan.StoreConfig;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.net.NetworkLimits;
-import io.caravan.server.protocol.resp.codec.RespLimits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -62,14 +61,6 @@ final class LimitOptions {
     private long maxRepliesTotalBytes;
 
     @Option(
-            names = "--max-pipeline",
-            paramLabel = "COUNT",
-            defaultValue = "1024",
-            description = "Maximum number of RESP requests that wait for their replies, for each connection. An HTTP"
-                    + " connection can have only one such request.")
-    private int maxPipeline;
-
-    @Option(
             names = "--request-timeout",
             paramLabel = "TIME",
             defaultValue = "30s",
@@ -105,7 +96,7 @@ final class LimitOptions {
 
     /** Returns the limits for all listeners. */
     NetworkLimits network(StoreConfig store) {
-        long request = resp(store).maxRequestBytes();
+        long request = ServerConfig.respLimits(store).maxRequestBytes();
         NetworkLimits defaults = NetworkLimits.defaults();
         long total = maxInFlightTotalBytes == AUTO ? defaults.totalInFlightBytes() : maxInFlightTotalBytes;
         long replies = maxRepliesTotalBytes == AUTO ? defaults.totalReplyBytes() : maxRepliesTotalBytes;
@@ -125,10 +116,5 @@ final class LimitOptions {
                 requestTimeout,
                 defaults.stallTimeout(),
                 idleTimeout);
-    }
-
-    RespLimits resp(StoreConfig store) {
-        check(maxPipeline > 0, "--max-pipeline must be 1 or more");
-        return ServerConfig.respLimits(store, maxPipeline);
     }
 }

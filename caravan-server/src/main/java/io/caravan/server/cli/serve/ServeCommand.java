@@ -172,7 +172,7 @@ public final class ServeCommand extends SettingsCommand {
                 resp,
                 securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())
                         .withHeartbeat(limitOptions.heartbeat())),
-                limitOptions.resp(store),
+                ServerConfig.respLimits(store),
                 storeOptions.durability(),
                 network,
                 authenticator,

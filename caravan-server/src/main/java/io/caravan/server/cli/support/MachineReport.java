@@ -54,7 +54,7 @@ record MachineReport(Path root) {
         file.text("machine/linux.txt", "lines of /proc and /sys", lines(FILES, root, "/"));
         List<Finding> findings = new ArrayList<>(new MachineChecks(root).run(connections));
         if (directory != null) {
-            findings.addAll(new DiskChecks(root, directory).withoutWriting());
+            findings.addAll(new DiskChecks(root, directory).run(false));
             findings.addAll(DiskChecks.access(directory, List.of()));
         }
         file.json(

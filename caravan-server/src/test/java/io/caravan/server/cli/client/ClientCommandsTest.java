@@ -368,7 +368,7 @@ class ClientCommandsTest {
         append d v --if-sequence -1 | --if-sequence must be at least 0
         get d --count 0             | --count must be at least 1
         get d --raw --json          | --raw and --json exclude each other
-        tail d --from then          | is neither a sequence nor now
+        tail d --from then          | is not a long
         trim d                      | --to
         stat d --all                | NAME and --all exclude each other
         trim d --to 1 --keep 1      | mutually exclusive

@@ -39,14 +39,13 @@ class DoctorTest {
     void adequateMachineIsGradedOk() throws IOException {
         put(
                 "proc/self/limits",
-                "Limit  Soft Limit  Hard Limit  Units\nMax open files            11024   524288   files\n"
-                        + "Max locked memory         8388608   8388608   bytes\n");
+                "Limit  Soft Limit  Hard Limit  Units\nMax open files            11024   524288   files\n");
         put("run/systemd/timesync/synchronized", "");
         put("proc/sys/vm/max_map_count", "65530\n");
         put("proc/meminfo", "MemTotal:       1000000000 kB\n");
         put("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
         assertThat(machine())
-                .hasSize(7)
+                .hasSize(6)
                 .allSatisfy((subject, grade) -> assertThat(grade).as(subject).isEqualTo(Grade.OK));
     }
 
@@ -104,7 +103,7 @@ class DoctorTest {
 
     @Test
     void diskChecksLeaveNoFiles() throws IOException {
-        List<Finding> findings = new DiskChecks(directory, directory.resolve("not/there/yet")).run();
+        List<Finding> findings = new DiskChecks(directory, directory.resolve("not/there/yet")).run(true);
         assertThat(findings)
                 .extracting(Finding::subject)
                 .containsExactly("file system", "space", "fsyncs", "mount options", "write cache");
@@ -232,19 +231,5 @@ class DoctorTest {
     void missingMountTableIsGradedUnknown() {
         assertThat(new DiskChecks(directory, directory).mounted())
                 .allSatisfy(finding -> assertThat(finding.grade()).isEqualTo(Grade.UNKNOWN));
-    }
-
-    @Test
-    void reportsLowLockedMemoryWithoutWarning() throws IOException {
-        put("proc/self/limits", "Max locked memory         65536   65536   bytes\n");
-        Finding finding = new MachineChecks(directory)
-                .run(1).stream()
-                        .filter(each -> each.subject().equals("locked memory"))
-                        .findFirst()
-                        .orElseThrow();
-        assertThat(finding.grade()).isEqualTo(Grade.OK);
-        assertThat(finding.found())
-                .startsWith("a process may lock 64.0 KiB, which matters only to --transport io_uring");
-        assertThat(finding.change()).contains("LimitMEMLOCK=8M");
     }
 }

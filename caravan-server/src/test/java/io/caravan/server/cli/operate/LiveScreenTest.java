@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.operate.Rates.Order;
 import io.caravan.server.cli.operate.Rates.Sample;
 import io.caravan.server.cli.operate.Rates.Sample.Client;
 import java.io.IOException;
@@ -84,7 +83,7 @@ class LiveScreenTest {
         try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
             screen.show(rates(50));
             List<String> shown = rows(terminal);
-            List<String> fullLines = Screen.lines(rates(50), Order.RATE).stream()
+            List<String> fullLines = Screen.lines(rates(50)).stream()
                     .map(AttributedString::toString)
                     .toList();
             int used = text(terminal).split("\n").length;
@@ -95,7 +94,7 @@ class LiveScreenTest {
             for (String row : shown.subList(0, used - 1)) {
                 assertThat(fullLines).as("'%s' begins a line", row).anyMatch(line -> line.startsWith(row));
             }
-            assertThat("q quits, p pauses, s sorts, now by commands/s").startsWith(shown.get(used - 1));
+            assertThat("q quits, p pauses").startsWith(shown.get(used - 1));
         }
     }
 
@@ -147,30 +146,13 @@ class LiveScreenTest {
         try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
             screen.show(rates(50));
             terminal.terminal().processInputBytes("p".getBytes());
-            awaitFooter(screen, terminal, "q quits, p RESUMES, s sorts, now by commands/s");
+            awaitFooter(screen, terminal, "q quits, p RESUMES");
             screen.show(rates(70));
             assertThat(text(terminal)).containsPattern("appends +50\\.0 ");
             terminal.terminal().processInputBytes(" ".getBytes());
-            awaitFooter(screen, terminal, "q quits, p pauses, s sorts, now by commands/s");
+            awaitFooter(screen, terminal, "q quits, p pauses");
             screen.show(rates(70));
             assertThat(text(terminal)).containsPattern("appends +70\\.0 ");
-        }
-    }
-
-    @Test
-    void sKeySortsClientsByNextColumn() throws IOException {
-        VirtualTerminal terminal = terminal(100, 40);
-        try (LiveScreen screen = new LiveScreen(terminal.terminal())) {
-            screen.show(rates(50));
-            assertThat(text(terminal)).containsSubsequence("10.0.0.1", "10.0.0.2");
-            for (Order order : List.of(Order.ALL, Order.USER, Order.NAME, Order.RATE)) {
-                terminal.terminal().processInputBytes("s".getBytes());
-                awaitFooter(screen, terminal, "s sorts, now by " + order.column());
-                boolean second = order == Order.USER || order == Order.NAME;
-                assertThat(text(terminal))
-                        .as(order.column())
-                        .containsSubsequence(second ? "10.0.0.2" : "10.0.0.1", second ? "10.0.0.1" : "10.0.0.2");
-            }
         }
     }
 
@@ -223,7 +205,7 @@ class LiveScreenTest {
         terminal.terminal().processInputBytes("q".getBytes());
         CommandRun top = run(terminal.terminal(), "top", "--interval", "5m").succeeds();
         assertThat(top.out()).isEmpty();
-        assertThat(text(terminal)).isEqualTo("q quits, p pauses, s sorts, now by commands/s");
+        assertThat(text(terminal)).isEqualTo("q quits, p pauses");
     }
 
     @Test

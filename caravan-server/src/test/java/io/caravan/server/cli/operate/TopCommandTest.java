@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.operate.Rates.Order;
 import io.caravan.server.cli.operate.Rates.Sample;
 import io.caravan.server.cli.operate.Rates.Sample.Client;
 import java.io.IOException;
@@ -38,18 +37,15 @@ class TopCommandTest {
         Rates rates = new Rates(
                 sample(0, "", client(1, 1_000), client(2, 10)),
                 sample(10, "", client(1, 1_010), client(2, 60), client(3, 30)));
-        assertThat(rates.first(Order.RATE))
+        assertThat(rates.busiest())
                 .extracting(busy -> busy.client().id() + ":" + busy.commandsPerSecond())
                 .containsExactly("2:5.0", "3:3.0", "1:1.0");
-        assertThat(rates.first(Order.ALL))
-                .extracting(busy -> busy.client().id())
-                .containsExactly(1L, 2L, 3L);
     }
 
     @Test
     void secondLineShowsFailedStore() {
         Sample failed = sample(1, "store_state:failed\r\nstore_problem:disk gone\r\n");
-        assertThat(Screen.lines(new Rates(failed, failed), Order.RATE).get(1).toString())
+        assertThat(Screen.lines(new Rates(failed, failed)).get(1).toString())
                 .isEqualTo("THE STORE IS FAILED, IT REJECTS WRITES: disk gone");
     }
 
