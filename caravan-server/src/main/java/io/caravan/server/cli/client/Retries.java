@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.cli.common.IoSupplier;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -75,12 +76,7 @@ public record Retries(LongConsumer pause) {
         }
     }
 
-    /** A request that may be sent again after an {@link IOException}. */
-    public interface Request<T> {
-        T send() throws IOException;
-    }
-
-    public <T> T call(Request<T> request) throws IOException {
+    public <T> T call(IoSupplier<T> request) throws IOException {
         return call(request, () -> 0);
     }
 
@@ -90,12 +86,12 @@ public record Retries(LongConsumer pause) {
      * @param received the amount of data received so far; an attempt that increases it restarts the count of failures
      * @throws ClientException if the request failed too often, or the server requests a pause of over a minute
      */
-    public <T> T call(Request<T> request, LongSupplier received) throws IOException {
+    public <T> T call(IoSupplier<T> request, LongSupplier received) throws IOException {
         int failures = 0;
         while (true) {
             long before = received.getAsLong();
             try {
-                return request.send();
+                return request.get();
             } catch (IOException problem) {
                 failures = received.getAsLong() > before ? 1 : failures + 1;
                 waitAfter(problem, failures);

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.server.cli.common.IoSupplier;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.EOFException;
@@ -76,10 +77,6 @@ public final class ServerConnection implements AutoCloseable {
 
     public interface Connector {
         ServerConnection connect() throws IOException;
-    }
-
-    private interface Exchange<T> {
-        T run() throws IOException;
     }
 
     private ServerConnection(Endpoint server, Socket raw) throws IOException {
@@ -412,9 +409,9 @@ public final class ServerConnection implements AutoCloseable {
         return Long.parseLong(line);
     }
 
-    private <T> T exchange(Exchange<T> exchange) {
+    private <T> T exchange(IoSupplier<T> exchange) {
         try {
-            return exchange.run();
+            return exchange.get();
         } catch (IOException problem) {
             throw server.lost(problem, server.timeoutMillis());
         }

@@ -1,5 +1,6 @@
 package io.caravan.server.cli.document;
 
+import io.caravan.server.cli.client.Chunk;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.RespDocumentClient;
@@ -9,7 +10,6 @@ import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -34,11 +34,6 @@ import picocli.CommandLine.Parameters;
             "  journalctl --follow | caravan append logs/today --lines"
         })
 public final class AppendCommand extends ClientCommand {
-    /** The maximum number of value bytes in a request with several values; every server accepts such a request. */
-    private static final int BATCH_BYTES = 1024 * 1024;
-
-    private static final int BATCH_VALUES = 4096;
-
     @Parameters(index = "0", paramLabel = "NAME", converter = NameConverter.class, description = "The document.")
     private String name;
 
@@ -59,9 +54,8 @@ public final class AppendCommand extends ClientCommand {
     private @Nullable Long ifSequence;
 
     /** The values that have been read and not sent yet. */
-    private final List<byte[]> batch = new ArrayList<>();
+    private final Chunk batch = new Chunk();
 
-    private int batchBytes;
     /** The required sequence of the next value, if one is given. */
     private OptionalLong expected = OptionalLong.empty();
 
@@ -105,19 +99,18 @@ public final class AppendCommand extends ClientCommand {
     private void append(ValueSource source, Runnable send) throws IOException {
         try {
             for (byte[] value = source.next(); value != null; value = source.next()) {
-                if (batchBytes + value.length > BATCH_BYTES || batch.size() == BATCH_VALUES) {
+                if (!batch.hasRoomFor(value)) {
                     send.run();
                 }
                 batch.add(value);
-                batchBytes += value.length;
             }
             send.run();
         } catch (ClientException rejected) {
             throw values == 0 ? rejected : rejected.with("; " + done());
         } catch (ServerConnection.LostException lost) {
             throw ClientException.failed(
-                    lost.getMessage() + "; " + done() + ", and the " + batch.size()
-                            + " after them may or may not have been",
+                    lost.getMessage() + "; " + done() + ", and the "
+                            + batch.values().size() + " after them may or may not have been",
                     lost);
         }
         check(values > 0, "there is nothing to append: the input has no lines");
@@ -128,20 +121,20 @@ public final class AppendCommand extends ClientCommand {
     }
 
     private void sendBatch(RespDocumentClient documents, Progress progress) {
-        if (batch.isEmpty()) {
+        List<byte[]> sent = batch.values();
+        if (sent.isEmpty()) {
             return;
         }
-        Sequences appended = documents.append(bytes(name), batch, expected);
+        Sequences appended = documents.append(bytes(name), sent, expected);
         if (values == 0) {
             first = appended.first();
         }
         next = appended.next();
-        values += batch.size();
+        values += sent.size();
         if (expected.isPresent()) {
             expected = OptionalLong.of(next);
         }
-        progress.add(batch.size(), batchBytes);
-        batch.clear();
-        batchBytes = 0;
+        progress.add(sent.size(), sent.stream().mapToLong(value -> value.length).sum());
+        batch.take();
     }
 }

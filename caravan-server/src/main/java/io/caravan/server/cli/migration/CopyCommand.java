@@ -4,14 +4,13 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.ImportCommand.ImportOptions;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import java.io.IOException;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 @Command(
         name = "copy",
@@ -31,13 +30,6 @@ import picocli.CommandLine.Parameters;
             "  caravan copy --prefix letters/ --to https://other.example:4437 --to-password-file secret"
         })
 public final class CopyCommand extends TransferCommand {
-    @Parameters(
-            paramLabel = "NAME",
-            converter = NameConverter.class,
-            arity = "0..1",
-            description = "The document; without it, all documents.")
-    private @Nullable String name;
-
     @Mixin
     private ImportOptions importOptions;
 
@@ -62,15 +54,14 @@ public final class CopyCommand extends TransferCommand {
     }
 
     private void follow(Output output) throws IOException {
-        byte[] one = name == null ? null : bytes(name);
         try (ServerPair servers = servers()) {
-            DocumentFollower follower =
-                    new DocumentFollower(servers, importOptions.existing(), false, one, allNames(), this::printMessage);
+            DocumentFollower follower = new DocumentFollower(
+                    servers, importOptions.existing(), false, oneName(), allNames(), this::printMessage);
             Output.Writing work = () -> {
                 try (Progress progress = showProgress(follower::progress)) {
                     follower.follow();
                 }
-                output.print(follower.line(), follower.fields());
+                follower.print(output);
                 output.flush();
                 setIncomplete(follower.rejected() > 0);
             };
@@ -95,9 +86,7 @@ public final class CopyCommand extends TransferCommand {
             exporter.failures().forEach(this::printMessage);
             setIncomplete(
                     totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty());
-            output.print(
-                    "copied " + totals.transferred("document") + totals.others(),
-                    Output.fields(totals.fields(), totals.otherFields()));
+            totals.print(output, "copied", "document");
         }
     }
 }

@@ -76,7 +76,7 @@ final class DocumentFollower {
             Consumer<String> messages) {
         this.servers = servers;
         this.retries = new RateLimitRetries(messages);
-        this.sync = new DocumentSync(existing, returns, retries);
+        this.sync = new DocumentSync(servers, existing, returns, retries);
         this.existing = existing;
         this.name = name;
         this.prefix = prefix;
@@ -240,7 +240,7 @@ final class DocumentFollower {
         }
         try {
             changedValues += now == null ? 1 : Math.max(1, sync.missing(document, now));
-            sync.synchronize(servers, document, now, false);
+            sync.synchronize(document, now, false);
             rejected.remove(document);
         } catch (RejectedException rejection) {
             reject(document, String.valueOf(rejection.getMessage()));
@@ -271,19 +271,17 @@ final class DocumentFollower {
                 + roundMillis + " ms";
     }
 
-    String line() {
-        return "followed " + Figures.count(documents, "document") + ": copied " + Figures.count(sync.values(), "value")
-                + ", " + Figures.size(sync.bytes()) + "; the last round found "
+    void print(Output output) throws IOException {
+        String line = "followed " + Figures.count(documents, "document") + ": copied "
+                + Figures.count(sync.values(), "value") + ", " + Figures.size(sync.bytes()) + "; the last round found "
                 + (missing == 0 ? "no missing values" : Figures.count(missing, "missing value"))
                 + TransferTotals.some(rejected.size(), "rejected");
-    }
-
-    Map<String, ?> fields() {
-        return Output.fields(
+        Map<String, ?> fields = Output.fields(
                 "documents", documents,
                 "values", sync.values(),
                 "bytes", sync.bytes(),
                 "behind", missing,
                 "rejected", rejected.size());
+        output.print(line, fields);
     }
 }

@@ -13,7 +13,6 @@ import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.MoveStep.Kind;
 import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;
-import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +86,7 @@ final class DocumentMigration {
 
     /** Moves a document; returns false if it does not exist. */
     private boolean move(DocumentName name) throws IOException {
-        boolean returns = sync.waitsForFence(servers.target(), name);
+        boolean returns = sync.waitsForFence(name);
         boolean found;
         try {
             Description here = servers.source().descriptionOf(name.toBytes());
@@ -97,7 +96,7 @@ final class DocumentMigration {
             // An earlier run may have ended before its last step.
             found = returns || here.moving();
             String rejection = returns ? null : caughtUp(name);
-            if (rejection != null && !sync.hasAll(servers, name, found)) {
+            if (rejection != null && !sync.hasAll(name, found)) {
                 follower.reject(name, here.moving() ? rejection + STAYS_FENCED : rejection);
                 return true;
             }
@@ -145,7 +144,7 @@ final class DocumentMigration {
      * @param found whether the document returns to the target, or an earlier run has fenced it and may have returned it
      */
     private boolean abandon(DocumentName name, boolean found) {
-        if (found && !sync.waitsForFence(servers.target(), name)) {
+        if (found && !sync.waitsForFence(name)) {
             return false;
         }
         abandon(servers.source(), name);
@@ -190,7 +189,11 @@ final class DocumentMigration {
                     return "document '" + name + "' is about to expire, and is not moved";
                 }
                 boolean near = sync.names().contains(name) && sync.missing(name, now) <= NEAR_VALUES;
-                copyUnlessChanging(name, now);
+                try {
+                    sync.synchronize(name, now, false);
+                } catch (ClientException changing) {
+                    changing.ofDocument();
+                }
                 if (near) {
                     return null;
                 }
@@ -198,14 +201,6 @@ final class DocumentMigration {
             return null;
         } catch (RejectedException rejection) {
             return String.valueOf(rejection.getMessage());
-        }
-    }
-
-    private void copyUnlessChanging(DocumentName name, Description now) throws IOException {
-        try {
-            sync.synchronize(servers, name, now, false);
-        } catch (ClientException changing) {
-            changing.ofDocument();
         }
     }
 
@@ -217,8 +212,8 @@ final class DocumentMigration {
                 if (now == null) {
                     return "document '" + name + "' is missing, though it was fenced: was the server's store replaced?";
                 }
-                sync.synchronize(servers, name, now, true);
-                if (sync.hasAll(servers, name, found)) {
+                sync.synchronize(name, now, true);
+                if (sync.hasAll(name, found)) {
                     return null;
                 }
                 // The target has lost the copy, or has another document of this name. The next attempt compares all
@@ -229,7 +224,7 @@ final class DocumentMigration {
         } catch (RejectedException rejection) {
             // An earlier run may have ended before its last step, and clients may have written to the document at the
             // target since then.
-            return sync.hasAll(servers, name, found) ? null : rejection.getMessage();
+            return sync.hasAll(name, found) ? null : rejection.getMessage();
         } catch (ClientException rejection) {
             return rejection.ofDocument().getMessage();
         }
@@ -239,13 +234,10 @@ final class DocumentMigration {
         return "moved " + Figures.count(moved, "document") + "; " + follower.progress();
     }
 
-    String line() {
-        return "moved " + Figures.count(moved, "document") + " to " + to
+    void print(Output output) throws IOException {
+        String line = "moved " + Figures.count(moved, "document") + " to " + to
                 + TransferTotals.some(already, "had been moved there already")
                 + TransferTotals.some(follower.rejected(), "rejected");
-    }
-
-    Map<String, ?> fields() {
-        return Output.fields("moved", moved, "already", already, "rejected", follower.rejected());
+        output.print(line, Output.fields("moved", moved, "already", already, "rejected", follower.rejected()));
     }
 }

@@ -1,10 +1,10 @@
 package io.caravan.server.cli.migration;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.Chunk;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.migration.Importer.Chunk;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * the loss. Not thread-safe, except the counters.
  */
 final class DocumentSync {
+    private final ServerPair servers;
     private final Existing existing;
     /** Whether a document, once it is fenced, may replace a redirect at the target. */
     private final boolean returns;
@@ -57,7 +59,8 @@ final class DocumentSync {
         }
     }
 
-    DocumentSync(Existing existing, boolean returns, RateLimitRetries retries) {
+    DocumentSync(ServerPair servers, Existing existing, boolean returns, RateLimitRetries retries) {
+        this.servers = servers;
         this.existing = existing;
         this.returns = returns;
         this.retries = retries;
@@ -121,10 +124,46 @@ final class DocumentSync {
      * @throws ClientException if the document was trimmed or deleted in the meantime; a retry may succeed
      * @throws RejectedException if the target rejects the document, or has another one of this name
      */
-    void synchronize(ServerPair servers, DocumentName name, @Nullable Description now, boolean fenced)
-            throws IOException {
-        if (!isUpToDate(name, now)) {
-            new Step(servers, name).synchronize(now, fenced);
+    void synchronize(DocumentName name, @Nullable Description now, boolean fenced) throws IOException {
+        Copy copy = copies.get(name);
+        if (isUpToDate(name, now)) {
+            return;
+        }
+        if (now == null) {
+            delete(name, Objects.requireNonNull(copy));
+            return;
+        }
+        Replaced replaced = Replaced.NOTHING;
+        Description there = null;
+        try {
+            there = servers.target().descriptionOf(name.toBytes());
+        } catch (ClientException notVisible) {
+            // The document was moved, or is incomplete.
+            if (notVisible.ofDocument().kind() == ClientException.Kind.MOVED) {
+                if (returns && !fenced) {
+                    return;
+                }
+                replaced = returns ? Replaced.REDIRECT : existing.replaced();
+            }
+        }
+        if (there == null) {
+            create(name, now, replaced);
+        } else if (copy == null || copy.targetId() != there.id()) {
+            adopt(name, now, there);
+        } else if (copy.source().id() != now.id() || now.first() > there.next()) {
+            requireUnchanged(name, copy, there, "replaced");
+            create(name, now, Replaced.ANYTHING);
+        } else if (now.next() < copy.same()) {
+            // The document's store was replaced by a backup, or has lost acknowledged writes.
+            if (existing != Existing.REPLACE) {
+                throw rejected(
+                        name,
+                        "has returned from sequence " + copy.same() + " to " + now.next()
+                                + "; --existing replace makes the copy at the other server return, too");
+            }
+            create(name, now, Replaced.ANYTHING);
+        } else {
+            append(name, copy, now, there);
         }
     }
 
@@ -132,9 +171,9 @@ final class DocumentSync {
      * Whether the target redirects clients to the document's current server. Only a fenced document may return to that
      * target; otherwise both the copy and the original would accept writes.
      */
-    boolean waitsForFence(DocumentClient target, DocumentName name) {
+    boolean waitsForFence(DocumentName name) {
         try {
-            target.descriptionOf(name.toBytes());
+            servers.target().descriptionOf(name.toBytes());
             return false;
         } catch (ClientException notVisible) {
             return notVisible.ofDocument().kind() == ClientException.Kind.MOVED && returns;
@@ -148,7 +187,7 @@ final class DocumentSync {
      * @param found whether clients may have found the copy, and trimmed it
      * @throws ClientException if the document is not visible at the source
      */
-    boolean hasAll(ServerPair servers, DocumentName name, boolean found) throws IOException {
+    boolean hasAll(DocumentName name, boolean found) throws IOException {
         Description here = servers.source().descriptionOf(name.toBytes());
         Description there = DocumentClient.visible(servers.target().requestDescription(name.toBytes()));
         if (here == null || there == null || there.next() < here.next()) {
@@ -166,7 +205,7 @@ final class DocumentSync {
             return false;
         }
         long first = Math.min(Math.max(here.first(), there.first()), here.next());
-        return new Step(servers, name).isSame(here, there, first, here.next());
+        return isSame(name, here, there, first, here.next());
     }
 
     /** Whether this run has copied an entire document to the target. */
@@ -185,227 +224,174 @@ final class DocumentSync {
                 && Importer.isAlike(one.attributes(), other.attributes(), 0);
     }
 
-    private final class Step {
-        private final DocumentClient source;
-        private final DocumentClient target;
-        private final DocumentName name;
-        private final byte[] raw;
-
-        Step(ServerPair servers, DocumentName name) {
-            this.source = servers.source();
-            this.target = servers.target();
-            this.name = name;
-            this.raw = name.toBytes();
+    private void delete(DocumentName name, Copy copy) {
+        Description there = DocumentClient.visible(servers.target().requestDescription(name.toBytes()));
+        if (there != null && there.id() == copy.targetId()) {
+            requireUnchanged(name, copy, there, "deleted");
+            servers.target().step(name.toBytes(), Kind.DELETE, List.of(copy.targetId()), List.of());
         }
+        copies.remove(name);
+    }
 
-        void synchronize(@Nullable Description now, boolean fenced) throws IOException {
-            Copy copy = copies.get(name);
-            if (now == null) {
-                if (copy != null) {
-                    delete(copy);
-                }
-                return;
-            }
-            Replaced replaced = Replaced.NOTHING;
-            Description there = null;
-            try {
-                there = target.descriptionOf(raw);
-            } catch (ClientException notVisible) {
-                // The document was moved, or is incomplete.
-                if (notVisible.ofDocument().kind() == ClientException.Kind.MOVED) {
-                    if (returns && !fenced) {
-                        return;
-                    }
-                    replaced = returns ? Replaced.REDIRECT : existing.replaced();
-                }
-            }
-            if (there == null) {
-                create(now, replaced);
-            } else if (copy == null || copy.targetId() != there.id()) {
-                adopt(now, there);
-            } else if (copy.source().id() != now.id() || now.first() > there.next()) {
-                requireUnchanged(copy, there, "replaced");
-                create(now, Replaced.ANYTHING);
-            } else if (now.next() < copy.same()) {
-                replaceLonger(now, copy);
-            } else {
-                append(copy, now, there);
-            }
+    /**
+     * Throws an exception if other clients have written to the target, unless {@code --existing replace} is set.
+     */
+    private void requireUnchanged(DocumentName name, Copy copy, Description there, String what) {
+        boolean unchanged = there.next() <= copy.same() || there.hasCopied(copy.source(), there.next());
+        if (!unchanged && existing != Existing.REPLACE) {
+            throw rejected(
+                    name,
+                    "was not " + what
+                            + " there: another client has written to it; --existing replace discards these writes");
         }
+    }
 
-        private void delete(Copy copy) {
-            Description there = DocumentClient.visible(target.requestDescription(raw));
-            if (there != null && there.id() == copy.targetId()) {
-                requireUnchanged(copy, there, "deleted");
-                target.step(raw, Kind.DELETE, List.of(copy.targetId()), List.of());
-            }
-            copies.remove(name);
-        }
+    private static RejectedException rejected(DocumentName name, String why) {
+        return new RejectedException("document '" + name + "' " + why);
+    }
 
-        /**
-         * Throws an exception if other clients have written to the target, unless {@code --existing replace} is set.
-         */
-        private void requireUnchanged(Copy copy, Description there, String what) {
-            boolean unchanged = there.next() <= copy.same() || there.hasCopied(copy.source(), there.next());
-            if (!unchanged && existing != Existing.REPLACE) {
-                throw rejected("was not " + what
-                        + " there: another client has written to it; --existing replace discards these writes");
-            }
-        }
-
-        private RejectedException rejected(String why) {
-            return new RejectedException("document '" + name + "' " + why);
-        }
-
-        /**
-         * Handles a document that has lost values, because its store was replaced by a backup or has lost acknowledged
-         * writes.
-         */
-        private void replaceLonger(Description now, Copy copy) throws IOException {
-            if (existing != Existing.REPLACE) {
-                throw rejected("has returned from sequence " + copy.same() + " to " + now.next()
-                        + "; --existing replace makes the copy at the other server return, too");
-            }
-            create(now, Replaced.ANYTHING);
-        }
-
-        private void create(Description now, Replaced replaced) throws IOException {
-            Copy before = copies.remove(name);
-            Importer importer = new Importer(target, Existing.REJECT, false, retries, (document, outcome, why) -> {
-                switch (outcome) {
-                    case SENT -> {
-                        addCopy(name, now, document.there());
-                        count(document.sum());
-                    }
-                    case EXPIRED -> {
-                        if (before != null) {
-                            // The replacement was skipped, so the earlier copy stays.
-                            copies.put(name, before);
+    private void create(DocumentName name, Description now, Replaced replaced) throws IOException {
+        Copy before = copies.remove(name);
+        Importer importer =
+                new Importer(servers.target(), Existing.REJECT, false, retries, (document, outcome, why) -> {
+                    switch (outcome) {
+                        case SENT -> {
+                            addCopy(name, now, document.there());
+                            count(document.sum());
                         }
+                        case EXPIRED -> {
+                            if (before != null) {
+                                // The replacement was skipped, so the earlier copy stays.
+                                copies.put(name, before);
+                            }
+                        }
+                        default -> throw new RejectedException(why);
                     }
-                    default -> throw new RejectedException(why);
+                });
+        importer.replacing(replaced).begin(name.toBytes(), now);
+        try {
+            servers.source().read(name.toBytes(), now, value -> {
+                importer.value(value.sequence(), value.bytes());
+                String rejection = importer.rejection();
+                if (rejection != null) {
+                    throw new RejectedException(rejection);
                 }
             });
-            importer.replacing(replaced).begin(raw, now);
-            try {
-                source.read(raw, now, value -> {
-                    importer.value(value.sequence(), value.bytes());
-                    String rejection = importer.rejection();
-                    if (rejection != null) {
-                        throw new RejectedException(rejection);
-                    }
-                });
-            } catch (ClientException | RejectedException unfinished) {
-                importer.abandon();
-                throw unfinished;
-            }
-            importer.end();
-            importer.finish();
+        } catch (ClientException | RejectedException unfinished) {
+            importer.abandon();
+            throw unfinished;
         }
+        importer.end();
+        importer.finish();
+    }
 
-        private void count(DocumentChecksum sum) {
-            values += sum.count();
-            bytes += sum.bytes();
+    private void count(DocumentChecksum sum) {
+        values += sum.count();
+        bytes += sum.bytes();
+    }
+
+    private boolean isSame(DocumentName name, Description here, Description there, long from, long to)
+            throws IOException {
+        return sum(servers.source(), name, here, from, to).isSame(sum(servers.target(), name, there, from, to));
+    }
+
+    private static DocumentChecksum sum(
+            DocumentClient server, DocumentName name, Description document, long from, long to) throws IOException {
+        DocumentChecksum sum = new DocumentChecksum(true);
+        server.read(name.toBytes(), document.from(from).until(to), value -> sum.value(value.bytes()));
+        return sum;
+    }
+
+    /** Reads values back, and compares them with those sent. */
+    private void requireSame(DocumentName name, DocumentChecksum sent, long id, long from) throws IOException {
+        boolean same;
+        try {
+            long to = from + sent.count();
+            Description range = new Description(id, from, to, sent.bytes(), Map.of());
+            same = sum(servers.target(), name, range, from, to).isSame(sent);
+        } catch (ClientException changed) {
+            changed.ofDocument();
+            same = false;
         }
-
-        private boolean isSame(Description here, Description there, long from, long to) throws IOException {
-            return sum(source, here, from, to).isSame(sum(target, there, from, to));
+        if (!same) {
+            throw rejected(name, Importer.NOT_THE_SAME);
         }
+    }
 
-        private DocumentChecksum sum(DocumentClient server, Description document, long from, long to)
-                throws IOException {
-            DocumentChecksum sum = new DocumentChecksum(true);
-            server.read(raw, document.from(from).until(to), value -> sum.value(value.bytes()));
-            return sum;
+    /** Continues a copy that the target already has, if it is a prefix of this document. */
+    private void adopt(DocumentName name, Description now, Description there) throws IOException {
+        // The target will trim values that the source no longer has, so they must be known to come from the source.
+        boolean known = there.hasCopied(now, there.next());
+        boolean isPrefix = there.next() <= now.next()
+                && there.first() <= now.first()
+                && (known || there.count() > 0 && there.first() == now.first())
+                && (there.next() <= now.first() || isSame(name, now, there, now.first(), there.next()));
+        if (isPrefix && now.first() <= there.next()) {
+            append(name, new Copy(now, there.id(), there.next()), now, there);
+        } else if (isPrefix || existing == Existing.REPLACE) {
+            create(name, now, Replaced.ANYTHING);
+        } else if (existing == Existing.REJECT) {
+            throw rejected(
+                    name,
+                    "was not copied: there is another one of this name"
+                            + (returns ? "" : ", which --existing replace replaces"));
+        } else {
+            skipped.add(name);
         }
+    }
 
-        /** Reads values back, and compares them with those sent. */
-        private void requireSame(DocumentChecksum sent, long id, long from) throws IOException {
-            boolean same;
-            try {
-                long to = from + sent.count();
-                Description range = new Description(id, from, to, sent.bytes(), Map.of());
-                same = sum(target, range, from, to).isSame(sent);
-            } catch (ClientException changed) {
-                changed.ofDocument();
-                same = false;
-            }
-            if (!same) {
-                throw rejected(Importer.NOT_THE_SAME);
-            }
+    private void append(DocumentName name, Copy copy, Description now, Description there) throws IOException {
+        if (there.next() > now.next()) {
+            throw rejected(
+                    name,
+                    "has " + (there.next() - now.next())
+                            + " values there that were not copied: another client writes to it");
         }
-
-        /** Continues a copy that the target already has, if it is a prefix of this document. */
-        private void adopt(Description now, Description there) throws IOException {
-            // The target will trim values that the source no longer has, so they must be known to come from the source.
-            boolean known = there.hasCopied(now, there.next());
-            boolean isPrefix = there.next() <= now.next()
-                    && there.first() <= now.first()
-                    && (known || there.count() > 0 && there.first() == now.first())
-                    && (there.next() <= now.first() || isSame(now, there, now.first(), there.next()));
-            if (isPrefix && now.first() <= there.next()) {
-                append(new Copy(now, there.id(), there.next()), now, there);
-            } else if (isPrefix || existing == Existing.REPLACE) {
-                create(now, Replaced.ANYTHING);
-            } else if (existing == Existing.REJECT) {
-                throw rejected("was not copied: there is another one of this name"
-                        + (returns ? "" : ", which --existing replace replaces"));
-            } else {
-                skipped.add(name);
-            }
+        if (now.first() > copy.same()) {
+            requireUnchanged(name, copy, there, "updated");
         }
-
-        private void append(Copy copy, Description now, Description there) throws IOException {
-            if (there.next() > now.next()) {
-                throw rejected("has " + (there.next() - now.next())
-                        + " values there that were not copied: another client writes to it");
-            }
-            if (now.first() > copy.same()) {
-                requireUnchanged(copy, there, "updated");
-            }
-            // If a reply was lost, the target may have values that have not been compared yet.
-            long from = Math.max(copy.same(), now.first());
-            if (there.next() > from) {
-                requireSame(sum(source, now, from, there.next()), there.id(), from);
-            }
-            DocumentChecksum sent = send(now, there);
-            requireSame(sent, there.id(), there.next());
-            addCopy(name, now, there);
-            count(sent);
+        // If a reply was lost, the target may have values that have not been compared yet.
+        long from = Math.max(copy.same(), now.first());
+        if (there.next() > from) {
+            requireSame(name, sum(servers.source(), name, now, from, there.next()), there.id(), from);
         }
+        DocumentChecksum sent = send(name, now, there);
+        requireSame(name, sent, there.id(), there.next());
+        addCopy(name, now, there);
+        count(sent);
+    }
 
-        private DocumentChecksum send(Description now, Description there) throws IOException {
-            DocumentChecksum sum = new DocumentChecksum(true);
-            Chunk chunk = new Chunk();
-            if (now.next() > there.next()) {
-                source.read(raw, now.from(there.next()), value -> {
-                    if (!chunk.hasRoomFor(value.bytes())) {
-                        // The attributes change together with the last values.
-                        send(now, there, there, value.sequence(), chunk);
-                    }
-                    chunk.add(value.bytes());
-                    sum.value(value.bytes());
-                });
-            }
-            send(now, there, now, now.next(), chunk);
-            return sum;
+    private DocumentChecksum send(DocumentName name, Description now, Description there) throws IOException {
+        DocumentChecksum sum = new DocumentChecksum(true);
+        Chunk chunk = new Chunk();
+        if (now.next() > there.next()) {
+            servers.source().read(name.toBytes(), now.from(there.next()), value -> {
+                if (!chunk.hasRoomFor(value.bytes())) {
+                    // The attributes change together with the last values.
+                    send(name, now, there, there, value.sequence(), chunk);
+                }
+                chunk.add(value.bytes());
+                sum.value(value.bytes());
+            });
         }
+        send(name, now, there, now, now.next(), chunk);
+        return sum;
+    }
 
-        /**
-         * Sends a chunk that ends before {@code next}, with the first sequence and the attributes of {@code state}. The
-         * first sequence is never after that of the source, so that the target detects that it lacks values.
-         */
-        private void send(Description now, Description there, Description state, long next, Chunk chunk) {
-            long first = Math.min(state.first(), now.first());
-            Description document =
-                    new Description(there.id(), first, now.next(), -1, state.attributes(), false, now.identity(), null);
-            List<byte[]> values = chunk.take();
-            try {
-                retries.run(() -> target.continueImport(raw, document, next - values.size(), values));
-            } catch (ClientException rejection) {
-                throw new RejectedException(
-                        String.valueOf(rejection.ofDocument().getMessage()));
-            }
+    /**
+     * Sends a chunk that ends before {@code next}, with the first sequence and the attributes of {@code state}. The
+     * first sequence is never after that of the source, so that the target detects that it lacks values.
+     */
+    private void send(
+            DocumentName name, Description now, Description there, Description state, long next, Chunk chunk) {
+        long first = Math.min(state.first(), now.first());
+        Description document =
+                new Description(there.id(), first, now.next(), -1, state.attributes(), false, now.identity(), null);
+        List<byte[]> values = chunk.take();
+        try {
+            retries.run(() -> servers.target().continueImport(name.toBytes(), document, next - values.size(), values));
+        } catch (ClientException rejection) {
+            throw new RejectedException(String.valueOf(rejection.ofDocument().getMessage()));
         }
     }
 }

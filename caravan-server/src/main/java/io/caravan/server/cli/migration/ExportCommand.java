@@ -89,24 +89,20 @@ public final class ExportCommand extends ClientCommand {
         try (Progress progress = countProgress("documents")) {
             for (ServerConnection.Connector server : servers) {
                 try (DocumentClient client = new RespDocumentClient(server)) {
-                    whole &= export(client, new Exporter(client, writer, progress), without);
+                    Exporter exporter = new Exporter(client, writer, progress);
+                    if (name == null) {
+                        requireComplete(client);
+                        exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), without);
+                    } else if (!without.contains(DocumentName.of(name)) && !exporter.one(bytes(name))) {
+                        throw ClientException.missing(name);
+                    }
+                    exporter.failures().forEach(this::printMessage);
+                    whole &= exporter.failures().isEmpty();
                 }
             }
         }
         if (!whole) {
             throw ClientException.otherState("not all documents were exported; try again with --resume");
         }
-    }
-
-    /** Exports the documents of one server, and returns whether all of them were exported. */
-    private boolean export(DocumentClient server, Exporter exporter, Set<DocumentName> without) throws IOException {
-        if (name == null) {
-            requireComplete(server);
-            exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), without);
-        } else if (!without.contains(DocumentName.of(name)) && !exporter.one(bytes(name))) {
-            throw ClientException.missing(name);
-        }
-        exporter.failures().forEach(this::printMessage);
-        return exporter.failures().isEmpty();
     }
 }

@@ -6,6 +6,7 @@ import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import io.caravan.server.config.UserFiles;
 import java.io.BufferedReader;
@@ -132,7 +133,7 @@ public final class ImportCommand extends ClientCommand {
                 Progress progress = showProgress(lists::progress)) {
             lists.run();
             setIncomplete(lists.rejected() > 0);
-            output.print(lists.line(), lists.fields());
+            lists.print(output);
         }
     }
 
@@ -157,8 +158,28 @@ public final class ImportCommand extends ClientCommand {
 
     private void print(Output output, TransferTotals totals, String thing) throws IOException {
         setIncomplete(totals.number(Outcome.REJECTED) > 0);
-        output.print(
-                "imported " + totals.transferred(thing) + totals.others(),
-                Output.fields(totals.fields(), totals.otherFields()));
+        totals.print(output, "imported", thing);
+    }
+
+    /** A mixin with the treatment of documents that exist already, for the commands that import documents. */
+    static final class ImportOptions {
+        @Option(
+                names = "--existing",
+                paramLabel = "WHAT",
+                defaultValue = "reject",
+                description = "What happens to a document whose name is taken: ${COMPLETION-CANDIDATES}. A"
+                        + " replaced document stays until the new one is complete.")
+        private Existing existing;
+
+        @Option(names = "--resume", description = "An identical document that exists already counts as transferred.")
+        private boolean resume;
+
+        Existing existing() {
+            return existing;
+        }
+
+        Importer importer(DocumentClient target, RateLimitRetries retries, TransferTotals totals) {
+            return new Importer(target, existing, resume, retries, totals);
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.caravan.server.cli.migration;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.Chunk;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
@@ -435,44 +436,6 @@ final class Importer implements DocumentReceiver {
                 return false;
             }
             return found.isSame(sum);
-        }
-    }
-
-    /** Values that are sent in one request, small enough for every server to accept. Not thread-safe. */
-    static final class Chunk {
-        /** The approximate maximum number of value bytes. */
-        static final long MAX_BYTES = 1024 * 1024;
-
-        private static final int MAX_VALUES = 4096;
-        /** The assumed overhead of a value, in bytes. */
-        private static final int OVERHEAD_BYTES = 64;
-
-        private List<byte[]> values = new ArrayList<>();
-        private long bytes;
-
-        boolean hasRoomFor(byte[] value) {
-            return values.isEmpty() || bytes + value.length + OVERHEAD_BYTES <= MAX_BYTES && values.size() < MAX_VALUES;
-        }
-
-        void add(byte[] value) {
-            values.add(value);
-            bytes += value.length + OVERHEAD_BYTES;
-        }
-
-        List<byte[]> values() {
-            return values;
-        }
-
-        /** Returns the size of the values, including the overhead. */
-        long bytes() {
-            return bytes;
-        }
-
-        List<byte[]> take() {
-            List<byte[]> taken = values;
-            values = new ArrayList<>();
-            bytes = 0;
-            return taken;
         }
     }
 }

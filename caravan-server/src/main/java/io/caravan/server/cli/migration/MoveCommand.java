@@ -15,10 +15,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 @Command(
         name = "move",
@@ -37,9 +35,6 @@ import picocli.CommandLine.Parameters;
             "  caravan move letters/1 --to other.example:6380 --abandon"
         })
 public final class MoveCommand extends TransferCommand {
-    @Parameters(paramLabel = "NAME", converter = NameConverter.class, arity = "0..1", description = "The document.")
-    private @Nullable String name;
-
     @Option(
             names = "--redirect-to",
             paramLabel = "ADDRESS",
@@ -73,7 +68,7 @@ public final class MoveCommand extends TransferCommand {
     }
 
     private void move(Output output) throws IOException {
-        byte[] one = name == null ? null : bytes(name);
+        byte[] one = oneName();
         try (ServerPair servers = servers()) {
             DocumentFollower follower =
                     new DocumentFollower(servers, Existing.REJECT, true, one, allNames(), this::printMessage);
@@ -86,7 +81,7 @@ public final class MoveCommand extends TransferCommand {
                 }
             }
             setIncomplete(follower.rejected() > 0);
-            output.print(migration.line(), migration.fields());
+            migration.print(output);
         }
     }
 

@@ -267,7 +267,7 @@ final class RedisImport implements AutoCloseable {
                 Locale.ROOT, "pass %,d: %,d lists imported, %,d found to be the same", pass, changed, same);
     }
 
-    String line() {
+    void print(Output output) throws IOException {
         StringBuilder line = new StringBuilder("imported ")
                 .append(totals.transferred("list"))
                 .append("; in pass ")
@@ -280,13 +280,11 @@ final class RedisImport implements AutoCloseable {
                 .append(Figures.count(found.count, type))
                 .append(", such as ")
                 .append(String.join(", ", found.first)));
-        return DocumentName.printable(line.toString());
-    }
-
-    Map<String, ?> fields() {
         Map<String, Object> byType = new LinkedHashMap<>();
         others.forEach((type, found) -> byType.put(type, found.count));
-        return Output.fields(totals.fields(), "passes", pass, "same", same, totals.otherFields(), "others", byType);
+        output.print(
+                DocumentName.printable(line.toString()),
+                Output.fields(totals.fields(), "passes", pass, "same", same, totals.otherFields(), "others", byType));
     }
 
     @Override

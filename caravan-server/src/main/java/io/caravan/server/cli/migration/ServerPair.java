@@ -5,6 +5,7 @@ import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.ServerConnection.LostException;
 import io.caravan.server.cli.common.CliCommand;
+import io.caravan.server.cli.common.IoSupplier;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Objects;
@@ -23,8 +24,8 @@ final class ServerPair implements AutoCloseable {
     /** The time after which the work ends if a server remains unreachable. */
     private static final long MAX_LOST_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-    private final Opening toSource;
-    private final Opening toTarget;
+    private final IoSupplier<DocumentClient> toSource;
+    private final IoSupplier<DocumentClient> toTarget;
     private final Consumer<String> messages;
     private final CountDownLatch stop = new CountDownLatch(1);
 
@@ -36,12 +37,8 @@ final class ServerPair implements AutoCloseable {
     private long lostNanos;
     private long pauseMillis = FIRST_PAUSE_MILLIS;
 
-    interface Opening {
-        DocumentClient open() throws IOException;
-    }
-
     /** Creates a pair that reports lost and restored connections as messages; opens nothing yet. */
-    ServerPair(Opening toSource, Opening toTarget, Consumer<String> messages) {
+    ServerPair(IoSupplier<DocumentClient> toSource, IoSupplier<DocumentClient> toTarget, Consumer<String> messages) {
         this.toSource = toSource;
         this.toTarget = toTarget;
         this.messages = messages;
@@ -102,8 +99,8 @@ final class ServerPair implements AutoCloseable {
 
     private void open() throws IOException {
         if (target == null) {
-            source = toSource.open();
-            target = toTarget.open();
+            source = toSource.get();
+            target = toTarget.get();
             openings++;
         }
         if (stopped()) {

@@ -7,9 +7,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** The options of the commands that transfer documents between two servers. */
 abstract class TransferCommand extends ClientCommand {
+    @Parameters(
+            paramLabel = "NAME",
+            converter = NameConverter.class,
+            arity = "0..1",
+            description = "The document; without it, all documents whose names start with --prefix.")
+    protected @Nullable String name;
+
     @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
     protected @Nullable String prefix;
 
@@ -24,6 +32,11 @@ abstract class TransferCommand extends ClientCommand {
                 () -> source.documents(connectionOptions),
                 () -> other.documents(connectionOptions),
                 this::printMessage);
+    }
+
+    /** Returns the name of the single document to transfer, or null for all documents. */
+    protected final byte @Nullable [] oneName() {
+        return name == null ? null : bytes(name);
     }
 
     /** Returns the beginning of the names of all documents to transfer. */

@@ -6,6 +6,7 @@ import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import io.caravan.server.cli.migration.Importer.Upload;
+import java.io.IOException;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
@@ -75,6 +76,11 @@ final class TransferTotals implements Importer.Listener {
     /** Returns a checksum over the checksums of all documents, in the order of the documents. */
     String crc32c() {
         return DocumentChecksum.hex(crc);
+    }
+
+    /** Prints the totals and all outcomes, for example {@code copied 2 documents, 5 values, 71 B; 1 rejected}. */
+    void print(Output output, String done, String thing) throws IOException {
+        output.print(done + " " + transferred(thing) + others(), Output.fields(fields(), otherFields()));
     }
 
     /** Formats the totals of the transferred documents, for example {@code 2 documents, 5 values, 71 B}. */

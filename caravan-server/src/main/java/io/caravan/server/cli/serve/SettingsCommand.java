@@ -1,6 +1,7 @@
 package io.caravan.server.cli.serve;
 
 import io.caravan.server.cli.common.CliCommand;
+import io.caravan.server.cli.common.IoSupplier;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Setting;
 import io.caravan.server.config.Settings;
@@ -44,13 +45,8 @@ abstract class SettingsCommand extends CliCommand {
         this.settings = settings;
     }
 
-    /** Supplies a value that depends on settings. */
-    interface Checked<T> {
-        T get() throws IOException;
-    }
-
     /** Converts an {@link IllegalArgumentException}, which reports invalid settings, to a usage error. */
-    final <T> T checked(Checked<T> settings) throws IOException {
+    final <T> T checked(IoSupplier<T> settings) throws IOException {
         try {
             return settings.get();
         } catch (IllegalArgumentException wrong) {
