@@ -77,7 +77,7 @@ public final class ArchiveCommand extends ClientCommand {
             check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
             checkOptions();
             try (ObjectStore objects = place.open()) {
-                exitWith(run(Archive.open(objects), output));
+                run(Archive.open(objects), output);
                 output.flush();
             }
         }
@@ -85,7 +85,7 @@ public final class ArchiveCommand extends ClientCommand {
         /** Checks the command's own options before anything is opened. */
         void checkOptions() {}
 
-        abstract int run(Archive archive, Output output) throws IOException;
+        abstract void run(Archive archive, Output output) throws IOException;
 
         final int jobs() {
             return jobs;
@@ -112,7 +112,7 @@ public final class ArchiveCommand extends ClientCommand {
     static final class Verify extends Subcommand {
 
         @Override
-        int run(Archive archive, Output output) throws IOException {
+        void run(Archive archive, Output output) throws IOException {
             VerificationReport report;
             try (Progress progress = countProgress("snapshots")) {
                 report = Verification.verify(archive, jobs(), new VerificationListener() {
@@ -128,7 +128,7 @@ public final class ArchiveCommand extends ClientCommand {
                 });
             }
             print(report, archive.objects().location(), output);
-            return report.faults() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+            exitWith(report.faults() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
         }
 
         private void print(VerificationReport report, String location, Output output) throws IOException {

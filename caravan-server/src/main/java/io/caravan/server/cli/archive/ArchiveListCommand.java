@@ -10,6 +10,7 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
+import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
@@ -18,7 +19,6 @@ import java.time.Instant;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -42,33 +42,32 @@ import picocli.CommandLine.Parameters;
             "  caravan archive ls letters/1 --archive s3://bucket/prefix --json"
         })
 final class ArchiveListCommand extends ArchiveCommand.Subcommand implements ReadOnly {
-    private static final int NOTHING = 3;
-
     @Parameters(paramLabel = "NAME", converter = NameConverter.class, arity = "0..1", description = "The document.")
     private @Nullable String name;
 
     @Override
-    int run(Archive archive, Output output) throws IOException {
+    void run(Archive archive, Output output) throws IOException {
         ManifestPrinter printer = new ManifestPrinter(output, json());
-        return name == null ? listAll(archive, printer) : listOne(archive, DocumentName.of(name), printer);
+        if (name == null) {
+            listAll(archive, printer);
+        } else {
+            listOne(archive, DocumentName.of(name), printer);
+        }
     }
 
-    private int listOne(Archive archive, DocumentName document, ManifestPrinter printer) throws IOException {
+    private void listOne(Archive archive, DocumentName document, ManifestPrinter printer) throws IOException {
         KeptManifest kept = archive.manifest(document);
         if (kept == null) {
-            printMessage("document '" + document + "' is not in the archive at "
+            throw ClientException.otherState("document '" + document + "' is not in the archive at "
                     + archive.objects().location());
-            return NOTHING;
         }
         for (Generation generation : kept.manifest().generations()) {
             printer.print(generation);
         }
         printer.printDeletion(kept.manifest());
-        return CommandLine.ExitCode.OK;
     }
 
-    private int listAll(Archive archive, ManifestPrinter printer) throws IOException {
-        AtomicBoolean damaged = new AtomicBoolean();
+    private void listAll(Archive archive, ManifestPrinter printer) throws IOException {
         // The results print the manifests, in the order of the keys.
         try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs(), Runnable::run)) {
             archive.manifests(key -> {
@@ -78,7 +77,7 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
                         return kept == null ? () -> {} : () -> Output.unchecked(() -> printer.print(kept.manifest()));
                     } catch (ArchiveException problem) {
                         return () -> {
-                            damaged.set(true);
+                            exitWith(CommandLine.ExitCode.SOFTWARE);
                             printMessage(String.valueOf(problem.getMessage()));
                         };
                     }
@@ -88,7 +87,6 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
             pipeline.finish();
         }
         printer.printSum(archive.objects().location());
-        return damaged.get() ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
     }
 
     /** Prints manifests as text or JSON. In text, names come last: they may be long and contain any bytes. */
@@ -110,7 +108,6 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
             this.json = json;
         }
 
-        /** Prints a document as one line of the listing. */
         void print(Manifest manifest) throws IOException {
             long all = manifest.generations().stream()
                     .mapToLong(Generation::objectBytes)
@@ -217,7 +214,6 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
             output.print(line, fields(tombstone));
         }
 
-        /** Prints the totals if the output format is text. */
         void printSum(String location) throws IOException {
             if (!json) {
                 output.line(location + " has " + Figures.count(documents - deleted, "document") + " and "

@@ -69,11 +69,10 @@ public final class ArchivePlace {
                 names = "--s3-endpoint",
                 order = ORDER,
                 paramLabel = "URL",
-                converter = EndpointConverter.class,
                 defaultValue = "${env:CARAVAN_S3_ENDPOINT}",
                 description = "URL of an S3 service other than Amazon S3, such as http://127.0.0.1:9000. Alternatively,"
                         + " set CARAVAN_S3_ENDPOINT.")
-        private @Nullable URI endpoint;
+        private @Nullable String endpoint;
 
         @Option(
                 names = "--s3-region",
@@ -95,22 +94,14 @@ public final class ArchivePlace {
                         + " Alternatively, set CARAVAN_S3_PATH_STYLE=true.")
         private boolean pathStyle;
 
-        /** Converts an endpoint. The exception does not quote a user and a password. */
-        static final class EndpointConverter implements CommandLine.ITypeConverter<URI> {
-            @Override
-            public URI convert(String url) {
-                try {
-                    return new URI(url);
-                } catch (URISyntaxException malformed) {
-                    throw new CommandLine.TypeConversionException("'" + HostPort.withoutUser(url) + "' is not a URL");
-                }
-            }
-        }
-
-        /** Returns these settings as {@link S3Options}. */
         public S3Options options() {
             try {
-                return new S3Options(endpoint, region == null || region.isEmpty() ? null : region, pathStyle);
+                URI url = endpoint == null || endpoint.isEmpty() ? null : new URI(endpoint);
+                return new S3Options(url, region == null || region.isEmpty() ? null : region, pathStyle);
+            } catch (URISyntaxException malformed) {
+                // Java's message would quote a user and a password.
+                throw new IllegalArgumentException(
+                        "--s3-endpoint: '" + HostPort.withoutUser(String.valueOf(endpoint)) + "' is not a URL");
             } catch (IllegalArgumentException wrong) {
                 throw new IllegalArgumentException("--s3-endpoint: " + wrong.getMessage(), wrong);
             }

@@ -103,7 +103,7 @@ final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
     }
 
     @Override
-    int run(Archive archive, Output output) throws IOException {
+    void run(Archive archive, Output output) throws IOException {
         PrunePolicy policy = policy();
         PruneReport report;
         try (Progress progress = countProgress("documents")) {
@@ -132,7 +132,7 @@ final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
         if (retainDays == null) {
             printMessage("no deleted documents are selected: --retain sets their age");
         }
-        return report.problems() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+        exitWith(report.problems() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
     }
 
     private void print(Removal removal, Output output) throws IOException {

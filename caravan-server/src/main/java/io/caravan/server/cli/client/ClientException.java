@@ -43,7 +43,6 @@ public final class ClientException extends RuntimeException {
         this.leader = leader;
     }
 
-    /** Creates an exception of a kind that needs no further details. */
     static ClientException of(Kind kind, String message) {
         return new ClientException(kind, message, null, 0, null);
     }

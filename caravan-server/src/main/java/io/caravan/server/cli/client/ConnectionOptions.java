@@ -121,7 +121,6 @@ public final class ConnectionOptions {
         }
     }
 
-    /** Connects to the configured server. */
     ServerConnection connect() throws IOException {
         return connect(server());
     }

@@ -132,7 +132,6 @@ record Endpoint(
         return cause == null ? problem : deepest(cause);
     }
 
-    /** Converts an error reply into an exception. */
     RuntimeException rejected(String error) {
         if (error.equals(STOPPING)) {
             return new LostException(this + " is stopping", new IOException(error));

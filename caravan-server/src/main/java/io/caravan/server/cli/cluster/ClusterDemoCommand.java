@@ -17,7 +17,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -178,7 +177,8 @@ final class ClusterDemoCommand extends CliCommand {
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.caravan.server.cli.Main"));
         command.addAll(List.of("serve", "--cluster-file", file.toString(), "--cluster-node", node.id()));
         command.addAll(List.of("--data", data.toString()));
-        if (isFirstStart(data)) {
+        String[] found = data.toFile().list();
+        if (found == null || found.length == 0) {
             command.add("--cluster-create");
         }
         File out = log(node).toFile();
@@ -192,15 +192,6 @@ final class ClusterDemoCommand extends CliCommand {
         }
         Files.writeString(directory.resolve(node.id() + ".pid"), Long.toString(process.pid()));
         return process;
-    }
-
-    private static boolean isFirstStart(Path data) throws IOException {
-        if (!Files.isDirectory(data)) {
-            return true;
-        }
-        try (Stream<Path> found = Files.list(data)) {
-            return found.findAny().isEmpty();
-        }
     }
 
     /** Stops all nodes; called on another thread. */

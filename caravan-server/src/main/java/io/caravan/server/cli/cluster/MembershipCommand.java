@@ -78,7 +78,6 @@ abstract class MembershipCommand extends ClientCommand {
         }
     }
 
-    /** The base class of commands with which a node joins. */
     abstract static class Joins extends MembershipCommand {
         @Option(
                 names = "--cluster-file",

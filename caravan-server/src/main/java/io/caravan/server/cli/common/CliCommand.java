@@ -31,6 +31,9 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         footerHeading = "%nExamples:%n")
 public abstract class CliCommand implements Callable<Integer> {
+    /** The exit code for a result or a state that the user may not expect; the commands describe it in their help. */
+    protected static final int UNEXPECTED = 3;
+
     private static final int LAST_OUTPUT_SECONDS = 2;
 
     @Spec
@@ -100,7 +103,6 @@ public abstract class CliCommand implements Callable<Integer> {
         exitCode = code;
     }
 
-    /** Whether the results are printed as JSON. */
     protected final boolean json() {
         return spec.mixins().values().stream()
                 .map(CommandSpec::userObject)
@@ -162,7 +164,7 @@ public abstract class CliCommand implements Callable<Integer> {
 
     /** Shows the number of processed items on a terminal until the returned object is closed. */
     protected final Progress countProgress(String unit) {
-        return new Progress(err(), console.showsProgress(), unit);
+        return Progress.counting(err(), console.showsProgress(), unit);
     }
 
     /** Shows the command's progress every two seconds until the returned object is closed. */

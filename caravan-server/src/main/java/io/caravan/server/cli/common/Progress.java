@@ -11,66 +11,59 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows the progress of a long command on the error stream. Rewrites one line on a terminal. Prints new lines to a log
- * only if the caller requests this. Thread-safe.
+ * Shows the progress of a long command on the error stream every {@value #TICK_SECONDS} seconds. Rewrites one line on a
+ * terminal, and prints new lines to a log. Thread-safe.
  */
 public final class Progress implements AutoCloseable {
-    private static final long FIRST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(2);
-    private static final long AGAIN_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long TICK_SECONDS = 2;
     private static final String ERASE_LINE = "\r\u001b[K";
-    private static final double MEBIBYTE = 1024 * 1024;
 
     private final PrintWriter err;
-    private final boolean shown;
-    private final String unit;
+    private final boolean terminal;
     private @Nullable ScheduledExecutorService ticks;
-    private long lastNanos = System.nanoTime() + FIRST_AFTER_NANOS - AGAIN_AFTER_NANOS;
     private boolean visible;
     private boolean closed;
     private long count;
     private long bytes;
 
-    /**
-     * Creates a progress counter that starts at zero and prints only to a terminal.
-     *
-     * @param shown whether the error stream is a terminal
-     * @param unit the name of the counted items; bytes are also counted
-     */
-    public Progress(PrintWriter err, boolean shown, String unit) {
+    private Progress(PrintWriter err, boolean terminal) {
         this.err = err;
-        this.shown = shown;
-        this.unit = unit;
+        this.terminal = terminal;
     }
 
-    /** Creates a progress counter that prints nothing. */
+    /** Creates a counter that prints nothing. */
     public static Progress silent() {
-        return new Progress(new PrintWriter(Writer.nullWriter()), false, "");
+        return new Progress(new PrintWriter(Writer.nullWriter()), false);
     }
 
-    /**
-     * Prints a line every {@value #TICK_SECONDS} seconds, even to a log, until the returned object is closed.
-     *
-     * @param shown whether the error stream is a terminal
-     * @param line supplies the line; called on a dedicated thread
-     */
-    public static Progress ticking(PrintWriter err, boolean shown, Supplier<String> line) {
-        Progress progress = new Progress(err, shown, "");
-        ScheduledExecutorService ticks =
-                Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-progress", true));
-        progress.ticks = ticks;
-        ticks.scheduleAtFixedRate(() -> progress.print(line.get()), TICK_SECONDS, TICK_SECONDS, TimeUnit.SECONDS);
+    /** Creates a counter of items with this name, and of their bytes, that prints only to a terminal. */
+    static Progress counting(PrintWriter err, boolean terminal, String unit) {
+        Progress progress = new Progress(err, terminal);
+        if (terminal) {
+            progress.start(() -> progress.counted(unit));
+        }
         return progress;
+    }
+
+    /** Prints lines from a supplier, which is called on a dedicated thread, until the returned object is closed. */
+    static Progress ticking(PrintWriter err, boolean terminal, Supplier<String> line) {
+        Progress progress = new Progress(err, terminal);
+        progress.start(line);
+        return progress;
+    }
+
+    private void start(Supplier<String> line) {
+        ticks = Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-progress", true));
+        ticks.scheduleAtFixedRate(() -> print(line.get()), TICK_SECONDS, TICK_SECONDS, TimeUnit.SECONDS);
     }
 
     public synchronized void add(long more, long moreBytes) {
         count += more;
         bytes += moreBytes;
-        long now = System.nanoTime();
-        if (shown && now - lastNanos >= AGAIN_AFTER_NANOS) {
-            lastNanos = now;
-            print(String.format(Locale.ROOT, "%,d %s, %,.1f MiB", count, unit, bytes / MEBIBYTE));
-        }
+    }
+
+    private synchronized String counted(String unit) {
+        return String.format(Locale.ROOT, "%,d %s, %s", count, unit, Figures.size(bytes));
     }
 
     private synchronized void print(String line) {
@@ -78,7 +71,7 @@ public final class Progress implements AutoCloseable {
             // The line was requested before the close, but became ready only afterward.
             return;
         }
-        if (shown) {
+        if (terminal) {
             visible = true;
             err.print(ERASE_LINE + line);
         } else {
@@ -93,15 +86,12 @@ public final class Progress implements AutoCloseable {
         if (ticks != null) {
             ticks.shutdownNow();
         }
-        erase();
-    }
-
-    private synchronized void erase() {
-        closed = true;
-        if (visible) {
-            visible = false;
-            err.print(ERASE_LINE);
-            err.flush();
+        synchronized (this) {
+            closed = true;
+            if (visible) {
+                err.print(ERASE_LINE);
+                err.flush();
+            }
         }
     }
 }

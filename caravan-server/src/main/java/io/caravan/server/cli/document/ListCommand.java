@@ -3,7 +3,6 @@ package io.caravan.server.cli.document;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.RespDocumentClient;
-import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
@@ -28,17 +27,15 @@ public final class ListCommand extends ClientCommand implements ReadOnly {
     @Override
     protected void run(Output output) throws IOException {
         byte @Nullable [] pattern = glob == null ? null : bytes(glob);
-        inEachGroup(leader -> print(leader, pattern, output));
-    }
-
-    private void print(ServerConnection leader, byte @Nullable [] pattern, Output output) throws IOException {
-        Names names = Names.before();
-        do {
-            names = RespDocumentClient.scan(leader, names, pattern);
-            for (byte[] name : names.names()) {
-                print(name, output);
-            }
-        } while (!names.last());
+        inEachGroup(leader -> {
+            Names names = Names.before();
+            do {
+                names = RespDocumentClient.scan(leader, names, pattern);
+                for (byte[] name : names.names()) {
+                    print(name, output);
+                }
+            } while (!names.last());
+        });
     }
 
     private void print(byte[] name, Output output) throws IOException {

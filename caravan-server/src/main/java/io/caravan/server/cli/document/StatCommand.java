@@ -30,7 +30,6 @@ import picocli.CommandLine.Parameters;
         },
         footer = {"  caravan stat", "  caravan stat --all", "  caravan stat letters/1 --json"})
 public final class StatCommand extends ClientCommand implements ReadOnly {
-    /** The time over which rates are measured. */
     private static final long RATE_MILLIS = 1_000;
 
     @Parameters(paramLabel = "NAME", converter = NameConverter.class, arity = "0..1", description = "The document.")

@@ -25,7 +25,6 @@ public final class TrimCommand extends ClientCommand {
     @ArgGroup(multiplicity = "1")
     private Extent extent;
 
-    /** The options that select the values to trim. */
     static final class Extent {
         @Option(
                 names = "--to",

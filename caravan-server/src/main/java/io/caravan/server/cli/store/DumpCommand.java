@@ -41,8 +41,6 @@ import picocli.CommandLine.Parameters;
             "  caravan dump letters letters/1"
         })
 public final class DumpCommand extends StoreCommand implements ReadOnly {
-    private static final int NO_DOCUMENT = 3;
-
     @Parameters(
             index = "1",
             arity = "0..1",
@@ -73,7 +71,7 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
         if (!found) {
             printMessage(directory() + " has no " + name);
         }
-        exitWith(found || printer.exitCode() == DAMAGED ? printer.exitCode() : NO_DOCUMENT);
+        exitWith(found || printer.exitCode() == DAMAGED ? printer.exitCode() : UNEXPECTED);
     }
 
     /** Returns the directory of the document's shard, or of the only store. */

@@ -27,8 +27,6 @@ import picocli.CommandLine.Option;
         },
         footer = {"  caravan repair letters --dry-run", "  caravan repair letters --keep cut-off"})
 public final class RepairCommand extends StoreCommand {
-    private static final int TO_REPAIR = 3;
-
     @Mixin
     private Format format;
 
@@ -77,6 +75,6 @@ public final class RepairCommand extends StoreCommand {
                 Map.of("cutLsn", report.cutLsn()));
         report.keptFiles().forEach(file -> printAnyway(output, file, Map.of("file", file)));
         output.flush();
-        exitWith(keep == null ? TO_REPAIR : CommandLine.ExitCode.OK);
+        exitWith(keep == null ? UNEXPECTED : CommandLine.ExitCode.OK);
     }
 }

@@ -26,8 +26,6 @@ import picocli.CommandLine.Parameters;
         },
         footer = {"  caravan salvage letters salvaged", "  caravan salvage letters salvaged --json > losses.json"})
 public final class SalvageCommand extends StoreCommand {
-    private static final int WITH_LOSSES = 3;
-
     @Parameters(
             index = "1",
             paramLabel = "NEW",
@@ -61,7 +59,7 @@ public final class SalvageCommand extends StoreCommand {
                         + " bytes of values; " + report.lostEntries() + " entries are known to be missing",
                 Output.fields("directory", target.toString(), report));
         output.flush();
-        exitWith(report.losses() == 0 ? CommandLine.ExitCode.OK : WITH_LOSSES);
+        exitWith(report.losses() == 0 ? CommandLine.ExitCode.OK : UNEXPECTED);
     }
 
     private void printLoss(Output output, SalvageReport.Loss loss) {

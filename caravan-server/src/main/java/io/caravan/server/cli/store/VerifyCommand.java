@@ -7,9 +7,9 @@ import io.caravan.StoreLockedException;
 import io.caravan.VerifyReport;
 import io.caravan.cluster.GroupMember;
 import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cluster.Cluster;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Map;
 import picocli.CommandLine.Command;
@@ -41,7 +41,10 @@ public final class VerifyCommand extends StoreCommand {
 
     /** Verifies a store, or one shard of it, and returns whether it is clean. */
     private boolean verify(Path store, Output output) throws IOException {
-        VerifyReport report = verify(store, new Progress(err()));
+        VerifyReport report;
+        try (Progress progress = showNotedProgress()) {
+            report = verify(store, noteProgress());
+        }
         for (CaravanException fault : report.faults()) {
             String message = String.valueOf(fault.getMessage());
             printAnyway(output, "FAULT: " + message, Map.of("fault", message));
@@ -72,31 +75,6 @@ public final class VerifyCommand extends StoreCommand {
         } catch (StoreLockedException open) {
             err().println(store + " is open; reading it as it is");
             return DurableListStore.verifyWhileOpen(store, progress);
-        }
-    }
-
-    /** Prints a line when a step begins, and after each tenth of the step. */
-    private static final class Progress implements VerifyReport.Progress {
-        private static final int PARTS = 10;
-
-        private final PrintWriter err;
-        private String lastStep = "";
-        private long lastPart;
-
-        Progress(PrintWriter err) {
-            this.err = err;
-        }
-
-        @Override
-        public void at(String step, long done, long total) {
-            long part = total <= 0 ? PARTS : done * PARTS / total;
-            if (step.equals(lastStep) && part == lastPart) {
-                return;
-            }
-            lastStep = step;
-            lastPart = part;
-            err.println(step + ": " + done + " of " + total);
-            err.flush();
         }
     }
 }

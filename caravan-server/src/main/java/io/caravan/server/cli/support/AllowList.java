@@ -106,8 +106,8 @@ record AllowList(Map<String, Predicate<String>> fields) {
 
     /** Creates a list of numeric fields, whose names are separated by spaces, and of fields with other forms. */
     static AllowList of(String numbers, Map<String, Predicate<String>> others) {
-        Map<String, Predicate<String>> fields = new LinkedHashMap<>(others);
-        put(fields, NUMBER, numbers);
+        Map<String, Predicate<String>> fields = new HashMap<>(others);
+        List.of(numbers.split(" ")).forEach(name -> fields.put(name, NUMBER));
         return new AllowList(fields);
     }
 
@@ -126,10 +126,6 @@ record AllowList(Map<String, Predicate<String>> fields) {
 
     static Predicate<String> oneOf(String... words) {
         return List.of(words)::contains;
-    }
-
-    boolean knows(String name) {
-        return fields.containsKey(name);
     }
 
     /** Returns the value, or {@link #HIDDEN} if its form is wrong, or null if the field is not on the list. */
@@ -167,7 +163,7 @@ record AllowList(Map<String, Predicate<String>> fields) {
         }
         Map<String, Object> shown = new LinkedHashMap<>();
         node.fields().forEachRemaining(field -> {
-            Object allowed = knows(field.getKey()) ? allowed(field.getKey(), field.getValue()) : null;
+            Object allowed = fields.containsKey(field.getKey()) ? allowed(field.getKey(), field.getValue()) : null;
             if (allowed != null) {
                 shown.put(field.getKey(), allowed);
             }
@@ -205,10 +201,6 @@ record AllowList(Map<String, Predicate<String>> fields) {
             case "REGION" -> REGION;
             default -> WHETHER;
         };
-    }
-
-    private static void put(Map<String, Predicate<String>> forms, Predicate<String> form, String names) {
-        List.of(names.split(" ")).forEach(name -> forms.put(name, form));
     }
 
     /** Returns a setting as a table row, with any secret hidden; empty if the setting's name is unknown. */

@@ -53,7 +53,6 @@ import picocli.CommandLine.Option;
             "  caravan support --config /etc/caravan/caravan.properties --store data --json"
         })
 public final class SupportCommand extends ClientCommand {
-    private static final int INCOMPLETE = 3;
     private static final int USUAL_HTTP_PORT = 4437;
     private static final int MAX_PORT = 65_535;
     private static final long USUAL_CONNECTIONS = 10_000;
@@ -96,7 +95,7 @@ public final class SupportCommand extends ClientCommand {
         SupportFile file = new SupportFile(now);
         make(target, file, usual);
         print(output, file, target);
-        exitWith(file.missing().isEmpty() ? CommandLine.ExitCode.OK : INCOMPLETE);
+        exitWith(file.missing().isEmpty() ? CommandLine.ExitCode.OK : UNEXPECTED);
     }
 
     /** Returns the HTTP port to try if the server does not report its port. */
