@@ -2,9 +2,8 @@
  * Provides access to documents through RESP, the protocol of Redis, in versions 2 and 3.
  *
  * <p>{@link RespRequestDecoder} decodes a {@link RespRequest} from bytes and enforces {@link RespLimits}. {@link
- * RespHandler} passes the request to the connection's {@link CommandRunner}. The runner rejects the request with an
- * error from {@link RespProtocol#reject}, or runs the {@link Action} of its {@link CommandSpec}. The reply waits in {@link
- * ReplyQueue} until all earlier replies are written.
+ * RespHandler} rejects the request with an error from {@link RespProtocol#reject}, or runs the {@link Action} of its
+ * {@link CommandSpec}. The reply waits in {@link ReplyQueue} until all earlier replies are written.
  *
  * <p>A write is a {@link Change}, which is applied by itself or as part of a {@link Transaction}. Reads run on reading
  * threads; consecutive reads of a connection form a {@link ReadBatch}. A read that may have to wait for a slow client
