@@ -102,6 +102,8 @@ class LogFirstTest {
         LongSupplier clock = () -> nanos.getAndAdd(TimeUnit.MILLISECONDS.toNanos(fsyncMillis));
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build(), new MemoryStorage(), clock)) {
             store.appendMany(1, 2050, LENGTH);
+            // The committed position advances after the acknowledgments. A read waits for it.
+            assertThat(store.engine.info(1)).isNotNull();
             store.faults.clearCalls();
             Hold firstBatch = store.faults.hold(nth(1, BATCHES));
             FutureTask<Void> checkpoint = checkpoint(store);
