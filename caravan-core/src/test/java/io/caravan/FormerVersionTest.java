@@ -4,15 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.checkpoint.CheckpointReader;
-import io.caravan.engine.Engine;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.fuzz.Reseal;
 import io.caravan.io.FileStorage;
 import io.caravan.testing.CheckpointDump;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.FaultStorage;
-import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.Faults;
 import io.caravan.testing.FormerStore;
 import io.caravan.testing.MemoryStorage;
@@ -109,31 +106,6 @@ class FormerVersionTest {
                 .isThrownBy(this::open)
                 .withMessageContaining("format version 2");
         assertThat(DirectoryImage.of(directory).differences(old)).isEmpty();
-    }
-
-    /** Opens the store on disks of various sizes. An upgrade for which there is no space changes nothing. */
-    @ParameterizedTest
-    @CsvSource({"open", "closed"})
-    void rejectsUpgradeWithoutSpaceWithoutChanges(String formerVersion) throws Exception {
-        int rejected = 0;
-        int opened = 0;
-        for (long bytes = 0; bytes < 512 << 10; bytes += 8 << 10) {
-            long usable = bytes;
-            MemoryStorage files = new MemoryStorage(FormerStore.of(formerVersion));
-            FaultStorage disk = new FaultStorage(files);
-            disk.usable(() -> usable);
-            try (Engine engine = Engine.open(SmallStore.config(directory).build(), disk, System::nanoTime)) {
-                opened += engine.stats().checkpoints() > 0 ? 1 : 0;
-            } catch (IOException noSpace) {
-                assertThat(noSpace).hasMessageContainingAll("No space left on device", "nothing was changed");
-                assertThat(files.image().differences(FormerStore.of(formerVersion)))
-                        .isEmpty();
-                assertThat(disk.calls(Call::changes)).isEmpty();
-                rejected++;
-            }
-        }
-        assertThat(rejected).isPositive();
-        assertThat(opened).isEqualTo(64 - rejected);
     }
 
     /**

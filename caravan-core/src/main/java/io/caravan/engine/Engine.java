@@ -114,16 +114,12 @@ public final class Engine implements DurableListStore, Replica {
             OptionalLong fsyncedLsn)
             throws IOException {
         try {
-            Recovery recovery = Recovery.ofExistingOrNew(storage, config, replicaOf, fsyncedLsn, scheduler::newStoreId);
-            Recovered recovered = recovery.recover();
+            Recovered recovered = Recovery.open(storage, config, replicaOf, fsyncedLsn, scheduler::newStoreId);
             try {
-                Recovery.checkFits(recovered.newest(), config, replicaOf);
                 Engine engine = new Engine(config, storage, recovered, clock, scheduler);
-                engine.requireSpaceToUpgrade();
-                recovery.cleanUp(recovered);
                 engine.start(replicaOf.isPresent());
                 return engine;
-            } catch (IOException | RuntimeException | Error failed) {
+            } catch (RuntimeException | Error failed) {
                 recovered.close();
                 throw failed;
             }
@@ -138,29 +134,15 @@ public final class Engine implements DurableListStore, Replica {
         return queue.nextLsn();
     }
 
-    private boolean upgrades() {
-        return recovered.newest().version() < FileHeader.NEWEST_VERSION;
-    }
-
-    /** Checks that the disk has space for the checkpoint of an upgrade, before the upgrade changes anything. */
-    private void requireSpaceToUpgrade() throws IOException {
-        long lacking = upgrades() ? provisioner.lackingForUpgrade() : 0;
-        if (lacking > 0) {
-            throw new IOException("No space left on device to upgrade the store: " + lacking
-                    + " bytes more are needed; nothing was changed");
-        }
-    }
-
     /** Starts the workers of a store, which may begin as a follower. */
     void start(boolean follows) {
         try {
             state.follow(follows);
-            // The first append should not have to wait for segments. The replayed log may even fill its last segment,
-            // so that no checkpoint could start at its end.
-            provisioner.step();
             flusherWorker.start();
             checkpointerWorker.start();
-            if (upgrades()) {
+            // The first append should not have to wait for segments; the replayed log may even fill its last segment.
+            provisioner.step();
+            if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
                 // An earlier release may have left log data only in the page cache. After a checkpoint, recovery does
                 // not need it.
                 onCheckpointer(checkpointer::publish);

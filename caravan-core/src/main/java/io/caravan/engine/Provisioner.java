@@ -295,17 +295,6 @@ final class Provisioner {
         return needed - state.storage.usableBytes();
     }
 
-    /**
-     * Returns how many more bytes of disk space the checkpoint of an upgrade needs, if all entries in the log survive;
-     * zero or less if the space suffices.
-     */
-    long lackingForUpgrade() throws IOException {
-        long growth = state.locked(() -> state.index.logBytes() - state.heap.freeBytes());
-        return growth > 0
-                ? lackingForHeap(growth)
-                : state.locked(() -> checkpointBytes(0)) - state.storage.usableBytes();
-    }
-
     /** Returns the total size of the next two checkpoint files, minus the size of the files that they replace. */
     private long fileBytes(long appendable) {
         long bytes = checkpointBytes(appendable);

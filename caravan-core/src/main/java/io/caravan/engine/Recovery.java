@@ -26,16 +26,16 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a store's files and determines the state of the store, according to the table in {@link RecoveryCase}. Only
- * {@link #cleanUp} changes the files of an existing store: it makes all changes that an open requires.
+ * {@link #open} writes anything: once the state is determined, it makes all changes to files that an open requires.
  */
 public final class Recovery {
     /** Memory that an open may take to collect the used regions of the heap, so that few passes suffice. */
@@ -60,9 +60,6 @@ public final class Recovery {
     private final TreeSet<Long> heaps;
     private final TreeSet<Long> checkpoints;
     private final List<String> temporaries;
-    /** The numbers of the damaged checkpoints, newest first. */
-    private final List<Long> bad = new ArrayList<>();
-
     private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
 
     public Recovery(Storage storage) throws IOException {
@@ -168,22 +165,22 @@ public final class Recovery {
         return new ArrayList<>(checkpoints.descendingSet());
     }
 
-    /** Rebuilds the state of an existing store from the newest good checkpoint and the log after it. */
+    /** Rebuilds the state of the store from the newest good checkpoint and the log after it. */
     public Recovered recover() throws IOException {
-        bad.clear();
+        List<CheckpointHeader> good = new ArrayList<>();
+        List<Long> bad = new ArrayList<>();
         Recovered replayed = null;
         CorruptStoreException firstProblem = null;
-        int read = 0;
         try {
             for (long number : checkpointNumbers()) {
-                progress.at("checkpoints", read++, checkpoints.size());
+                progress.at("checkpoints", good.size() + bad.size(), checkpoints.size());
                 try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                     if (replayed == null) {
-                        replayed = recoverFrom(reader);
+                        replayed = recoverFrom(reader, good, bad);
                     } else {
                         requireSameStore(reader, replayed.newest());
-                        replayed.checkpoints().add(0, reader.header());
                     }
+                    good.add(0, reader.header());
                 } catch (CorruptStoreException problem) {
                     if (!problem.file().equals(storage.describe(FileNames.CHECKPOINT.of(number)))) {
                         throw problem;
@@ -199,7 +196,7 @@ public final class Recovery {
             throw failed;
         }
         if (replayed == null) {
-            throw allBad(Objects.requireNonNull(firstProblem));
+            throw allBad(firstProblem);
         }
         if (!bad.isEmpty() && bad.get(0) > replayed.newest().number()) {
             cases.add(RecoveryCase.NEWEST_CHECKPOINT_BAD);
@@ -216,10 +213,14 @@ public final class Recovery {
         }
     }
 
-    private static CorruptStoreException allBad(CorruptStoreException first) {
+    private static CorruptStoreException allBad(@Nullable CorruptStoreException first) {
         CorruptStoreException problem = new CorruptStoreException(
-                first.file(), first.offset(), "no checkpoint is intact; restore the directory from a backup");
-        problem.initCause(first);
+                first == null ? "" : first.file(),
+                first == null ? 0 : first.offset(),
+                "no checkpoint is intact; restore the directory from a backup");
+        if (first != null) {
+            problem.initCause(first);
+        }
         return problem;
     }
 
@@ -237,6 +238,11 @@ public final class Recovery {
 
     /** Rebuilds the state of the store from this checkpoint and the log after it. */
     public Recovered recoverFrom(CheckpointReader reader) throws IOException {
+        return recoverFrom(reader, List.of(reader.header()), List.of());
+    }
+
+    private Recovered recoverFrom(CheckpointReader reader, List<CheckpointHeader> good, List<Long> bad)
+            throws IOException {
         CheckpointHeader header = reader.header();
         requireOurPartitions(reader);
         HeapFile heapFile = new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId());
@@ -261,7 +267,8 @@ public final class Recovery {
             freeSpace.rebuild(heap, action -> reader.read(new HeapRegions(action)));
             noteEnd(end);
             return new Recovered(
-                    new ArrayList<>(List.of(header)),
+                    good,
+                    bad,
                     reader.fileBytes(),
                     log,
                     end,
@@ -336,7 +343,7 @@ public final class Recovery {
             heapFile.openNext();
         }
         if (heapFile.segmentCount() < header.heapSegments()) {
-            throw missing(FileNames.HEAP.of(heapFile.segmentCount()), "though it holds part of the store's values");
+            throw heapFile.missing(heapFile.segmentCount());
         }
     }
 
@@ -373,17 +380,17 @@ public final class Recovery {
         long expected = first;
         for (long segment : logs.tailSet(first)) {
             if (segment != expected) {
-                throw missing(FileNames.LOG.of(expected), "though " + FileNames.LOG.of(segment) + " is there");
+                throw missingSegment(expected, "though " + FileNames.LOG.of(segment) + " is there");
             }
             expected++;
         }
         if (expected == first) {
-            throw missing(FileNames.LOG.of(first), "though replay starts in it");
+            throw missingSegment(first, "though replay starts in it");
         }
     }
 
-    private StoreDirectoryException missing(String file, String reason) {
-        return new StoreDirectoryException(storage.describe(file) + " is missing, " + reason
+    private StoreDirectoryException missingSegment(long segment, String reason) {
+        return new StoreDirectoryException(storage.describe(FileNames.LOG.of(segment)) + " is missing, " + reason
                 + "; put the file back, or restore the directory from a backup");
     }
 
@@ -433,13 +440,13 @@ public final class Recovery {
     }
 
     /**
-     * Creates a recovery of the store in {@code storage}, after creating the store if it does not exist.
+     * Opens the store in {@code storage}, after creating it if it does not exist.
      *
      * @param replicaOf the id of the store of which this store is a replica, if it is one
      * @param fsyncedLsn the position up to which a replica's log was fsynced
      * @param newId returns the id of a store that is created and is not a replica
      */
-    static Recovery ofExistingOrNew(
+    static Recovered open(
             Storage storage, StoreConfig config, OptionalLong replicaOf, OptionalLong fsyncedLsn, LongSupplier newId)
             throws IOException {
         Recovery recovery = new Recovery(storage, VerifyReport.Progress.NONE, fsyncedLsn, false);
@@ -450,18 +457,25 @@ public final class Recovery {
             recovery = new Recovery(storage, VerifyReport.Progress.NONE, fsyncedLsn, false);
             recovery.cases.addAll(before);
         }
-        return recovery;
+        Recovered recovered = recovery.recover();
+        try {
+            long found = recovered.newest().storeId();
+            if (replicaOf.orElse(found) != found) {
+                throw new StoreDirectoryException("the store in " + config.directory() + " is "
+                        + Long.toHexString(found) + ", not a replica of " + Long.toHexString(replicaOf.getAsLong())
+                        + "; give the replica a directory of its own");
+            }
+            checkFits(recovered.newest(), config);
+            recovery.cleanUp(recovered);
+            return recovered;
+        } catch (IOException | RuntimeException | Error failed) {
+            recovered.close();
+            throw failed;
+        }
     }
 
-    /** Checks that a recovered store is the expected replica, and that it can contain the configured values. */
-    static void checkFits(CheckpointHeader header, StoreConfig config, OptionalLong replicaOf) {
-        long found = header.storeId();
-        if (replicaOf.orElse(found) != found) {
-            throw new StoreDirectoryException(
-                    "the store in " + config.directory() + " is " + Long.toHexString(found) + ", not a replica of "
-                            + Long.toHexString(replicaOf.getAsLong()) + "; give the replica a directory of its own");
-        }
-        // The sizes of the segments were fixed when the store was created.
+    /** Checks that the configured values fit in the segments, whose sizes were fixed when the store was created. */
+    private static void checkFits(CheckpointHeader header, StoreConfig config) {
         int logBytes = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
         int heapBytes = EntryLayout.entryBytes(config.maxValueBytes());
         if (logBytes > header.logSegmentBytes() - StoreConfig.BLOCK_BYTES
@@ -496,17 +510,16 @@ public final class Recovery {
 
     /**
      * Removes files that are not needed: temporary files, an unfinished log segment, unused heap segments, and bad
-     * checkpoints. Makes the remaining files durable before any reader sees their contents. Called once nothing can
-     * refuse the opening any more.
+     * checkpoints. Makes the remaining files durable before any reader sees their contents.
      */
-    void cleanUp(Recovered recovered) throws IOException {
+    private void cleanUp(Recovered recovered) throws IOException {
         deleteTemporaries();
         LogSegments log = recovered.log();
         if (!finished(log, log.last())) {
             log.discard(log.last());
         }
         delete(FileNames.HEAP, heaps.tailSet((long) recovered.heapFile().segmentCount()));
-        delete(FileNames.CHECKPOINT, bad);
+        delete(FileNames.CHECKPOINT, recovered.badCheckpoints());
         // Names are made durable first, so that no frame is written to segments whose checkpoint a power failure could
         // still remove.
         storage.forceDirectory();

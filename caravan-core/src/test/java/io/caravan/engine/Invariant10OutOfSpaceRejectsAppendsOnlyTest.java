@@ -596,6 +596,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         Recovered created = new Recovery(disk).recover();
         Recovered limited = new Recovered(
                 created.checkpoints(),
+                created.badCheckpoints(),
                 created.newestBytes(),
                 created.log(),
                 created.end(),
@@ -840,7 +841,6 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             store.closeAndVerify();
         }
     }
-
     /** Checks that unneeded segments are removed, and that one failure is counted, if the free space is unknown. */
     @Test
     void unknownFreeSpaceIsOneFailure() {
@@ -859,6 +859,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         }
     }
 
+
     private static final class UnloggableProblem extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -872,13 +873,8 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
     @Test
     void failureThatCannotBeLoggedReachesWaitingWrites() throws Exception {
         FaultStorage faults = new FaultStorage(new MemoryStorage());
-        Recovered created = Recovery.ofExistingOrNew(
-                        faults,
-                        FaultyStore.small().build(),
-                        OptionalLong.empty(),
-                        OptionalLong.empty(),
-                        NewStore::newStoreId)
-                .recover();
+        Recovered created = Recovery.open(
+                faults, FaultyStore.small().build(), OptionalLong.empty(), OptionalLong.empty(), NewStore::newStoreId);
         Engine engine = new Engine(FaultyStore.small().build(), faults, created, System::nanoTime, Scheduler.THREADS);
         faults.fail(on(Kind.CREATE, "log-.*"), new UnloggableProblem());
         assertThatExceptionOfType(NotWritableException.class)
