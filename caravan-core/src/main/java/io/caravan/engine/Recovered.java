@@ -17,7 +17,6 @@ import java.util.Set;
  * The state of a store as recovered from its files.
  *
  * @param checkpoints the good checkpoints, oldest first; the state was built from the last
- * @param badCheckpoints numbers of the damaged checkpoints
  * @param newestBytes the file size of the last good checkpoint
  * @param log the log's open segments
  * @param end the end of the log
@@ -27,7 +26,6 @@ import java.util.Set;
  */
 public record Recovered(
         List<CheckpointHeader> checkpoints,
-        List<Long> badCheckpoints,
         long newestBytes,
         LogSegments log,
         LogScanner.End end,

@@ -26,12 +26,12 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a store's files and determines the state of the store, according to the table in {@link RecoveryCase}. Only
@@ -60,6 +60,9 @@ public final class Recovery {
     private final TreeSet<Long> heaps;
     private final TreeSet<Long> checkpoints;
     private final List<String> temporaries;
+    /** The numbers of the damaged checkpoints, newest first. */
+    private final List<Long> bad = new ArrayList<>();
+
     private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
 
     public Recovery(Storage storage) throws IOException {
@@ -165,22 +168,22 @@ public final class Recovery {
         return new ArrayList<>(checkpoints.descendingSet());
     }
 
-    /** Rebuilds the state of the store from the newest good checkpoint and the log after it. */
+    /** Rebuilds the state of an existing store from the newest good checkpoint and the log after it. */
     public Recovered recover() throws IOException {
-        List<CheckpointHeader> good = new ArrayList<>();
-        List<Long> bad = new ArrayList<>();
+        bad.clear();
         Recovered replayed = null;
         CorruptStoreException firstProblem = null;
+        int read = 0;
         try {
             for (long number : checkpointNumbers()) {
-                progress.at("checkpoints", good.size() + bad.size(), checkpoints.size());
+                progress.at("checkpoints", read++, checkpoints.size());
                 try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                     if (replayed == null) {
-                        replayed = recoverFrom(reader, good, bad);
+                        replayed = recoverFrom(reader);
                     } else {
                         requireSameStore(reader, replayed.newest());
+                        replayed.checkpoints().add(0, reader.header());
                     }
-                    good.add(0, reader.header());
                 } catch (CorruptStoreException problem) {
                     if (!problem.file().equals(storage.describe(FileNames.CHECKPOINT.of(number)))) {
                         throw problem;
@@ -196,7 +199,7 @@ public final class Recovery {
             throw failed;
         }
         if (replayed == null) {
-            throw allBad(firstProblem);
+            throw allBad(Objects.requireNonNull(firstProblem));
         }
         if (!bad.isEmpty() && bad.get(0) > replayed.newest().number()) {
             cases.add(RecoveryCase.NEWEST_CHECKPOINT_BAD);
@@ -213,14 +216,10 @@ public final class Recovery {
         }
     }
 
-    private static CorruptStoreException allBad(@Nullable CorruptStoreException first) {
+    private static CorruptStoreException allBad(CorruptStoreException first) {
         CorruptStoreException problem = new CorruptStoreException(
-                first == null ? "" : first.file(),
-                first == null ? 0 : first.offset(),
-                "no checkpoint is intact; restore the directory from a backup");
-        if (first != null) {
-            problem.initCause(first);
-        }
+                first.file(), first.offset(), "no checkpoint is intact; restore the directory from a backup");
+        problem.initCause(first);
         return problem;
     }
 
@@ -238,11 +237,6 @@ public final class Recovery {
 
     /** Rebuilds the state of the store from this checkpoint and the log after it. */
     public Recovered recoverFrom(CheckpointReader reader) throws IOException {
-        return recoverFrom(reader, List.of(reader.header()), List.of());
-    }
-
-    private Recovered recoverFrom(CheckpointReader reader, List<CheckpointHeader> good, List<Long> bad)
-            throws IOException {
         CheckpointHeader header = reader.header();
         requireOurPartitions(reader);
         HeapFile heapFile = new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId());
@@ -267,8 +261,7 @@ public final class Recovery {
             freeSpace.rebuild(heap, action -> reader.read(new HeapRegions(action)));
             noteEnd(end);
             return new Recovered(
-                    good,
-                    bad,
+                    new ArrayList<>(List.of(header)),
                     reader.fileBytes(),
                     log,
                     end,
@@ -343,7 +336,7 @@ public final class Recovery {
             heapFile.openNext();
         }
         if (heapFile.segmentCount() < header.heapSegments()) {
-            throw heapFile.missing(heapFile.segmentCount());
+            throw missing(FileNames.HEAP.of(heapFile.segmentCount()), "though it holds part of the store's values");
         }
     }
 
@@ -380,17 +373,17 @@ public final class Recovery {
         long expected = first;
         for (long segment : logs.tailSet(first)) {
             if (segment != expected) {
-                throw missingSegment(expected, "though " + FileNames.LOG.of(segment) + " is there");
+                throw missing(FileNames.LOG.of(expected), "though " + FileNames.LOG.of(segment) + " is there");
             }
             expected++;
         }
         if (expected == first) {
-            throw missingSegment(first, "though replay starts in it");
+            throw missing(FileNames.LOG.of(first), "though replay starts in it");
         }
     }
 
-    private StoreDirectoryException missingSegment(long segment, String reason) {
-        return new StoreDirectoryException(storage.describe(FileNames.LOG.of(segment)) + " is missing, " + reason
+    private StoreDirectoryException missing(String file, String reason) {
+        return new StoreDirectoryException(storage.describe(file) + " is missing, " + reason
                 + "; put the file back, or restore the directory from a backup");
     }
 
@@ -459,13 +452,7 @@ public final class Recovery {
         }
         Recovered recovered = recovery.recover();
         try {
-            long found = recovered.newest().storeId();
-            if (replicaOf.orElse(found) != found) {
-                throw new StoreDirectoryException("the store in " + config.directory() + " is "
-                        + Long.toHexString(found) + ", not a replica of " + Long.toHexString(replicaOf.getAsLong())
-                        + "; give the replica a directory of its own");
-            }
-            checkFits(recovered.newest(), config);
+            checkFits(recovered.newest(), config, replicaOf);
             recovery.cleanUp(recovered);
             return recovered;
         } catch (IOException | RuntimeException | Error failed) {
@@ -474,8 +461,15 @@ public final class Recovery {
         }
     }
 
-    /** Checks that the configured values fit in the segments, whose sizes were fixed when the store was created. */
-    private static void checkFits(CheckpointHeader header, StoreConfig config) {
+    /** Checks that a recovered store is the expected replica, and that it can contain the configured values. */
+    private static void checkFits(CheckpointHeader header, StoreConfig config, OptionalLong replicaOf) {
+        long found = header.storeId();
+        if (replicaOf.orElse(found) != found) {
+            throw new StoreDirectoryException(
+                    "the store in " + config.directory() + " is " + Long.toHexString(found) + ", not a replica of "
+                            + Long.toHexString(replicaOf.getAsLong()) + "; give the replica a directory of its own");
+        }
+        // The sizes of the segments were fixed when the store was created.
         int logBytes = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
         int heapBytes = EntryLayout.entryBytes(config.maxValueBytes());
         if (logBytes > header.logSegmentBytes() - StoreConfig.BLOCK_BYTES
@@ -519,7 +513,7 @@ public final class Recovery {
             log.discard(log.last());
         }
         delete(FileNames.HEAP, heaps.tailSet((long) recovered.heapFile().segmentCount()));
-        delete(FileNames.CHECKPOINT, recovered.badCheckpoints());
+        delete(FileNames.CHECKPOINT, bad);
         // Names are made durable first, so that no frame is written to segments whose checkpoint a power failure could
         // still remove.
         storage.forceDirectory();

@@ -1,7 +1,6 @@
 package io.caravan.heap;
 
 import io.caravan.CorruptStoreException;
-import io.caravan.StoreDirectoryException;
 import io.caravan.format.Blocks;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.FileHeader;
@@ -89,13 +88,6 @@ public final class HeapFile implements AutoCloseable {
         FileHeader.check(block.flip(), FileNames.HEAP.letters(), header(number), file.path());
     }
 
-    /** Returns the exception for a segment that has live data but no file. */
-    public StoreDirectoryException missing(int number) {
-        return new StoreDirectoryException(storage.describe(FileNames.HEAP.of(number))
-                + " is missing: it holds part of the store's values; put the file back, or restore the directory from a"
-                + " backup");
-    }
-
     /** Creates the next segment. Its size, header and name are durable when this returns. */
     public void createNext() throws IOException {
         int number = segments.length;
@@ -145,9 +137,6 @@ public final class HeapFile implements AutoCloseable {
             try {
                 storage.delete(FileNames.HEAP.of(number));
             } catch (IOException stays) {
-                if (failed != null) {
-                    stays.addSuppressed(failed);
-                }
                 failed = stays;
             }
         }

@@ -596,7 +596,6 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         Recovered created = new Recovery(disk).recover();
         Recovered limited = new Recovered(
                 created.checkpoints(),
-                created.badCheckpoints(),
                 created.newestBytes(),
                 created.log(),
                 created.end(),
@@ -858,7 +857,6 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             assertThat(store.engine.stats().failures()).isEqualTo(1);
         }
     }
-
 
     private static final class UnloggableProblem extends IOException {
         private static final long serialVersionUID = 1L;
