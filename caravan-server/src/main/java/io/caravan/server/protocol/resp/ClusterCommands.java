@@ -50,7 +50,12 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
                         4,
                         4,
                         change(command -> cluster.changeMembers(null, node(command, 2)), this::nodeIds))
-                .add("REMOVE", "node", 1, 1, change(command -> cluster.changeMembers(command.shortText(2), null), this::nodeIds))
+                .add(
+                        "REMOVE",
+                        "node",
+                        1,
+                        1,
+                        change(command -> cluster.changeMembers(command.shortText(2), null), this::nodeIds))
                 .add(
                         "REPLACE",
                         "old node peer resp http",

@@ -33,7 +33,8 @@ public final class Subscriber {
     private final Channels channels;
     private final Session session;
     private final ReplyQueue replies;
-    private final Set<Topic> topics = new LinkedHashSet<>();
+    private final Set<Topic> names = new LinkedHashSet<>();
+    private final Set<Topic> patterns = new LinkedHashSet<>();
     private final AtomicBoolean closing = new AtomicBoolean();
 
     /** Creates a subscriber without subscriptions. */
@@ -49,7 +50,7 @@ public final class Subscriber {
      */
     public boolean add(Topic topic) {
         topic.requireReadable(session);
-        if (topics.contains(topic)) {
+        if (set(topic.getClass()).contains(topic)) {
             return false;
         }
         if (topic instanceof Topic.Matching) {
@@ -65,11 +66,14 @@ public final class Subscriber {
             session.memory.releaseWait(topic.heldBytes());
             throw rejected;
         }
-        return topics.add(topic);
+        return set(topic.getClass()).add(topic);
+    }
+
+    private Set<Topic> set(Class<? extends Topic> kind) {
+        return kind == Topic.Matching.class ? patterns : names;
     }
 
     private void checkPatterns(int addedBytes) {
-        List<Topic> patterns = topics(Topic.Matching.class);
         if (patterns.size() >= MAX_PATTERNS) {
             throw new CommandException("ERR a connection subscribes to at most " + MAX_PATTERNS
                     + " patterns; remove some with PUNSUBSCRIBE");
@@ -81,7 +85,7 @@ public final class Subscriber {
     }
 
     public void remove(Topic topic) {
-        if (topics.remove(topic)) {
+        if (set(topic.getClass()).remove(topic)) {
             session.memory.releaseWait(topic.heldBytes());
             channels.remove(topic, this);
         }
@@ -89,17 +93,18 @@ public final class Subscriber {
 
     /** Removes all subscriptions. */
     public void removeAll() {
-        List.copyOf(topics).forEach(this::remove);
+        topics(Topic.Named.class).forEach(this::remove);
+        topics(Topic.Matching.class).forEach(this::remove);
     }
 
     /** Returns the subscribed topics of a kind, in the order in which they were added. */
     public List<Topic> topics(Class<? extends Topic> kind) {
-        return topics.stream().filter(kind::isInstance).toList();
+        return List.copyOf(set(kind));
     }
 
     /** Returns the number of subscribed channels and patterns. */
     public int count() {
-        return topics.size();
+        return names.size() + patterns.size();
     }
 
     /**
@@ -122,7 +127,7 @@ public final class Subscriber {
      * Delivers a message if the subscription still exists. Closes the connection if the user has lost the permission.
      */
     private void deliver(Topic topic, DocumentName name, Reply message) {
-        if (!topics.contains(topic) || session.quitting) {
+        if (!set(topic.getClass()).contains(topic) || session.quitting) {
             return;
         }
         if (!session.may(Permission.READ, name)) {
