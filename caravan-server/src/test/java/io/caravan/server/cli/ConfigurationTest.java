@@ -104,14 +104,19 @@ class ConfigurationTest {
 
     @Test
     void hidesUserAndPasswordInUrls() {
-        environment.put("CARAVAN_ARCHIVE", "s3://key:hunter2@bucket/prefix");
+        assertShownAs("s3://(hidden)@bucket/prefix", "s3://key:hunter2@bucket/prefix");
+        assertShownAs("s3://(hidden)@bucket", "s3://key:hunt/er2@bucket");
+        assertShownAs("s3://bucket/backups@eu", "s3://bucket/backups@eu");
+        assertShownAs("file:///mnt/@backups", "file:///mnt/@backups");
+        assertThat(printed("--allow-origin", "https://user:hunter2@a.example,https://b.example"))
+                .containsEntry("allow-origin", List.of("https://(hidden)@a.example,https://b.example", "command line"));
+    }
+
+    private void assertShownAs(String shown, String archive) {
+        environment.put("CARAVAN_ARCHIVE", archive);
         assertThat(printed("--s3-endpoint", "https://user:hunter2@s3.example:9000"))
-                .containsEntry("s3-endpoint", List.of("(hidden)@s3.example:9000", "command line"))
-                .containsEntry("archive", List.of("(hidden)@bucket/prefix", "environment CARAVAN_ARCHIVE"));
-        environment.put("CARAVAN_ARCHIVE", "file:///mnt/@backups");
-        assertThat(printed("--s3-endpoint", "https://s3.example"))
-                .containsEntry("s3-endpoint", List.of("https://s3.example", "command line"))
-                .containsEntry("archive", List.of("file:///mnt/@backups", "environment CARAVAN_ARCHIVE"));
+                .containsEntry("s3-endpoint", List.of("https://(hidden)@s3.example:9000", "command line"))
+                .containsEntry("archive", List.of(shown, "environment CARAVAN_ARCHIVE"));
     }
 
     @Test

@@ -2,7 +2,6 @@ package io.caravan.server.cli.serve;
 
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.IoSupplier;
-import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Setting;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
@@ -71,9 +70,9 @@ abstract class SettingsCommand extends CliCommand {
         return rows;
     }
 
-    /** Hides the user and the password that a URL may contain; the URL of a directory contains neither. */
+    /** Hides the user and the password of each URL. A password may contain a slash; the URL of a directory has none. */
     private static String withoutSecret(String value) {
-        return value.contains("://") && !value.startsWith("file:") ? HostPort.withoutUser(value) : value;
+        return value.replaceAll("(?<!file)://([^/,]*|[^,]*:[^,]*)@", "://(hidden)@");
     }
 
     /** Returns the value in the form in which a user can enter it again. */
