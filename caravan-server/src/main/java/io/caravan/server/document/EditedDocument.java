@@ -45,8 +45,8 @@ public final class EditedDocument {
     private boolean used;
     /** Whether the time of the last use is kept for the document after the write. */
     private boolean tracked;
-    /** Whether the write has recorded the first use of the document. */
-    private boolean firstUse;
+    /** Withdraws the record of this use; null if the write has recorded none. */
+    private @Nullable Runnable withdrawUse;
     /** Whether another document has taken over this document's list. */
     private boolean handedOver;
 
@@ -524,20 +524,25 @@ public final class EditedDocument {
         DocumentState after = edit.state();
         tracked = used && after != null && Expiry.tracks(DocumentAttributes.of(after.attributes()));
         if (tracked && after != null) {
-            firstUse = edits.writes.expiry.use(after.id());
+            withdrawUse = edits.writes.expiry.use(after.id());
         }
     }
 
-    /** Forgets the last uses of documents that, after the write was accepted or rejected, do not need them. */
+    /** Withdraws the recorded use if the write was rejected, and otherwise forgets the uses that nothing needs. */
     void ended(boolean accepted) {
+        if (!accepted) {
+            if (withdrawUse != null) {
+                withdrawUse.run();
+            }
+            return;
+        }
         Expiry expiry = edits.writes.expiry;
         DocumentState after = edit.state();
         boolean same = after != null && before != null && after.id() == before.id();
-        if (accepted && before != null && !same && !handedOver) {
+        if (before != null && !same && !handedOver) {
             expiry.forget(before.id());
         }
-        boolean trackedBefore = !same || Expiry.tracks(attributesBefore());
-        if (after != null && (accepted ? used && !tracked && trackedBefore : firstUse && !same)) {
+        if (after != null && used && !tracked && (!same || Expiry.tracks(attributesBefore()))) {
             expiry.forget(after.id());
         }
     }

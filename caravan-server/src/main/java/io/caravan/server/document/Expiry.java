@@ -68,9 +68,11 @@ final class Expiry {
         return attributes.ttlSeconds().isPresent() || attributes.importing();
     }
 
-    /** Records that the document is used now, and returns whether no earlier use was recorded. */
-    boolean use(long id) {
-        return lastUse.put(id, nanoTime.getAsLong()) == null;
+    /** Records that the document is used now. The returned action withdraws the record, unless a later use followed. */
+    Runnable use(long id) {
+        Long now = nanoTime.getAsLong();
+        Long before = lastUse.put(id, now);
+        return () -> lastUse.computeIfPresent(id, (same, last) -> last.equals(now) ? before : last);
     }
 
     /**

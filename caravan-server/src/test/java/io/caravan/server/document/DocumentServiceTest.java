@@ -127,6 +127,30 @@ class DocumentServiceTest {
         assertThat(expired).containsExactly(false, false);
     }
 
+    @Test
+    void rejectedWriteIsNoUse() {
+        AtomicBoolean full = new AtomicBoolean();
+        ListStore store = new ForwardingListStore(ListStore.inMemory()) {
+            @Override
+            public void write(WriteBatch batch, WriteCallback callback) {
+                if (full.get()) {
+                    throw new OutOfSpaceException("the disk is full");
+                }
+                super.write(batch, callback);
+            }
+        };
+        try (Documents here = new Documents(store)) {
+            here.create("d", expiring(OptionalLong.of(9), OptionalLong.empty()));
+            here.pass(Duration.ofSeconds(6));
+            full.set(true);
+            assertThatThrownBy(() -> here.push("d", "b")).isInstanceOf(OutOfSpaceException.class);
+            here.pass(Duration.ofSeconds(2));
+            assertThat(here.service().expiry).extracting("lastUse", as(MAP)).hasSize(1);
+            here.pass(Duration.ofSeconds(1));
+            assertThat(here.find("d")).isNull();
+        }
+    }
+
     private static Prefetch preparation() {
         return new Prefetch(1024 * 1024);
     }
