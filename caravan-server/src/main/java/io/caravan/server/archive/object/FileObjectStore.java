@@ -105,14 +105,17 @@ public final class FileObjectStore implements ObjectStore {
 
     @Override
     public void put(String key, Content content) {
-        ObjectKeys.checked(key);
-        run("write", key, () -> staging().put(key, content, null));
+        Path place = path(key);
+        run("write", key, () -> staging().put(place, directory, content, null));
     }
 
     @Override
     public String putIf(String key, byte[] content, @Nullable String tag) {
-        ObjectKeys.checked(key);
-        run("write", key, () -> staging().put(key, out -> out.write(content), () -> checkUnchanged("write", key, tag)));
+        Path place = path(key);
+        run("write", key, () -> {
+            Staging.Action condition = () -> checkUnchanged("write", key, tag);
+            staging().put(place, directory, out -> out.write(content), condition);
+        });
         return tag(content);
     }
 
@@ -152,7 +155,7 @@ public final class FileObjectStore implements ObjectStore {
         run(
                 "delete",
                 key,
-                () -> staging().decide(() -> {
+                () -> Staging.decide(directory, () -> {
                     checkUnchanged("delete", key, tag);
                     remove(key);
                 }));

@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * places, and no key has its name. A place's directory is created with its first file, and removed with its last. A
  * process that begins to write while no other process writes removes the files of killed processes.
  *
+ * <p>If the path of the places contains a symbolic link that is changed while this process writes, the staging directory
+ * stays where it was. The places, and the lock of {@link #decide}, follow the link, as reads do.
+ *
  * <p>To detect each other, all writing processes share a lock on a file for as long as they may write. The stores of a
  * directory in one process share one such lock, because closing any channel of a file releases all of the process's
  * locks on it.
@@ -126,10 +129,10 @@ final class Staging implements AutoCloseable {
     /**
      * Writes a file, and moves it to its place, durably. Deletes the file if it has not been moved.
      *
+     * @param root the directory of all places, as it was passed to {@link #begin}
      * @param condition throws if the file must not be moved; null if there is no condition
      */
-    void put(String key, ObjectStore.Content content, @Nullable Action condition) throws IOException {
-        Path place = target.resolve(key);
+    void put(Path place, Path root, ObjectStore.Content content, @Nullable Action condition) throws IOException {
         Path file = target.resolve(DIRECTORY).resolve(UUID.randomUUID().toString());
         try (Closeable removal = () -> Files.deleteIfExists(file)) {
             try (FileChannel channel =
@@ -142,13 +145,13 @@ final class Staging implements AutoCloseable {
             if (condition == null) {
                 move(file, place);
             } else {
-                decide(() -> {
+                decide(root, () -> {
                     condition.run();
                     move(file, place);
                 });
             }
         }
-        forceAbove(place, target);
+        forceAbove(place, root);
     }
 
     /**
@@ -160,8 +163,9 @@ final class Staging implements AutoCloseable {
      * only that call. A process opens the file at most once at a time, because closing any channel of a file releases
      * all of the process's locks on it.
      */
-    void decide(Action decision) throws IOException {
-        ReentrantLock deciding = DECISIONS.computeIfAbsent(target, unused -> new ReentrantLock());
+    static void decide(Path root, Action decision) throws IOException {
+        Path real = root.toRealPath();
+        ReentrantLock deciding = DECISIONS.computeIfAbsent(real, unused -> new ReentrantLock());
         try {
             deciding.lockInterruptibly();
         } catch (InterruptedException interrupted) {
@@ -169,7 +173,7 @@ final class Staging implements AutoCloseable {
             throw new InterruptedIOException("interrupted");
         }
         try (FileChannel channel = FileChannel.open(
-                        target.resolve(DECISION_LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                        real.resolve(DECISION_LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                 FileLock lock = channel.lock()) {
             decision.run();
         } finally {

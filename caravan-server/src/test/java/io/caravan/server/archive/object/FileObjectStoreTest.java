@@ -96,6 +96,29 @@ class FileObjectStoreTest extends ObjectStoreContract {
     }
 
     @Test
+    void followsSymbolicLinkThatIsChanged() throws IOException {
+        Path one = Files.createDirectory(directory.resolve("one"));
+        Path two = Files.createDirectory(directory.resolve("two"));
+        Path link = Files.createSymbolicLink(directory.resolve("link"), one);
+        try (ObjectStore store = FileObjectStore.open(link)) {
+            store.put("a", out -> out.write(1));
+            Files.delete(link);
+            Files.createSymbolicLink(link, two);
+            store.put("folder/b", out -> out.write(2));
+            assertThat(store.get("folder/b", 1).content()).containsExactly(2);
+            assertThat(one.resolve("folder")).doesNotExist();
+            store.putIf("c", new byte[1], null);
+            assertThatThrownBy(() -> store.putIf("c", new byte[1], null))
+                    .isInstanceOfSatisfying(
+                            ObjectStoreException.class,
+                            exists -> assertThat(exists.kind()).isEqualTo(Kind.CONFLICT));
+            // Another server, to which only the new target is known, must be excluded from conditional puts.
+            assertThat(two.resolve("~lock")).exists();
+            assertThat(one.resolve("~lock")).doesNotExist();
+        }
+    }
+
+    @Test
     void rejectsFileAsDirectory() throws IOException {
         Path file = Files.createFile(directory.resolve("file"));
         assertThatThrownBy(() -> FileObjectStore.open(file))
