@@ -8,7 +8,10 @@ import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.security.MessageDigest;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,8 +90,11 @@ final class SnapshotInput implements AutoCloseable {
     }
 
     private ObjectStoreException failed(IOException problem) {
+        boolean interrupted =
+                problem instanceof ClosedByInterruptException || problem instanceof InterruptedIOException;
+        String why = interrupted ? "interrupted" : Objects.requireNonNullElse(problem.getMessage(), problem.toString());
         return new ObjectStoreException(
-                Kind.UNAVAILABLE, object + " cannot be read after byte " + bytes + ": " + problem, problem);
+                Kind.UNAVAILABLE, object + " cannot be read after byte " + bytes + ": " + why, problem);
     }
 
     @Override

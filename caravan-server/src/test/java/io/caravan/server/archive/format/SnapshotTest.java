@@ -10,7 +10,10 @@ import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -189,7 +192,25 @@ class SnapshotTest {
         assertThatExceptionOfType(ObjectStoreException.class)
                 .isThrownBy(() -> SnapshotReader.open(stream, Snapshots.OBJECT))
                 .withMessageContaining(Snapshots.OBJECT)
-                .withMessageContaining("broken pipe")
+                .withMessageEndingWith(" cannot be read after byte 0: broken pipe")
                 .satisfies(problem -> assertThat(problem.kind()).isEqualTo(Kind.UNAVAILABLE));
+    }
+
+    @Test
+    void reportsInterruptedRead() {
+        for (IOException interrupt : List.of(new ClosedByInterruptException(), new InterruptedIOException("read"))) {
+            assertThatExceptionOfType(ObjectStoreException.class)
+                    .isThrownBy(() -> SnapshotReader.open(new FailingStream(new byte[5], interrupt), Snapshots.OBJECT))
+                    .withMessageEndingWith(": interrupted")
+                    .withCause(interrupt);
+        }
+    }
+
+    @Test
+    void namesFailureWithoutMessage() {
+        FailingStream stream = new FailingStream(new byte[5], new AsynchronousCloseException());
+        assertThatExceptionOfType(ObjectStoreException.class)
+                .isThrownBy(() -> SnapshotReader.open(stream, Snapshots.OBJECT))
+                .withMessageEndingWith(": java.nio.channels.AsynchronousCloseException");
     }
 }
