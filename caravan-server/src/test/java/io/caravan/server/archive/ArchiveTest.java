@@ -276,6 +276,47 @@ class ArchiveTest {
         assertThat(archive.manifest(NAME)).isNotEqualTo(before);
     }
 
+    /** Callers retry conflicts, so they must see one that follows a lost response. */
+    @Test
+    void commitConflictsIfManifestChangesBeforeItIsPutAgain() {
+        Archive archive = claim();
+        KeptManifest before = Archiving.archive(archive, state(1, 3));
+        Generation late = Archiving.put(archive, before, state(1, 5));
+        AtomicLong puts = new AtomicLong();
+        client.faults((number, call, key) -> {
+            long put = call == ObjectCall.PUT_IF ? puts.incrementAndGet() : 0;
+            if (put == 2) {
+                objects.put(key, new byte[1]);
+            }
+            return put == 1 ? ObjectFault.RESPONSE_LOST : ObjectFault.NONE;
+        });
+        assertThatThrownBy(() -> archive.commit(before, NAME, late))
+                .isInstanceOfSatisfying(ObjectStoreException.class, conflict -> {
+                    assertThat(conflict.kind()).isEqualTo(Kind.CONFLICT);
+                    assertThat(conflict.getSuppressed())
+                            .singleElement()
+                            .isInstanceOfSatisfying(
+                                    ObjectStoreException.class,
+                                    lost -> assertThat(lost.kind()).isEqualTo(Kind.UNAVAILABLE));
+                });
+    }
+
+    @Test
+    void retriesClaimThatIsOvertakenBeforeItIsPutAgain() {
+        MemoryObjectStore overtaken = objects.client();
+        AtomicLong puts = new AtomicLong();
+        overtaken.faults((number, call, key) -> {
+            long put = call == ObjectCall.PUT_IF ? puts.incrementAndGet() : 0;
+            if (put == 2) {
+                claim();
+            }
+            return put == 1 ? ObjectFault.RESPONSE_LOST : ObjectFault.NONE;
+        });
+        Archive archive = claim(overtaken);
+        assertThat(archive.root().epoch()).isEqualTo(3);
+        archive.checkOwner();
+    }
+
     @Test
     void failsClaimIfRootCannotBePutAgain() {
         AtomicLong puts = new AtomicLong();

@@ -82,23 +82,32 @@ public interface ObjectStore extends AutoCloseable {
      *
      * @param includes whether the content of the object includes the change; other processes may have changed it further
      * @return the object as it is now
+     * @throws ObjectStoreException as {@link #putIf}; the error of the second put if it fails too
      */
     default Stored putSurely(
             String key, byte[] content, @Nullable String tag, int maxBytes, Predicate<Stored> includes) {
         try {
             return new Stored(content, putIf(key, content, tag));
         } catch (ObjectStoreException problem) {
-            if (problem.kind() == Kind.CONFLICT || problem.kind() == Kind.UNAVAILABLE) {
-                try {
-                    Stored now = get(key, maxBytes);
-                    if (now != null && includes.test(now)) {
-                        return new Stored(now.content(), putIf(key, now.content(), now.tag()));
-                    }
-                } catch (ObjectStoreException second) {
-                    problem.addSuppressed(second);
-                }
+            if (problem.kind() != Kind.CONFLICT && problem.kind() != Kind.UNAVAILABLE) {
+                throw problem;
             }
-            throw problem;
+            Stored now;
+            try {
+                now = get(key, maxBytes);
+            } catch (ObjectStoreException unreadable) {
+                problem.addSuppressed(unreadable);
+                throw problem;
+            }
+            if (now == null || !includes.test(now)) {
+                throw problem;
+            }
+            try {
+                return new Stored(now.content(), putIf(key, now.content(), now.tag()));
+            } catch (ObjectStoreException notDurable) {
+                notDurable.addSuppressed(problem);
+                throw notDurable;
+            }
         }
     }
 
