@@ -35,6 +35,8 @@ import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The archive of the documents of one store. It is either {@link #claim claimed} by its owner, the one server that
@@ -58,6 +60,10 @@ import org.jspecify.annotations.Nullable;
 public final class Archive {
     /** The number of bytes read from a snapshot between two progress reports of its verification. */
     private static final long REPORTED_BYTES = 1 << 20;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Archive.class);
+    /** The size above which manifests are slow to replace. A manifest that first exceeds it causes a warning. */
+    private static final int LARGE_BYTES = 1 << 20;
 
     private final ObjectStore objects;
     private final ArchiveRoot root;
@@ -341,6 +347,15 @@ public final class Archive {
         ensureOwner();
         String key = ArchiveKeys.manifest(after.name());
         byte[] content = after.encode();
+        if (content.length > LARGE_BYTES && (before == null || before.manifest().encode().length <= LARGE_BYTES)) {
+            LOG.warn(
+                    "the manifest of document '{}' has {} generations in {} bytes: at {} bytes, the document can no"
+                            + " longer be archived; run caravan archive prune to remove old generations",
+                    after.name(),
+                    after.generations().size(),
+                    content.length,
+                    Manifest.MAX_BYTES);
+        }
         Stored now =
                 objects.putSurely(key, content, before == null ? null : before.tag(), Manifest.MAX_BYTES, found -> {
                     KeptManifest kept = kept(key, found);

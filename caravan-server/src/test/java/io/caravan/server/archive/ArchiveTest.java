@@ -3,6 +3,9 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
@@ -10,6 +13,7 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
@@ -28,6 +32,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
 
 /** Tests ownership changes of an archive, commits to it, and reads from it. */
 class ArchiveTest {
@@ -315,6 +320,61 @@ class ArchiveTest {
         Archive archive = claim(overtaken);
         assertThat(archive.root().epoch()).isEqualTo(3);
         archive.checkOwner();
+    }
+
+    @Test
+    void warnsWhenManifestFirstExceedsLargeSize() {
+        Archive archive = claim();
+        Manifest small = Archiving.archive(archive, state(1, 3)).manifest();
+        List<Generation> generations = new ArrayList<>(small.generations());
+        while (generations.size() < 8192) {
+            generations.add(generation(generations.get(generations.size() - 1)));
+        }
+        int count = 1;
+        for (int more = 4096; more > 0; more /= 2) {
+            byte[] content =
+                    manifest(small, generations.subList(0, count + more)).encode();
+            count += content.length <= 1 << 20 ? more : 0;
+        }
+        objects.put(
+                ArchiveKeys.manifest(NAME),
+                manifest(small, generations.subList(0, count)).encode());
+        Logger logger = (Logger) LoggerFactory.getLogger(Archive.class);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        try {
+            Archiving.archive(archive, state(1, 5));
+            assertThat(log.list)
+                    .singleElement()
+                    .satisfies(line -> assertThat(line.getFormattedMessage())
+                            .contains(
+                                    "'letters/1'", "can no longer be archived", "at 16777216 bytes", "archive prune"));
+            Archiving.archive(archive, state(1, 7));
+            assertThat(log.list).hasSize(1);
+        } finally {
+            logger.detachAppender(log);
+        }
+    }
+
+    private static Manifest manifest(Manifest small, List<Generation> generations) {
+        long last = generations.get(generations.size() - 1).number();
+        return new Manifest(small.store(), NAME, small.epoch(), last, generations, null);
+    }
+
+    /** Returns another generation with the same values as the last one. */
+    private static Generation generation(Generation last) {
+        return new Generation(
+                last.number() + 1,
+                ArchiveKeys.snapshot(NAME, last.number() + 1, last.nextSequence(), last.epoch(), 1),
+                last.incarnation(),
+                last.epoch(),
+                last.firstSequence(),
+                last.nextSequence(),
+                last.takenAtMillis(),
+                last.valueBytes(),
+                last.objectBytes(),
+                last.sha256());
     }
 
     @Test
