@@ -24,7 +24,8 @@ public final class DocumentRestoration {
     /**
      * Creates the invisible document, whose first value will have this sequence.
      *
-     * @param replaces whether it will replace the document of this name, which stays visible until then
+     * @param replaces whether it will replace the document of this name, which stays visible until then. Only for
+     *     offline restores: {@link #finish} deletes that document without a check that no client has appended to it
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
      */
     public DocumentRestoration(DocumentService documents, DocumentName name, long firstSequence, boolean replaces) {

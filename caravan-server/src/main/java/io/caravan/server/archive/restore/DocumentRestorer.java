@@ -124,7 +124,8 @@ final class DocumentRestorer {
      * Creates the document in the store. Reads on the calling thread, which blocks. The outcome is reported when the
      * document is durable, or the store has rejected it.
      *
-     * @param replaces whether a document of this name is replaced; it stays until the new one is complete
+     * @param replaces whether a document of this name is replaced; it stays until the new one is complete. Only for
+     *     stores that no server uses, because values that a client appends in the meantime would be lost
      * @throws CaravanException an error of the archive or, for a long document, of the store; nothing has changed
      */
     void create(Source source, boolean replaces, Outcome<Restored> outcome) {

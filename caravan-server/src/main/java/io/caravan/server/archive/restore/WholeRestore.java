@@ -47,6 +47,9 @@ import org.jspecify.annotations.Nullable;
  * restores the other documents. A failure of the store, or an archive that no longer responds, ends the restore.
  * Another restore to the same store then continues with the remaining documents.
  *
+ * <p>A restore to a store that contains stale documents replaces or deletes them. It does not check that no client has
+ * changed them since it read their state. Therefore, no server may use the store during the restore.
+ *
  * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and reports the outcomes. The
  * threads of a {@link Pipeline} each read a document. The store writes many documents at a time, as they arrive. The
  * number of documents in progress and the number of bytes in memory are limited.
