@@ -54,6 +54,8 @@ public final class DoctorCommand extends SettingsCommand implements ReadOnly {
 
     private List<Finding> findings() throws IOException {
         StoreConfig store = storeOptions.config();
+        // Rejects the settings that 'serve' rejects.
+        archiveOptions.config(storeOptions.data(), null);
         List<Finding> findings = new ArrayList<>(
                 new MachineChecks(Path.of("/")).run(limitOptions.network(store).maxConnections()));
         findings.addAll(new DiskChecks(Path.of("/"), store.directory()).run(true));

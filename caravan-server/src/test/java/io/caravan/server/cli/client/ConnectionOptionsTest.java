@@ -125,6 +125,7 @@ class ConnectionOptionsTest {
                 "serve --resp user:correct-horse@127.0.0.1:6380",
                 "serve --archive s3://user:correct-horse@bucket",
                 "serve --archive s3://bucket --s3-endpoint http://user:correct-horse@host:x:y",
+                "doctor --archive s3://bucket --s3-endpoint http://user:correct-horse@host:x:y",
                 "serve --allow-origin http://user:correct-horse@host",
                 "serve --allow-host user:correct-horse@host",
                 "archive ls --archive s3://user:correct-horse@bucket",
