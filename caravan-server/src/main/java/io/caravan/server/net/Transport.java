@@ -7,7 +7,6 @@ import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollChannelOption;
-import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
@@ -40,7 +39,7 @@ public enum Transport {
             nioKeepaliveOptions()),
     EPOLL(
             Epoll::unavailabilityCause,
-            EpollIoHandler::newFactory,
+            HalfCloseEpollHandler::newFactory,
             EpollServerSocketChannel.class,
             EpollSocketChannel.class,
             List.of(EpollChannelOption.TCP_KEEPIDLE, EpollChannelOption.TCP_KEEPINTVL, EpollChannelOption.TCP_KEEPCNT)),

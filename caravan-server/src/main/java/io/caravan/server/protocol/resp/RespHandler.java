@@ -258,8 +258,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         }
         closeWhenDone();
         boolean reads = !session.quitting && !mustWait() && channel.isWritable() && memory.mayRead();
-        // Do not read again after the end of input: epoll may have deregistered the socket.
-        if (!closing && !session.clientDone) {
+        if (!closing) {
             channel.config().setAutoRead(reads);
         }
         return reads && decoder.paused() && memory.mayDecode();

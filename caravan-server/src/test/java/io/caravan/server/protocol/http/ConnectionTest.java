@@ -207,6 +207,38 @@ class ConnectionTest {
         }
     }
 
+    /** A half-closed client must receive all responses, even to requests that were not decoded when its input ended. */
+    @Test
+    void halfClosedClientReceivesResponsesToPipelinedRequests() throws Exception {
+        try (RawClient raw = server.raw()) {
+            StringBuilder ahead = new StringBuilder();
+            for (int i = 0; i < 200; i++) {
+                ahead.append(post("/v1/stream/a", i + ",")).append(get("/v1/stream/a?offset=" + Offset.of(i)));
+            }
+            raw.send(ahead.toString());
+            raw.finishSending();
+            for (int i = 0; i < 200; i++) {
+                assertThat(raw.read().headers()).containsEntry("stream-next-offset", Offset.of(i + 1));
+                assertThat(raw.read().body()).isEqualTo(i + ",");
+            }
+            assertThat(raw.atEnd()).isTrue();
+        }
+    }
+
+    @Test
+    void halfClosedClientReceivesLargeResponse() throws Exception {
+        int values = 300;
+        for (int i = 0; i < values; i++) {
+            server.append("/v1/stream/a", "text/plain", "x".repeat(HttpFixture.MAX_BODY_BYTES));
+        }
+        try (RawClient raw = server.raw()) {
+            raw.send(get("/v1/stream/a"));
+            raw.finishSending();
+            assertThat(raw.read().body()).hasSize(values * HttpFixture.MAX_BODY_BYTES);
+            assertThat(raw.atEnd()).isTrue();
+        }
+    }
+
     @Test
     void doesNotAppendIncompleteBody() throws Exception {
         try (RawClient raw = server.raw()) {

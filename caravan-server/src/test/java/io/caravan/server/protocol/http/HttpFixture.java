@@ -93,9 +93,10 @@ final class HttpFixture implements AutoCloseable {
                 heartbeat,
                 Set.of(allowedOrigins),
                 Set.of());
-        server = new HttpProtocol(config, authenticator, metrics, cluster, readers, Routes.all(Transport.NIO));
+        Transport transport = NetworkConfig.defaults().transport();
+        server = new HttpProtocol(config, authenticator, metrics, cluster, readers, Routes.all(transport));
         NetworkLimits limits = TestLimits.of(2_000, 1 << 20, TOTAL_BYTES, stall, stall, Duration.ZERO);
-        network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
+        network = new Network(new NetworkConfig(transport, 1, limits, null));
         address = network.listen(config.address(), "--http", server);
         metrics.register(network, authenticator);
         metrics.register(documents, new DiskSpace(Path.of(".")));

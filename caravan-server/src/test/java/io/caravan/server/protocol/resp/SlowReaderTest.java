@@ -67,6 +67,18 @@ class SlowReaderTest extends RespTestBase {
     }
 
     @Test
+    void halfClosedSlowReaderReceivesAllValues() throws IOException {
+        fill();
+        try (RespClient slow = fixture.connect(16 * 1024)) {
+            slow.send("LRANGE", "k", "0", "-1");
+            slow.finishSending();
+            int all = "*20\r\n".length() + VALUES * ("$1000000\r\n\r\n".length() + VALUE_BYTES);
+            assertThat(slow.readRaw(all)).hasSize(all);
+            assertThat(slow.atEnd()).isTrue();
+        }
+    }
+
+    @Test
     void trimDisconnectsSlowReader() throws IOException {
         fill();
         try (RespClient slow = startReading()) {
