@@ -101,8 +101,12 @@ public final class DocumentEdits {
 
     /** Ends the reservations and the records of use that the write does not need because it was accepted or rejected. */
     void ended(boolean accepted) {
-        sizes.forEach(accepted ? SizeDelta::accept : SizeDelta::undo);
-        documents.forEach(document -> document.ended(accepted));
+        for (SizeDelta size : sizes) {
+            size.ended(accepted);
+        }
+        for (EditedDocument document : documents) {
+            document.ended(accepted);
+        }
     }
 
     /** Thrown when the write needs a document that is not locked; the write is repeated with that document locked. */

@@ -388,7 +388,9 @@ abstract class DocumentWrites extends DocumentReads {
                     if (!edits.sizes.isEmpty()) {
                         rules.reserve(edits.sizes, fromClient);
                     }
-                    edits.documents.forEach(EditedDocument::recordUse);
+                    for (EditedDocument document : edits.documents) {
+                        document.recordUse();
+                    }
                     boolean reads = edit.isEmpty();
                     WriteCallback completion = completion(
                             locked,

@@ -112,19 +112,18 @@ final class SizeDelta {
         charged = true;
     }
 
-    /** Undoes {@link #reserve}, if it was called, and refunds the charge. */
-    void undo() {
-        count(-Math.max(0, documents), -Math.max(0, bytes));
-        if (charged) {
-            space.refund(1, appendedBytes);
-        }
-    }
-
-    /** Completes the reservations, because the store has accepted the write. */
-    void accept() {
-        count(Math.min(0, documents), Math.min(0, bytes));
-        if (grows()) {
-            space.wrote(appendedBytes, trimmedValues);
+    /** Completes the reservations of an accepted write, or undoes those of a rejected write and refunds the charge. */
+    void ended(boolean accepted) {
+        if (accepted) {
+            count(Math.min(0, documents), Math.min(0, bytes));
+            if (grows()) {
+                space.wrote(appendedBytes, trimmedValues);
+            }
+        } else {
+            count(-Math.max(0, documents), -Math.max(0, bytes));
+            if (charged) {
+                space.refund(1, appendedBytes);
+            }
         }
     }
 
