@@ -1,5 +1,6 @@
 package io.caravan.server.archive;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.ObjectStore;
@@ -30,28 +31,23 @@ final class ArchiveWalk {
     private final Deque<Listed> waiting = new ArrayDeque<>();
     private @Nullable Listed nextManifest;
     private @Nullable Listed nextSnapshot;
-    private long newestMillis = Long.MIN_VALUE;
 
     private ArchiveWalk(Listing manifests, Listing snapshots) {
         this.manifests = manifests;
         this.snapshots = snapshots;
     }
 
-    /**
-     * Passes the objects of each name to an action, one name at a time.
-     *
-     * @return the time when the newest of all these objects was put, by the object store's own clock
-     */
-    static long forEach(ObjectStore objects, Consumer<NamedObjects> action) {
+    /** Passes the objects of each name to an action, one name at a time. */
+    static void forEach(ObjectStore objects, Consumer<NamedObjects> action) {
         try (Listing manifests = new Listing(objects, ArchiveKeys.MANIFESTS);
                 Listing snapshots = new Listing(objects, ArchiveKeys.SNAPSHOTS)) {
-            return new ArchiveWalk(manifests, snapshots).join(action);
+            new ArchiveWalk(manifests, snapshots).join(action);
         }
     }
 
-    private long join(Consumer<NamedObjects> action) {
-        nextManifest = track(manifests.next());
-        nextSnapshot = track(snapshots.next());
+    private void join(Consumer<NamedObjects> action) {
+        nextManifest = manifests.next();
+        nextSnapshot = snapshots.next();
         Listed manifest = manifest();
         while (manifest != null || nextSnapshot != null) {
             String named = manifest == null ? null : name(manifest, ArchiveKeys.MANIFESTS);
@@ -65,7 +61,6 @@ final class ArchiveWalk {
                 manifest = both ? manifest() : manifest;
             }
         }
-        return newestMillis;
     }
 
     /** Returns the next manifest, in the order of the snapshot directories. */
@@ -73,7 +68,7 @@ final class ArchiveWalk {
         while (nextManifest != null
                 && (waiting.isEmpty() || (waiting.getFirst().key() + "/").compareTo(nextManifest.key() + "/") > 0)) {
             waiting.push(nextManifest);
-            nextManifest = track(manifests.next());
+            nextManifest = manifests.next();
         }
         return waiting.poll();
     }
@@ -82,16 +77,9 @@ final class ArchiveWalk {
         List<Listed> objects = new ArrayList<>();
         while (nextSnapshot != null && name(nextSnapshot, ArchiveKeys.SNAPSHOTS).equals(form)) {
             objects.add(nextSnapshot);
-            nextSnapshot = track(snapshots.next());
+            nextSnapshot = snapshots.next();
         }
         return objects;
-    }
-
-    private @Nullable Listed track(@Nullable Listed listed) {
-        if (listed != null) {
-            newestMillis = Math.max(newestMillis, listed.modifiedMillis());
-        }
-        return listed;
     }
 
     private static String name(Listed listed, String directory) {
@@ -109,11 +97,10 @@ final class ArchiveWalk {
      */
     record NamedObjects(String form, boolean manifest, List<Listed> snapshots) {
 
-        /** Lists the snapshots of a name again; {@code manifest} states whether its manifest was listed. */
-        static NamedObjects list(ObjectStore objects, String form, boolean manifest) {
-            List<Listed> snapshots = new ArrayList<>();
-            objects.list(ArchiveKeys.SNAPSHOTS + form + "/", snapshots::add);
-            return new NamedObjects(form, manifest, snapshots);
+        /** Returns the name, or null if it is too long to be read from keys. */
+        @Nullable
+        DocumentName name() {
+            return ArchiveKeys.decode(form);
         }
 
         String manifestKey() {

@@ -13,21 +13,20 @@ import io.caravan.server.archive.object.ObjectStore.Listed;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One pruning run over an entire archive, while the owner may be writing. It deletes the generations and documents that
- * the policies do not keep. If it is interrupted, the next run continues it. Names with leftovers whose age must be
- * known are pruned again at the end, when the time of the newest object is known. Not thread-safe; starts other threads.
+ * the policies do not keep. If it is interrupted, the next run continues it. Not thread-safe; starts other threads.
  */
 public final class Pruning {
     private static final long SETTLED_AFTER_MILLIS = Duration.ofDays(1).toMillis();
-    /** Maximum number of document names that are pruned again; further names wait for the next run. */
-    private static final int MAX_AGAIN = 100_000;
 
     private final Archive archive;
     private final ObjectStore objects;
@@ -35,13 +34,12 @@ public final class Pruning {
     private final long nowMillis;
     private final boolean dryRun;
     private final PruneListener listener;
-    private final List<DocumentPruner> again = new ArrayList<>();
     private long documents;
     private long generations;
     private long leftovers;
     private long forgotten;
     private long bytes;
-    private long stillWaiting;
+    private long waiting;
     private long problems;
 
     /**
@@ -65,69 +63,42 @@ public final class Pruning {
      * @param jobs number of documents to prune at a time
      */
     public PruneReport run(int jobs) {
-        return run(jobs, false);
+        // The object store's own clock: the pruner's may differ.
+        long[] newestMillis = {Long.MIN_VALUE};
+        objects.list("", listed -> {
+            newestMillis[0] = Math.max(newestMillis[0], listed.modifiedMillis());
+            return true;
+        });
+        return run(jobs, newestMillis[0] - SETTLED_AFTER_MILLIS, listed -> true);
     }
 
     /**
      * Prunes only documents that have recently changed many times: those with more snapshots than {@link
-     * PrunePolicy#most} allows. It prunes one document at a time and reads no other manifests.
+     * PrunePolicy#most} allows. It prunes one document at a time and reads no other manifests. Snapshots that it must
+     * know to be settled stay.
      */
     public PruneReport thin() {
-        return run(1, true);
+        return run(
+                1,
+                Long.MIN_VALUE,
+                listed -> listed.snapshots().size() > policies.of(listed.name()).most());
     }
 
-    private PruneReport run(int jobs, boolean onlyExcess) {
-        long newestMillis = rootMillis();
-        try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, this::first)) {
-            newestMillis = Math.max(newestMillis, ArchiveWalk.forEach(objects, listed -> {
+    private PruneReport run(int jobs, long settledMillis, Predicate<NamedObjects> chosen) {
+        try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, this::report)) {
+            ArchiveWalk.forEach(objects, listed -> {
                 documents++;
-                if (!onlyExcess || listed.snapshots().size() > most(listed.form())) {
-                    pipeline.submit(() -> new DocumentPruner(listed).prune(Long.MIN_VALUE));
+                if (chosen.test(listed)) {
+                    pipeline.submit(() -> new DocumentPruner(listed, settledMillis).prune());
                 }
-            }));
+            });
             pipeline.finish();
         }
-        long settledMillis = newestMillis - SETTLED_AFTER_MILLIS;
-        try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, this::second)) {
-            again.forEach(name -> pipeline.submit(() -> name.pruneAgain(settledMillis)));
-            pipeline.finish();
-        }
-        return new PruneReport(documents, generations, leftovers, forgotten, bytes, stillWaiting, problems);
-    }
-
-    private int most(String form) {
-        return policies.of(ArchiveKeys.decode(form)).most();
-    }
-
-    /** Returns the time at which the root was written, according to the object store's own clock. */
-    private long rootMillis() {
-        long[] millis = {Long.MIN_VALUE};
-        objects.list("", listed -> {
-            millis[0] = listed.key().equals(ArchiveKeys.ROOT) ? listed.modifiedMillis() : millis[0];
-            return listed.key().compareTo(ArchiveKeys.ROOT) < 0;
-        });
-        return millis[0];
-    }
-
-    private void first(DocumentPruner pruned) {
-        report(pruned);
-        if (pruned.waiting > 0 && pruned.problem == null) {
-            if (again.size() < MAX_AGAIN) {
-                again.add(pruned);
-            } else {
-                stillWaiting += pruned.waiting;
-            }
-        }
-        listener.done();
-    }
-
-    private void second(DocumentPruner pruned) {
-        report(pruned);
-        stillWaiting += pruned.waiting;
+        return new PruneReport(documents, generations, leftovers, forgotten, bytes, waiting, problems);
     }
 
     private void report(DocumentPruner pruned) {
-        for (Removal removal : pruned.takeRemovals()) {
+        for (Removal removal : pruned.removals.values()) {
             switch (removal.kind()) {
                 case GENERATION -> generations++;
                 case LEFTOVER -> leftovers++;
@@ -136,11 +107,13 @@ public final class Pruning {
             bytes += removal.bytes();
             listener.removed(removal);
         }
+        waiting += pruned.waiting;
         String problem = pruned.problem;
         if (problem != null) {
             problems++;
             listener.problem(problem);
         }
+        listener.done();
     }
 
     /** The retention policies of documents. Thread-safe. */
@@ -235,36 +208,28 @@ public final class Pruning {
         /** Maximum number of attempts. Each conflict means that a server has just archived the document. */
         private static final int ATTEMPTS = 5;
 
-        private NamedObjects listed;
-        private final Set<String> removedKeys = new HashSet<>();
-        private final List<Removal> removals = new ArrayList<>();
+        private final NamedObjects listed;
+        private final long settledMillis;
+        /** The removals of all attempts by their keys; in a dry run, those that would take place. */
+        final Map<String, Removal> removals = new LinkedHashMap<>();
         /** The number of snapshots that no manifest names, but that a server may still commit. */
         private long waiting;
         /** The reason why the name could not be pruned; null if there was no problem. */
         private @Nullable String problem;
 
-        DocumentPruner(NamedObjects listed) {
+        /** @param settledMillis objects put before this time are settled */
+        DocumentPruner(NamedObjects listed, long settledMillis) {
             this.listed = listed;
+            this.settledMillis = settledMillis;
         }
 
-        /** Lists the name's objects again and prunes the name; called when {@code settledMillis} is known. */
-        DocumentPruner pruneAgain(long settledMillis) {
-            listed = NamedObjects.list(objects, listed.form(), listed.manifest());
-            return prune(settledMillis);
-        }
-
-        /**
-         * Prunes the archived document with this name.
-         *
-         * @param settledMillis objects put before this time are settled
-         * @return this
-         */
-        DocumentPruner prune(long settledMillis) {
+        /** Prunes the archived document with this name, and returns this. */
+        DocumentPruner prune() {
             for (int left = ATTEMPTS; ; left--) {
                 try {
                     KeptManifest kept = archive.manifestAt(listed.manifestKey());
                     if (kept != null || !listed.manifest()) {
-                        prune(settledMillis, kept);
+                        prune(kept);
                     } else if (left == ATTEMPTS) {
                         // The state of the document's snapshots is unknown: they may be the only copy of the document.
                         problem = listed.manifestKey() + " was listed but does not exist: prune again later";
@@ -285,23 +250,16 @@ public final class Pruning {
             }
         }
 
-        /** Returns the removals since the last call; in a dry run, those that would take place. */
-        List<Removal> takeRemovals() {
-            List<Removal> taken = List.copyOf(removals);
-            removals.clear();
-            return taken;
-        }
-
-        private void prune(long settledMillis, @Nullable KeptManifest kept) {
+        private void prune(@Nullable KeptManifest kept) {
             if (kept == null) {
-                removeLeftovers(null, settledMillis);
+                removeLeftovers(null);
                 return;
             }
             Manifest manifest = kept.manifest();
             PrunePolicy policy = policies.of(manifest.name());
             boolean expired = policy.expired(manifest, nowMillis);
             KeptManifest rest = removeGenerations(kept, expired ? List.of() : policy.kept(manifest, nowMillis));
-            removeLeftovers(manifest, settledMillis);
+            removeLeftovers(manifest);
             if (expired && waiting == 0 && (dryRun || objects.deleteIf(listed.manifestKey(), rest.tag()))) {
                 add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
             }
@@ -313,31 +271,24 @@ public final class Pruning {
             if (stay.size() == manifest.generations().size()) {
                 return kept;
             }
-            KeptManifest rest = dryRun ? kept : archive.replace(kept, with(manifest, stay));
-            Set<Generation> staying = new HashSet<>(stay);
-            for (Generation generation : manifest.generations()) {
-                if (!staying.contains(generation)) {
-                    remove(new Removal(
-                            Removal.Kind.GENERATION,
-                            manifest.name().text(),
-                            generation.key(),
-                            generation.objectBytes()));
-                }
-            }
-            return rest;
-        }
-
-        private static Manifest with(Manifest manifest, List<Generation> stay) {
-            return new Manifest(
+            Manifest without = new Manifest(
                     manifest.store(),
                     manifest.name(),
                     manifest.epoch(),
                     manifest.lastGeneration(),
                     stay,
                     manifest.tombstone());
+            KeptManifest rest = dryRun ? kept : archive.replace(kept, without);
+            Set<Generation> removed = new LinkedHashSet<>(manifest.generations());
+            stay.forEach(removed::remove);
+            for (Generation generation : removed) {
+                remove(new Removal(
+                        Removal.Kind.GENERATION, manifest.name().text(), generation.key(), generation.objectBytes()));
+            }
+            return rest;
         }
 
-        private void removeLeftovers(@Nullable Manifest manifest, long settledMillis) {
+        private void removeLeftovers(@Nullable Manifest manifest) {
             long last = manifest == null ? 0 : manifest.lastGeneration();
             boolean deleted = manifest != null && manifest.tombstone() != null;
             waiting = 0;
@@ -349,7 +300,7 @@ public final class Pruning {
                 boolean settled = snapshot.modifiedMillis() < settledMillis;
                 boolean overtaken = key.generation() <= last && (settled || !deleted);
                 if (overtaken || settled && key.epoch() < archive.root().epoch()) {
-                    DocumentName name = ArchiveKeys.decode(listed.form());
+                    DocumentName name = listed.name();
                     String document = name == null ? listed.form() : name.text();
                     remove(new Removal(Removal.Kind.LEFTOVER, document, snapshot.key(), snapshot.bytes()));
                 } else {
@@ -367,9 +318,7 @@ public final class Pruning {
 
         /** Records a removal, unless an earlier attempt has recorded it. */
         private void add(Removal removal) {
-            if (removedKeys.add(removal.key())) {
-                removals.add(removal);
-            }
+            removals.putIfAbsent(removal.key(), removal);
         }
     }
 }

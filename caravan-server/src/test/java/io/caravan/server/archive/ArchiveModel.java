@@ -11,9 +11,11 @@ import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
+import io.caravan.server.archive.object.ObjectStore.Listed;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
@@ -78,10 +80,13 @@ final class ArchiveModel {
         Archive archive = Archive.open(pruner);
         Pruning pruning = new Pruning(archive, POLICY, millis.get(), false, new PruneRecord());
         long settledMillis = millis.get() - Duration.ofDays(1).toMillis();
-        NamedObjects listed = NamedObjects.list(pruner, ArchiveKeys.encode(DocumentName.of(name)), false);
-        removed += pruning.new DocumentPruner(listed)
-                .prune(settledMillis)
-                .takeRemovals()
+        String form = ArchiveKeys.encode(DocumentName.of(name));
+        List<Listed> snapshots = new ArrayList<>();
+        pruner.list(ArchiveKeys.SNAPSHOTS + form + "/", snapshots::add);
+        NamedObjects listed = new NamedObjects(form, false, snapshots);
+        removed += pruning.new DocumentPruner(listed, settledMillis)
+                .prune()
+                .removals
                 .size();
         rules.checkWhole(rules.see());
     }
