@@ -72,11 +72,12 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     /**
      * Creates a service for a store that no server is using. No document expires, and no value exceeds a maximum age.
-     * The service's clock stands still, so its times must not be stored.
+     * The service's clock stands still, so its times must not be stored. Its writes are not durable until the store is
+     * flushed.
      */
     public static DocumentService offline(ListStore store) {
         return new DocumentService(
-                store, catalogOf(store), InstantSource.fixed(Instant.EPOCH), () -> 0, null, DocumentDurability.SYNC);
+                store, catalogOf(store), InstantSource.fixed(Instant.EPOCH), () -> 0, null, DocumentDurability.MEMORY);
     }
 
     /**

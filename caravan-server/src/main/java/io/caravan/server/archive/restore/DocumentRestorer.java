@@ -102,61 +102,63 @@ final class DocumentRestorer {
     }
 
     /**
-     * Restores a generation by the rules of {@link Merge}. The outcome is reported when the document is durable, or the
-     * store has rejected it.
+     * Restores a generation by the rules of {@link Merge}. Returns when the document has the durability of the service.
      *
      * @param chosen whether the generation is not the latest, or was requested by a user
      */
-    void restore(Source source, boolean chosen, Local local, Outcome<Restored> outcome) {
+    Restored restore(Source source, boolean chosen, Local local) {
         Manifest manifest = source.manifest();
         DocumentInfo info = local.info();
         Merge.requireNotDeleted(manifest, chosen, local.deleted(), info);
         if (info == null) {
-            create(local.deleted() ? source.asNew() : source, false, outcome);
-        } else if (Merge.isNeeded(source, chosen, info)) {
-            outcome.success(new Merge(archive, documents, source, info).run());
-        } else {
-            outcome.success(Restored.unchanged(manifest.name(), source.generation(), info));
+            return create(local.deleted() ? source.asNew() : source, false);
         }
+        return Merge.isNeeded(source, chosen, info)
+                ? new Merge(archive, documents, source, info).run()
+                : Restored.unchanged(manifest.name(), source.generation(), info);
     }
 
     /**
-     * Creates the document in the store. Reads on the calling thread, which blocks. The outcome is reported when the
-     * document is durable, or the store has rejected it.
+     * Creates the document in the store. Returns when the document has the durability of the service.
      *
      * @param replaces whether a document of this name is replaced; it stays until the new one is complete. Only for
      *     stores that no server uses, because values that a client appends in the meantime would be lost
-     * @throws CaravanException an error of the archive or, for a long document, of the store; nothing has changed
+     * @throws CaravanException an error of the archive or of the store; nothing has changed
      */
-    void create(Source source, boolean replaces, Outcome<Restored> outcome) {
+    Restored create(Source source, boolean replaces) {
         Generation generation = source.generation();
-        Restored restored = Restored.created(source.as(), generation);
         try (SnapshotReader reader = archive.get().read(source.manifest().name(), generation)) {
             SnapshotParts parts = new SnapshotParts(reader);
             List<byte[]> first = parts.next();
-            Attributes attributes = reader.header().attributes();
+            Attributes archived = reader.header().attributes();
+            Attributes attributes = source.attributes(archived);
+            ArchiveMark mark = source.mark(archived);
             if (!parts.ended()) {
-                createInParts(source, replaces, attributes, first, parts);
-                outcome.success(restored);
-                return;
+                createInParts(source, replaces, attributes, mark, first, parts);
+                return Restored.created(source.as(), generation);
             }
-            ArchiveMark mark = source.mark(attributes);
-            documents.writeLocal(
+            Outcome.await(outcome -> documents.writeLocal(
                     source.as(),
                     document -> {
                         if (replaces) {
                             document.deleteUnnoted();
                         }
-                        document.restore(source.attributes(attributes), mark, restored.firstSequence(), first);
-                        return restored;
+                        document.restore(attributes, mark, generation.firstSequence(), first);
+                        return true;
                     },
-                    outcome);
+                    outcome));
             moved.accept(SnapshotParts.bytes(first));
+            return Restored.created(source.as(), generation);
         }
     }
 
     private void createInParts(
-            Source source, boolean replaces, Attributes attributes, List<byte[]> first, SnapshotParts parts) {
+            Source source,
+            boolean replaces,
+            Attributes attributes,
+            @Nullable ArchiveMark mark,
+            List<byte[]> first,
+            SnapshotParts parts) {
         DocumentRestoration restoration = new DocumentRestoration(
                 documents, source.as(), source.generation().firstSequence(), replaces);
         try {
@@ -164,7 +166,7 @@ final class DocumentRestorer {
             while (!parts.ended()) {
                 append(restoration, parts.next());
             }
-            restoration.finish(source.attributes(attributes), source.mark(attributes));
+            restoration.finish(attributes, mark);
         } catch (RuntimeException failed) {
             try {
                 restoration.abort();

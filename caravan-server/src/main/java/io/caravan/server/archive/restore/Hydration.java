@@ -281,7 +281,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             throw new ArchiveException(
                     Reason.NOT_FOUND, "document '" + name + "' cannot be fetched: " + manifest.describeGenerations());
         }
-        Outcome.<Restored>await(outcome -> restorer.create(Source.of(manifest, latest, false), false, outcome));
+        restorer.create(Source.of(manifest, latest, false), false);
         hydrated.incrementAndGet();
         return true;
     }

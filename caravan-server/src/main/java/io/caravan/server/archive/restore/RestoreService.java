@@ -184,7 +184,7 @@ public final class RestoreService implements AutoCloseable {
         Merge.requireNotDeleted(manifest, chosen, local.deleted(), local.info());
         Generation generation = choose(manifest, number);
         Source source = Source.of(manifest, generation, chosen);
-        Restored restored = Outcome.await(outcome -> restorer.restore(source, chosen, local, outcome));
+        Restored restored = restorer.restore(source, chosen, local);
         if (!chosen && restored.changed() && isExpired(name)) {
             throw new ArchiveException(
                     ArchiveException.Reason.DELETED,
@@ -209,7 +209,7 @@ public final class RestoreService implements AutoCloseable {
                     DocumentException.Reason.EXISTS, as, "is in the archive; restore to a name that is not in use");
         }
         Generation generation = choose(manifest, number);
-        return Outcome.await(outcome -> restorer.create(Source.renamed(manifest, generation, as), false, outcome));
+        return restorer.create(Source.renamed(manifest, generation, as), false);
     }
 
     /** Returns the generation with this number, or the latest; throws an exception that lists the generations. */

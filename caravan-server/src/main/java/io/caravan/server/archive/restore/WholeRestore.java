@@ -32,14 +32,13 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.StoreIdentity;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,12 +50,14 @@ import org.jspecify.annotations.Nullable;
  * changed them since it read their state. Therefore, no server may use the store during the restore.
  *
  * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and reports the outcomes. The
- * threads of a {@link Pipeline} each read a document. The store writes many documents at a time, as they arrive. The
- * number of documents in progress and the number of bytes in memory are limited.
+ * threads of a {@link Pipeline} each restore a document. They do not wait for the fsync of the store, which the
+ * reporting thread requests once for many documents. The number of bytes of values in memory is limited.
  */
 public final class WholeRestore {
-    /** Maximum number of documents in progress, from listing to reporting. */
-    private static final int MAX_IN_PROGRESS = 2048;
+    /** Maximum number of documents that wait for an fsync. */
+    private static final int MAX_UNREPORTED = 1024;
+    /** The time after which documents no longer wait for others to share their fsync. */
+    private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Approximate maximum number of bytes of values that wait in memory. */
     private static final int MAX_WAITING_BYTES = 64 * 1024 * 1024;
     /** Number of consecutive documents that fail because the archive is unreachable, after which the restore ends. */
@@ -77,8 +78,11 @@ public final class WholeRestore {
     private final boolean allowOlder;
     private final RestoreProgress progress;
     private final Semaphore waitingBytes = new Semaphore(MAX_WAITING_BYTES);
-    private final AtomicInteger unreachable = new AtomicInteger();
-    private final AtomicReference<@Nullable RuntimeException> end = new AtomicReference<>();
+    /** The reports on documents that are perhaps not durable yet. */
+    private final List<Runnable> unreported = new ArrayList<>();
+
+    private long flushedNanos = System.nanoTime();
+    private int unreachable;
 
     /**
      * Restores all documents of an archive to a store that no server is using. On return, the restored documents are on
@@ -108,8 +112,6 @@ public final class WholeRestore {
                 DocumentService documents = DocumentService.offline(opened.store())) {
             ListStore store = opened.store();
             new WholeRestore(archive, documents, jobs, allowOlder, progress).run();
-            // The mark is in one shard, and the documents are in all.
-            store.flush();
             archive.requireExists();
             if (allowMissing || progress.missing() == 0) {
                 StoreIdentity.incomplete(store, false);
@@ -159,80 +161,78 @@ public final class WholeRestore {
      * @throws CaravanException the error that ended the restore before all documents were tried
      */
     public void run() {
-        try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs, MAX_IN_PROGRESS, false, this::report)) {
+        try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs, this::reportWhenDurable)) {
             pipeline.submit(this::count);
-            try {
-                archive.manifests(key -> {
-                    pipeline.submit(result -> restore(key, result));
-                    return end.get() == null;
-                });
-            } catch (RuntimeException unlisted) {
-                end.compareAndSet(null, unlisted);
-            }
+            archive.manifests(key -> {
+                pipeline.submit(() -> restore(key));
+                return true;
+            });
             pipeline.finish();
         }
-        RuntimeException problem = end.get();
-        if (problem != null) {
-            throw problem;
+        report();
+    }
+
+    private void reportWhenDurable(Runnable outcome) {
+        unreported.add(outcome);
+        if (unreported.size() == MAX_UNREPORTED || System.nanoTime() - flushedNanos > REPORT_NANOS) {
+            report();
         }
     }
 
-    private void report(Runnable outcome) {
-        try {
-            outcome.run();
-        } catch (RuntimeException problem) {
-            end.compareAndSet(null, problem);
-        }
+    private void report() {
+        documents.store().flush();
+        flushedNanos = System.nanoTime();
+        unreported.forEach(Runnable::run);
+        unreported.clear();
     }
 
     /** Counts the archive's manifests. Listing is fast compared with reading, so the total is soon known. */
     private Runnable count() {
         AtomicLong count = new AtomicLong();
         try {
-            archive.manifests(key -> {
-                count.incrementAndGet();
-                return end.get() == null;
-            });
-            progress.total(count.get());
+            archive.manifests(key -> count.incrementAndGet() > 0);
         } catch (CaravanException unlisted) {
             // The other listing of the same keys reports the problem. The total stays unknown.
+            return () -> {};
         }
-        return () -> {};
+        return () -> progress.total(count.get());
     }
 
-    /** Restores one document, and completes the result with the report of the outcome. */
-    private void restore(String key, CompletableFuture<Runnable> result) {
+    /** Restores one document and returns the report of the outcome. Throws an exception that ends the restore. */
+    private Runnable restore(String key) {
         DocumentName name = null;
         try {
-            KeptManifest kept = end.get() == null ? archive.manifestAt(key) : null;
-            if (end.get() != null) {
-                result.complete(() -> {});
-            } else if (kept == null) {
+            KeptManifest kept = archive.manifestAt(key);
+            if (kept == null) {
                 String gone = "it was in the list of the archive's documents and does not exist: run the command again";
                 throw new ArchiveException(Reason.NOT_FOUND, gone);
-            } else {
-                name = kept.manifest().name();
-                restore(kept.manifest(), result);
             }
-        } catch (RuntimeException problem) {
-            result.complete(failure(name, key, problem, problem));
-        } catch (Error bug) {
-            result.complete(failed(bug));
+            name = kept.manifest().name();
+            return restore(kept.manifest());
+        } catch (CaravanException problem) {
+            return fault(name, key, problem, problem);
         }
     }
 
-    /** Restores the latest generation or, if it is damaged and {@code allowOlder} is set, the one before it. */
-    private void restore(Manifest manifest, CompletableFuture<Runnable> result) {
+    private Runnable restore(Manifest manifest) {
         int reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(manifest));
         waitingBytes.acquireUninterruptibly(reserved);
-        result.whenComplete((report, none) -> waitingBytes.release(reserved));
-        Local local = restorer.local(manifest.name());
-        DocumentInfo info = local.info();
-        Generation copied = info == null ? null : copied(manifest, info);
-        if (isDeleted(manifest, local, copied)) {
-            result.complete(progress::deleted);
-            return;
+        try {
+            Local local = restorer.local(manifest.name());
+            DocumentInfo info = local.info();
+            Generation copied = info == null ? null : copied(manifest, info);
+            return isDeleted(manifest, local, copied) ? progress::deleted : restore(manifest, local, copied);
+        } finally {
+            waitingBytes.release(reserved);
         }
+    }
+
+    /**
+     * Restores the latest generation or, if it is damaged and {@code allowOlder} is set, the one before it.
+     *
+     * @param copied the generation of which the document is already a copy, or null
+     */
+    private Runnable restore(Manifest manifest, Local local, @Nullable Generation copied) {
         List<Generation> all = manifest.generations();
         if (all.isEmpty()) {
             throw new ArchiveException(
@@ -240,43 +240,31 @@ public final class WholeRestore {
                     "the archive has no generation of document '" + manifest.name() + "'; "
                             + manifest.describeGenerations());
         }
-        RuntimeException latestDamage = null;
-        for (int left = all.size() - 1; left >= 0; left--) {
+        String latestKey = all.get(all.size() - 1).key();
+        CaravanException latestDamage = null;
+        for (int left = all.size() - 1; ; left--) {
             try {
-                restore(manifest, all.get(left), local, copied, latestDamage, result);
-                return;
-            } catch (RuntimeException problem) {
-                if (!allowOlder || left == 0 || !isDamage(problem)) {
-                    result.complete(failure(manifest, problem, latestDamage));
-                    return;
+                Restored restored = restore(manifest, all.get(left), local, copied, latestDamage == null);
+                if (latestDamage == null) {
+                    return () -> restored(restored);
                 }
+                String why = why(latestDamage);
+                return () -> progress.fault(new RestoreFault(manifest.name(), latestKey, why, restored));
+            } catch (CaravanException problem) {
                 latestDamage = latestDamage == null ? problem : latestDamage;
+                if (!allowOlder || left == 0 || !isDamage(problem)) {
+                    return fault(manifest.name(), latestKey, problem, latestDamage);
+                }
             }
         }
     }
 
-    /**
-     * @param copied the generation of which the document is already a copy, or null
-     * @param latestDamage the fault of the latest generation, or null if this is the latest generation
-     */
-    private void restore(
-            Manifest manifest,
-            Generation generation,
-            Local local,
-            @Nullable Generation copied,
-            @Nullable RuntimeException latestDamage,
-            CompletableFuture<Runnable> result) {
-        Outcome<Restored> outcome = Outcome.of(
-                restored -> result.complete(
-                        latestDamage == null
-                                ? restored(restored)
-                                : fault(manifest.name(), latestKey(manifest), latestDamage, restored)),
-                problem -> result.complete(failure(manifest, problem, latestDamage)));
+    private Restored restore(
+            Manifest manifest, Generation generation, Local local, @Nullable Generation copied, boolean latest) {
         DocumentInfo info = local.info();
         if (info != null && copied != null) {
-            if (copied.number() >= generation.number() || latestDamage != null && !info.archived()) {
-                outcome.success(Restored.unchanged(manifest.name(), copied, info));
-                return;
+            if (copied.number() >= generation.number() || !latest && !info.archived()) {
+                return Restored.unchanged(manifest.name(), copied, info);
             }
             if (!info.archived()) {
                 // If the latest generation is still damaged, the older one stays.
@@ -284,16 +272,9 @@ public final class WholeRestore {
             }
         }
         Source source = Source.of(manifest, generation, false);
-        if (info != null && isStale(manifest, generation, latestDamage == null, info, copied)) {
-            restorer.create(source, true, outcome);
-        } else {
-            restorer.restore(source, latestDamage != null, local, outcome);
-        }
-    }
-
-    private static String latestKey(Manifest manifest) {
-        List<Generation> all = manifest.generations();
-        return all.get(all.size() - 1).key();
+        return info != null && isStale(manifest, generation, latest, info, copied)
+                ? restorer.create(source, true)
+                : restorer.restore(source, !latest, local);
     }
 
     /** Whether the document was deleted. If so, also deletes it from the store if an earlier restore has created it. */
@@ -437,7 +418,7 @@ public final class WholeRestore {
     }
 
     /** Whether the generation is missing or damaged in the archive; another generation may then be intact. */
-    private static boolean isDamage(RuntimeException problem) {
+    private static boolean isDamage(CaravanException problem) {
         if (problem instanceof ArchiveException damaged) {
             return damaged.reason() == Reason.CORRUPT || damaged.reason() == Reason.NOT_FOUND;
         }
@@ -445,45 +426,37 @@ public final class WholeRestore {
                 && (missing.kind() == Kind.NOT_FOUND || missing.kind() == Kind.CORRUPT);
     }
 
-    private Runnable restored(Restored restored) {
-        unreachable.set(0);
-        return () -> progress.restored(restored);
+    private void restored(Restored restored) {
+        unreachable = 0;
+        progress.restored(restored);
     }
 
-    private Runnable failure(Manifest manifest, RuntimeException problem, @Nullable RuntimeException latestDamage) {
-        return failure(manifest.name(), latestKey(manifest), problem, latestDamage == null ? problem : latestDamage);
-    }
-
-    private Runnable failure(
-            @Nullable DocumentName document, String object, RuntimeException problem, RuntimeException reported) {
-        return problem instanceof CaravanException && !FATAL.contains(problem.getClass())
-                ? fault(document, object, reported, null)
-                : failed(problem);
-    }
-
-    /** Ends the restore after an error in this program, the store, or the machine. */
-    private Runnable failed(Throwable problem) {
-        end.compareAndSet(
-                null,
-                problem instanceof RuntimeException failed
-                        ? failed
-                        : new IllegalStateException("restoring has failed: " + problem, problem));
-        return () -> {};
-    }
-
-    /** Returns the report on a document that was not restored, or was restored only from an older generation. */
+    /**
+     * Returns the report on a document that was not restored. Throws an exception after which restores of other
+     * documents would also fail.
+     *
+     * @param reported the fault of the document's latest generation
+     */
     private Runnable fault(
-            @Nullable DocumentName document, String object, RuntimeException problem, @Nullable Restored instead) {
-        if (problem instanceof ObjectStoreException rejected
-                && rejected.isOutage()
-                && unreachable.incrementAndGet() >= MAX_UNREACHABLE) {
-            end.compareAndSet(null, problem);
+            @Nullable DocumentName document, String object, CaravanException problem, CaravanException reported) {
+        if (FATAL.contains(problem.getClass())) {
+            throw problem;
         }
+        RestoreFault fault = new RestoreFault(document, object, why(reported), null);
+        return () -> {
+            progress.fault(fault);
+            if (reported instanceof ObjectStoreException rejected
+                    && rejected.isOutage()
+                    && ++unreachable >= MAX_UNREACHABLE) {
+                throw reported;
+            }
+        };
+    }
+
+    private static String why(CaravanException problem) {
         String message = String.valueOf(problem.getMessage());
-        String why = problem instanceof ValueTooLargeException
+        return problem instanceof ValueTooLargeException
                 ? message + "; no store of this release accepts it"
                 : message.replace(Merge.AS_ANOTHER, "restore to another directory");
-        RestoreFault fault = new RestoreFault(document, object, why, instead);
-        return () -> progress.fault(fault);
     }
 }
