@@ -30,9 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Restores single documents into a store that is in use, by the rules of {@link Merge}. A failed restore changes
- * nothing, except as {@code Merge} describes. A server's service also owns the components that restore documents
- * automatically. Thread-safe. Called on threads that may block.
+ * Restores single documents into a store that is in use, by the rules of {@link DocumentRestorer}. A server's service
+ * also owns the components that restore documents automatically. Thread-safe. Called on threads that may block.
  */
 public final class RestoreService implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RestoreService.class);
@@ -181,7 +180,7 @@ public final class RestoreService implements AutoCloseable {
         Local local = restorer.local(name);
         Manifest manifest = manifest(name);
         boolean chosen = number.isPresent();
-        Merge.requireNotDeleted(manifest, chosen, local.deleted(), local.info());
+        DocumentRestorer.requireNotDeleted(manifest, chosen, local.deleted(), local.info());
         Generation generation = choose(manifest, number);
         Source source = Source.of(manifest, generation, chosen);
         Restored restored = restorer.restore(source, chosen, local);
@@ -202,7 +201,7 @@ public final class RestoreService implements AutoCloseable {
     private Restored restoreAs(DocumentName name, OptionalLong number, DocumentName as) {
         boolean deleted = documents.deletionPending(name);
         Manifest manifest = manifest(name);
-        Merge.requireNotDeleted(manifest, number.isPresent(), deleted, null);
+        DocumentRestorer.requireNotDeleted(manifest, number.isPresent(), deleted, null);
         KeptManifest other = archive.get().manifest(as);
         if (other != null && other.manifest().tombstone() == null) {
             throw new DocumentException(

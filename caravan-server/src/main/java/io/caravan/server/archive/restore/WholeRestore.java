@@ -457,6 +457,6 @@ public final class WholeRestore {
         String message = String.valueOf(problem.getMessage());
         return problem instanceof ValueTooLargeException
                 ? message + "; no store of this release accepts it"
-                : message.replace(Merge.AS_ANOTHER, "restore to another directory");
+                : message.replace(DocumentRestorer.AS_ANOTHER, "restore to another directory");
     }
 }

@@ -19,8 +19,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Tests the rules for restores, with one test for each row of the table in {@link Merge}. */
-class MergeTest {
+/** Tests the rules for restores, with one test for each row of the table in {@link DocumentRestorer}. */
+class DocumentRestorerTest {
     private static final boolean CHOSEN = true;
     private static final boolean DELETED = true;
     private static final Generation OLD = generation(1, 0, 10);
@@ -45,7 +45,7 @@ class MergeTest {
 
     private static void assertRejected(
             Reason reason, String why, Manifest manifest, Generation generation, boolean chosen, DocumentInfo local) {
-        assertThatThrownBy(() -> Merge.isNeeded(Source.of(manifest, generation, chosen), chosen, local))
+        assertThatThrownBy(() -> DocumentRestorer.mustAppend(Source.of(manifest, generation, chosen), chosen, local))
                 .isInstanceOfSatisfying(
                         ArchiveException.class,
                         rejected -> assertThat(rejected.reason()).isEqualTo(reason))
@@ -55,22 +55,22 @@ class MergeTest {
 
     @Test
     void createsMissingDocument() {
-        Merge.requireNotDeleted(THERE, !CHOSEN, !DELETED, null);
-        Merge.requireNotDeleted(THERE, CHOSEN, !DELETED, null);
+        DocumentRestorer.requireNotDeleted(THERE, !CHOSEN, !DELETED, null);
+        DocumentRestorer.requireNotDeleted(THERE, CHOSEN, !DELETED, null);
     }
 
     @Test
     void createsDeletedDocumentOnlyFromChosenGeneration() {
-        assertThatThrownBy(() -> Merge.requireNotDeleted(TOMBSTONED, !CHOSEN, !DELETED, null))
+        assertThatThrownBy(() -> DocumentRestorer.requireNotDeleted(TOMBSTONED, !CHOSEN, !DELETED, null))
                 .isInstanceOfSatisfying(
                         ArchiveException.class,
                         rejected -> assertThat(rejected.reason()).isEqualTo(Reason.DELETED))
                 .hasMessageContaining("document 'a' ")
                 .hasMessageContaining("generation 2 (sequences 5 to 20, of 1970");
-        assertThatThrownBy(() -> Merge.requireNotDeleted(THERE, !CHOSEN, DELETED, null))
+        assertThatThrownBy(() -> DocumentRestorer.requireNotDeleted(THERE, !CHOSEN, DELETED, null))
                 .hasMessageContaining("was deleted");
-        Merge.requireNotDeleted(TOMBSTONED, CHOSEN, !DELETED, null);
-        Merge.requireNotDeleted(THERE, CHOSEN, DELETED, null);
+        DocumentRestorer.requireNotDeleted(TOMBSTONED, CHOSEN, !DELETED, null);
+        DocumentRestorer.requireNotDeleted(THERE, CHOSEN, DELETED, null);
     }
 
     @Test
@@ -88,9 +88,9 @@ class MergeTest {
 
     @Test
     void upToDateDocumentRejectsOnlyChosenGeneration() {
-        assertThat(Merge.isNeeded(Source.of(THERE, LATEST, false), !CHOSEN, local(7, 5, 20)))
+        assertThat(DocumentRestorer.mustAppend(Source.of(THERE, LATEST, false), !CHOSEN, local(7, 5, 20)))
                 .isFalse();
-        assertThat(Merge.isNeeded(Source.of(THERE, LATEST, false), !CHOSEN, local(7, 19, 25)))
+        assertThat(DocumentRestorer.mustAppend(Source.of(THERE, LATEST, false), !CHOSEN, local(7, 19, 25)))
                 .isFalse();
         assertRejected(
                 Reason.DIVERGED,
@@ -104,9 +104,9 @@ class MergeTest {
 
     @Test
     void appendsMissingValuesAtEnd() {
-        assertThat(Merge.isNeeded(Source.of(THERE, LATEST, false), !CHOSEN, local(7, 0, 10)))
+        assertThat(DocumentRestorer.mustAppend(Source.of(THERE, LATEST, false), !CHOSEN, local(7, 0, 10)))
                 .isTrue();
-        assertThat(Merge.isNeeded(Source.of(THERE, LATEST, false), CHOSEN, local(7, 0, 5)))
+        assertThat(DocumentRestorer.mustAppend(Source.of(THERE, LATEST, false), CHOSEN, local(7, 0, 5)))
                 .isTrue();
     }
 
