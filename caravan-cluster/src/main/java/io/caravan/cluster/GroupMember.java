@@ -49,8 +49,7 @@ public final class GroupMember implements AutoCloseable {
 
     private final GroupConfig config;
     private final RaftServer server;
-    private final RaftRequests requests;
-    private final RaftView view;
+    private final LocalRaft raft;
     private final GroupStateMachine state;
     private final Membership membership;
     private final LeadershipConfirmations confirmations;
@@ -73,14 +72,13 @@ public final class GroupMember implements AutoCloseable {
                                 ? RaftStorage.StartupOption.RECOVER
                                 : RaftStorage.StartupOption.FORMAT)
                 .build();
-        this.view = new RaftView(server, groupId);
-        this.requests = new RaftRequests(server, groupId);
-        this.membership = new Membership(config, server, view);
+        this.raft = new LocalRaft(server, groupId);
+        this.membership = new Membership(config, raft);
         this.confirmations = new LeadershipConfirmations(
                 config.self(),
-                requests::commitEmptyEntry,
+                raft::commitEmptyEntry,
                 CONFIRMATION_ELECTIONS * config.election().toMillis());
-        this.monitor = new ProgressMonitor(config, view, requests, state, membership);
+        this.monitor = new ProgressMonitor(config, raft, state);
     }
 
     /** Returns the initial members of a new group, or none if this node joins, and learns the members from the log. */
@@ -204,7 +202,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     private void propose(byte[] frame, Proposal proposal) {
-        requests.commit(UnsafeByteOperations.unsafeWrap(frame)).whenComplete((reply, failure) -> {
+        raft.commit(UnsafeByteOperations.unsafeWrap(frame)).whenComplete((reply, failure) -> {
             if (failure != null) {
                 state.proposalFailed(proposal, failure);
             }
@@ -332,7 +330,7 @@ public final class GroupMember implements AutoCloseable {
 
     /** Returns the progress of the nodes; a follower knows its own, and what the leader has reported. */
     public List<Progress> progress() {
-        Map<RaftPeerId, Long> committed = RaftView.committed(division());
+        Map<RaftPeerId, Long> committed = LocalRaft.committed(division());
         Map<RaftPeerId, Duration> silent = info().getRoleInfoProto().getLeaderInfo().getFollowerInfoList().stream()
                 .collect(Collectors.toMap(
                         follower -> RaftPeerId.valueOf(follower.getId().getId()),
@@ -374,7 +372,7 @@ public final class GroupMember implements AutoCloseable {
             long begun = System.nanoTime();
             long offerMillis =
                     Math.max(1, Math.min(TRANSFER_ELECTIONS * config.election().toMillis(), millisUntil(end)));
-            Throwable failure = requests.offerLeadership(node, offerMillis);
+            Throwable failure = raft.offerLeadership(node, offerMillis);
             if (failure == null || awaitLeader(end).equals(Optional.of(node))) {
                 return null;
             }
@@ -434,7 +432,7 @@ public final class GroupMember implements AutoCloseable {
     /** Whether this node participates in its group. If it has left on its own, it must be closed and started again. */
     public boolean takesPart() {
         try {
-            return view.division().getInfo().isAlive();
+            return raft.division().getInfo().isAlive();
         } catch (IOException gone) {
             return false;
         }
@@ -445,7 +443,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     private RaftServer.Division division() {
-        return view.joinedDivision();
+        return raft.joinedDivision();
     }
 
     /** Stops this node: the listener releases the store, which is then closed. Another node takes over leadership. */

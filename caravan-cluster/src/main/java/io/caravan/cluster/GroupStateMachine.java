@@ -82,7 +82,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
 
     /** The parts that need the directories that Raft provides; {@code ownFiles} has the node's own small files. */
     record Parts(
-            RaftView raft,
+            LocalRaft raft,
             Path ownFiles,
             GroupReplica replica,
             AppliedIndex mark,
@@ -125,7 +125,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         SeenNodes seen = new SeenNodes(own);
         RaftSegments.repair(segments, mark.durable());
         parts = new Parts(
-                new RaftView(server, group),
+                new LocalRaft(server, group),
                 own,
                 new GroupReplica(config, mark, () -> closing),
                 mark,
@@ -229,9 +229,9 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     private void dropLog() {
         try {
             long durable = markForced().entry().getIndex();
-            RaftView known = parts().raft();
+            LocalRaft known = parts().raft();
             RaftServer.Division division = known.division();
-            Map<RaftPeerId, Long> committed = RaftView.committed(division);
+            Map<RaftPeerId, Long> committed = LocalRaft.committed(division);
             sender.forget(durable, node -> committed.getOrDefault(RaftPeerId.valueOf(node), -1L), known::isGone);
             parts().purger().drop(division, durable, sender.firstNeeded());
         } catch (IOException | CaravanException failed) {
@@ -274,7 +274,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     void noteNodes() {
         try {
             parts().seen()
-                    .add(RaftView.committed(parts().raft().division()).entrySet().stream()
+                    .add(LocalRaft.committed(parts().raft().division()).entrySet().stream()
                             .filter(node -> node.getValue() > 0)
                             .map(node -> node.getKey().toString())
                             .toList());
@@ -510,7 +510,9 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         ByteBuffer last = term.lastCommitted();
         if (last != null && !closing) {
             try {
-                follower.replay("of the last frame that it led", FrameEntry.plain(last));
+                follower.replay(
+                        "of the last frame that it led",
+                        new FrameEntry(last, replica().logSegmentBytes()));
             } catch (IllegalStateException lacking) {
                 leave(lacking);
                 return;

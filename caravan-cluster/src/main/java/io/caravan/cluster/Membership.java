@@ -21,19 +21,15 @@ import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
-import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.GroupInfoReply;
 import org.apache.ratis.protocol.RaftClientReply;
-import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
-import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.protocol.exceptions.RaftException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationTimeoutException;
 import org.apache.ratis.server.RaftConfiguration;
-import org.apache.ratis.server.RaftServer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,16 +40,14 @@ final class Membership {
     private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(3);
 
     private final GroupConfig config;
-    private final RaftServer server;
-    private final RaftGroupId group;
-    private final RaftView view;
+    private final LocalRaft raft;
+    private final RaftPeerId self;
     private final AtomicReference<@Nullable MembershipChange> inProgress = new AtomicReference<>();
 
-    Membership(GroupConfig config, RaftServer server, RaftView view) {
+    Membership(GroupConfig config, LocalRaft raft) {
         this.config = config;
-        this.server = server;
-        this.group = RaftGroupId.valueOf(config.group());
-        this.view = view;
+        this.raft = raft;
+        this.self = RaftPeerId.valueOf(config.self());
     }
 
     static RaftPeer peer(Node node) {
@@ -80,16 +74,16 @@ final class Membership {
     }
 
     private List<RaftPeer> peers() {
-        return List.copyOf(view.joinedDivision().getRaftConf().getCurrentPeers());
+        return List.copyOf(raft.joinedDivision().getRaftConf().getCurrentPeers());
     }
 
     /** Whether the group has permanently removed this node, according to this node's own log. */
     boolean isWithoutThis() {
-        RaftConfiguration nodes = view.joinedDivision().getRaftConf();
+        RaftConfiguration nodes = raft.joinedDivision().getRaftConf();
         // During a change both memberships exist, and it is unknown which membership will remain.
         return nodes.getPreviousPeers().isEmpty()
                 && nodes.getCurrentPeers().stream()
-                        .noneMatch(peer -> peer.getId().equals(server.getId()));
+                        .noneMatch(peer -> peer.getId().equals(self));
     }
 
     /** Returns the membership change that this node is making as the leader; empty if there is none. */
@@ -105,7 +99,7 @@ final class Membership {
      * @throws IOException if the change failed, or its outcome is unknown
      */
     void make(MembershipChange change, Predicate<String> reachable) throws IOException {
-        if (!view.joinedDivision().getInfo().isLeader()) {
+        if (!raft.joinedDivision().getInfo().isLeader()) {
             throw new IOException("node " + config.self() + " is not the leader: send the change to the leader");
         }
         if (!inProgress.compareAndSet(null, change)) {
@@ -155,8 +149,7 @@ final class Membership {
                 .setServersInNewConf(next)
                 .build();
         try {
-            RaftClientReply reply = await(server.setConfigurationAsync(
-                    new SetConfigurationRequest(ClientId.randomId(), server.getId(), group, 1, nodes)));
+            RaftClientReply reply = await(raft.setMembers(nodes));
             if (!reply.isSuccess()) {
                 throw Objects.requireNonNullElseGet(
                         reply.getException(), () -> new RaftException("Raft rejected the change: " + reply));
@@ -180,7 +173,7 @@ final class Membership {
                             "{}: steps down: it has heard from no majority of {} while a node catches up",
                             config.self(),
                             nodes());
-                    stepDown();
+                    raft.stepDown(config.election());
                 }
             } catch (ExecutionException failed) {
                 throw failed.getCause() instanceof IOException known ? known : new IOException(failed.getCause());
@@ -194,7 +187,7 @@ final class Membership {
     /** Whether this leader has had no contact with a majority within the longest election timeout. */
     private boolean hasLostMajority() {
         long timeoutMillis = RaftSettings.longestElectionMillis(config);
-        RoleInfoProto role = view.joinedDivision().getInfo().getRoleInfoProto();
+        RoleInfoProto role = raft.joinedDivision().getInfo().getRoleInfoProto();
         if (role.getRole() != RaftPeerRole.LEADER || role.getRoleElapsedTimeMs() < timeoutMillis) {
             return false;
         }
@@ -205,20 +198,9 @@ final class Membership {
         List<RaftPeer> voters = peers();
         long there = voters.stream()
                 .map(RaftPeer::getId)
-                .filter(id -> id.equals(server.getId()) || contacted.contains(id))
+                .filter(id -> id.equals(self) || contacted.contains(id))
                 .count();
         return 2 * there <= voters.size();
-    }
-
-    /** Ends this node's term as the leader. A change in progress then fails. */
-    void stepDown() throws IOException {
-        server.transferLeadershipAsync(new TransferLeadershipRequest(
-                ClientId.randomId(),
-                server.getId(),
-                group,
-                1,
-                null,
-                config.election().toMillis()));
     }
 
     private static String why(MembershipChange change, IOException failure) {
@@ -328,6 +310,6 @@ final class Membership {
         return nodes.getPeersCount() > 0
                 && nodes.getOldPeersCount() == 0
                 && nodes.getPeersList().stream()
-                        .noneMatch(peer -> RaftPeerId.valueOf(peer.getId()).equals(server.getId()));
+                        .noneMatch(peer -> RaftPeerId.valueOf(peer.getId()).equals(self));
     }
 }

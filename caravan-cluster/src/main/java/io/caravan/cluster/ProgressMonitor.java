@@ -23,23 +23,18 @@ final class ProgressMonitor implements AutoCloseable {
     private static final int CHECKS_UNTIL_RESET = 4;
 
     private final GroupConfig config;
-    private final RaftView view;
-    private final RaftRequests requests;
+    private final LocalRaft raft;
     private final GroupStateMachine state;
-    private final Membership membership;
     private final int maxChecks;
     private final StallDetector commits;
     private final ScheduledExecutorService checker;
     /** The number of consecutive checks without a leader. Used by the checking thread only. */
     private int leaderless;
 
-    ProgressMonitor(
-            GroupConfig config, RaftView view, RaftRequests requests, GroupStateMachine state, Membership membership) {
+    ProgressMonitor(GroupConfig config, LocalRaft raft, GroupStateMachine state) {
         this.config = config;
-        this.view = view;
-        this.requests = requests;
+        this.raft = raft;
         this.state = state;
-        this.membership = membership;
         this.maxChecks = (int)
                 Math.max(STILL_ELECTIONS, STILL.toMillis() / config.election().toMillis());
         this.commits = new StallDetector(config.self(), maxChecks);
@@ -54,11 +49,11 @@ final class ProgressMonitor implements AutoCloseable {
 
     private void check() {
         try {
-            DivisionInfo info = view.division().getInfo();
-            boolean waits = requests.areInProgress() || !info.isLeaderReady();
+            DivisionInfo info = raft.division().getInfo();
+            boolean waits = raft.hasRequestsInProgress() || !info.isLeaderReady();
             switch (commits.check(info.isLeader() ? state.progress(waits) : null)) {
-                case STEP_DOWN -> membership.stepDown();
-                case PROPOSE_EMPTY_ENTRY -> requests.commitEmptyEntry();
+                case STEP_DOWN -> raft.stepDown(config.election());
+                case PROPOSE_EMPTY_ENTRY -> raft.commitEmptyEntry();
                 case NOTHING -> {}
             }
             state.checkSnapshotProgress(maxChecks);
@@ -66,7 +61,7 @@ final class ProgressMonitor implements AutoCloseable {
             leaderless = info.getLeaderId() == null ? leaderless + 1 : 0;
             if (leaderless >= CHECKS_UNTIL_RESET) {
                 leaderless = 0;
-                view.endConnections();
+                raft.endConnections();
             }
         } catch (IOException left) {
             LOG.debug("{}: has left its group", config.self(), left);

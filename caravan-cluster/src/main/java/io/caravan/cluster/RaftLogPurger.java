@@ -84,7 +84,7 @@ final class RaftLogPurger {
 
     /** Returns the index of the last entry that all nodes are known to have; -1 if the state of any node is unknown. */
     private static long leastCommitted(RaftServer.Division division) {
-        Map<RaftPeerId, Long> known = RaftView.committed(division);
+        Map<RaftPeerId, Long> known = LocalRaft.committed(division);
         return division.getRaftConf().getAllPeers().stream()
                 .map(RaftPeer::getId)
                 .mapToLong(node -> known.getOrDefault(node, -1L))

@@ -33,9 +33,9 @@ import org.apache.ratis.server.RaftServerRpcWithProxy;
 import org.apache.ratis.util.PeerProxyMap;
 import org.junit.jupiter.api.Test;
 
-/** Tests, without a running group, that {@link RaftView} closes a node's connections. */
+/** Tests, without a running group, that {@link LocalRaft} closes a node's connections. */
 @LongTimeout
-final class RaftViewTest {
+final class LocalRaftTest {
     private static final RaftPeerId SELF = RaftPeerId.valueOf("a");
     private static final List<RaftPeer> NODES = List.of(node("a"), node("b"), node("c"));
 
@@ -78,7 +78,7 @@ final class RaftViewTest {
         return all;
     }
 
-    private static RaftView view(PeerProxyMap<Closeable> connections) {
+    private static LocalRaft view(PeerProxyMap<Closeable> connections) {
         DivisionInfo info = replying(DivisionInfo.class, Map.of("isLeader", false));
         RaftConfiguration nodes = replying(RaftConfiguration.class, Map.of("getCurrentPeers", NODES));
         RaftServer.Division division =
@@ -86,7 +86,7 @@ final class RaftViewTest {
         RaftServer server = replying(
                 RaftServer.class,
                 Map.of("getId", SELF, "getDivision", division, "getServerRpc", new Connected(connections)));
-        return new RaftView(server, RaftGroupId.valueOf(new UUID(1, 2)));
+        return new LocalRaft(server, RaftGroupId.valueOf(new UUID(1, 2)));
     }
 
     private static <T> T replying(Class<T> type, Map<String, Object> replies) {
