@@ -8,10 +8,9 @@ import java.util.zip.CRC32C;
 
 /**
  * A frame of the store's log as an entry of the Raft log. A header before the frame contains settings that must be the
- * same on all nodes of a group. Entries written by earlier builds consist of the frame alone. Numbers are
- * little-endian.
+ * same on all nodes of a group. Numbers are little-endian.
  *
- * @param logSegmentBytes size of the leader's log segments; 0 if the entry does not contain the size
+ * @param logSegmentBytes size of the leader's log segments
  */
 record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
     /** The format level of the store's files and frames. Every node must be able to read this level. */
@@ -25,10 +24,6 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
 
     private static final int CRC = UNUSED + Long.BYTES;
     private static final int HEAD_BYTES = CRC + Integer.BYTES;
-
-    static FrameEntry plain(ByteBuffer frame) {
-        return new FrameEntry(frame, 0);
-    }
 
     byte[] encode() {
         ByteBuffer entry = ByteBuffer.allocate(HEAD_BYTES + frame.remaining()).order(ByteOrder.LITTLE_ENDIAN);
@@ -45,9 +40,6 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
      */
     static FrameEntry decode(String place, ByteBuffer bytes) {
         ByteBuffer entry = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
-        if (entry.limit() >= FrameLayout.HEADER_BYTES && FrameLayout.magicAt(entry, 0)) {
-            return plain(entry);
-        }
         if (entry.limit() < HEAD_BYTES + FrameLayout.HEADER_BYTES
                 || entry.getInt(0) != MAGIC_VALUE
                 || entry.getInt(CRC) != checksum(entry)) {

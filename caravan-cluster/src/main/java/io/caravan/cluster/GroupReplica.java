@@ -109,7 +109,7 @@ final class GroupReplica {
 
     private void requireSameSegments(String place, int leaders) {
         int own = replica.logSegmentBytes();
-        if (leaders != 0 && leaders != own) {
+        if (leaders != own) {
             throw cannotApply(
                     place,
                     "the log segments of the leader have " + leaders + " bytes, and those of this node have " + own

@@ -28,12 +28,6 @@ final class FrameEntryTest {
         assertThat(FrameEntry.endLsn(frame())).isEqualTo(8292);
     }
 
-    /** Decodes an entry of an earlier build, which wrote the frame without a header. */
-    @Test
-    void decodesEntryWithoutHeaderAsFrame() {
-        assertThat(FrameEntry.decode(PLACE, frame().asReadOnlyBuffer())).isEqualTo(FrameEntry.plain(frame()));
-    }
-
     @Test
     void rejectsDamagedEntry() {
         byte[] whole = new FrameEntry(frame(), 32 << 20).encode();

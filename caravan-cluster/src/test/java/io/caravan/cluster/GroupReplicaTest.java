@@ -123,7 +123,7 @@ final class GroupReplicaTest {
         follower.install(received(leader), entry(end));
         for (int i = 20; i < 23; i++) {
             append(i);
-            assertThat(follower.replay("with value " + i, FrameEntry.plain(frames.get(i))))
+            assertThat(follower.replay("with value " + i, framed(frames.get(i))))
                     .isTrue();
             assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
         }
@@ -189,7 +189,7 @@ final class GroupReplicaTest {
      */
     private DirectoryImage markedUpToTheTenth() throws IOException {
         for (int i = 0; i < frames.size(); i++) {
-            follower.replay("with value " + i, FrameEntry.plain(frames.get(i)));
+            follower.replay("with value " + i, framed(frames.get(i)));
             if (i == 10) {
                 mark.applied(TermIndex.valueOf(1, i), FrameEntry.endLsn(frames.get(i)));
                 mark.forced(follower.now().fsync());
@@ -220,7 +220,7 @@ final class GroupReplicaTest {
         follower = startWith(without(14, markedUpToTheTenth()));
         assertThat(follower.now().position()).isLessThan(leader.position());
         for (int i = 11; i < frames.size(); i++) {
-            assertThat(follower.replay("with value " + i, FrameEntry.plain(frames.get(i))))
+            assertThat(follower.replay("with value " + i, framed(frames.get(i))))
                     .isTrue();
         }
         assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
@@ -236,9 +236,13 @@ final class GroupReplicaTest {
                 .isEmpty();
     }
 
+    private FrameEntry framed(ByteBuffer frame) {
+        return new FrameEntry(frame, leader.logSegmentBytes());
+    }
+
     private FrameEntry proposed(int i) {
         return FrameEntry.decode(
-                "of value " + i, ByteBuffer.wrap(new FrameEntry(frames.get(i), leader.logSegmentBytes()).encode()));
+                "of value " + i, ByteBuffer.wrap(framed(frames.get(i)).encode()));
     }
 
     private void assertLeaves(FrameEntry entry, String why) {
@@ -264,11 +268,11 @@ final class GroupReplicaTest {
         assertLeaves(proposed(2), "it follows the frame at LSN");
         ByteBuffer damaged = copyOf(frames.get(1));
         damaged.put(FrameLayout.HEADER_BYTES + 40, (byte) 99);
-        assertLeaves(FrameEntry.plain(damaged), "it is damaged");
+        assertLeaves(framed(damaged), "it is damaged");
         assertLeaves(
                 new FrameEntry(frames.get(1), 1 << 20),
                 "log segments of the leader have 1048576 bytes, and those of this node have 32768");
-        assertLeaves(FrameEntry.plain(ofAnotherLog(frames.get(1))), "the replicas differ; verify both stores");
+        assertLeaves(framed(ofAnotherLog(frames.get(1))), "the replicas differ; verify both stores");
         assertThat(follower.replay("1", proposed(1))).isTrue();
     }
 
@@ -280,8 +284,7 @@ final class GroupReplicaTest {
             await(former.store().append(LIST + 1, bytes(10, 1)));
         }
         follower.replay("0", proposed(0));
-        assertThat(follower.replay("leftover", FrameEntry.plain(leftovers.get(0))))
-                .isFalse();
+        assertThat(follower.replay("leftover", framed(leftovers.get(0)))).isFalse();
         for (int i = 0; i < frames.size(); i++) {
             assertThat(follower.replay("with value " + i, proposed(i))).isTrue();
         }
@@ -293,7 +296,7 @@ final class GroupReplicaTest {
     void detectsDifferentLogAfterReopen() {
         follower.replay("0", proposed(0));
         follower.reopen();
-        assertLeaves(FrameEntry.plain(ofAnotherLog(frames.get(1))), "the replicas differ; verify both stores");
+        assertLeaves(framed(ofAnotherLog(frames.get(1))), "the replicas differ; verify both stores");
         assertThat(follower.replay("1", proposed(1))).isTrue();
     }
 }

@@ -68,7 +68,7 @@ final class GroupSabotageTest {
         TAKES_ANY_LOG_SEGMENTS(
                 GroupReplicaTest.class,
                 "failsOnFrameThatCannotBeApplied",
-                new SourceEdit("cluster/GroupReplica", "leaders != 0 && leaders != own", "leaders == 1")),
+                new SourceEdit("cluster/GroupReplica", "leaders != own", "leaders == 1")),
         TAKES_FRAMES_UP_TO_ITS_OWN_BUFFERS_ONLY(
                 ConfigurationDriftTest.class,
                 "valueLargerThanFollowerBuffersReachesAllNodes",
