@@ -7,9 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
+import org.apache.ratis.util.FileUtils;
 
 /**
  * The store's directory, and the adjacent directories that exist while a received snapshot replaces the store. A
@@ -34,7 +33,7 @@ final class StoreDirectories {
 
     /** Completes an interrupted replacement, and deletes an incomplete snapshot. Called before the store is opened. */
     void recover() throws IOException {
-        delete(incoming);
+        FileUtils.deleteFully(incoming);
         if (Files.isDirectory(received)) {
             takeReceived();
         }
@@ -42,7 +41,7 @@ final class StoreDirectories {
 
     /** Returns the directory for an incoming snapshot; the directory does not exist yet. */
     Path beginIncoming() throws IOException {
-        delete(incoming);
+        FileUtils.deleteFully(incoming);
         return incoming;
     }
 
@@ -55,22 +54,9 @@ final class StoreDirectories {
     private void takeReceived() throws IOException {
         // Otherwise a power failure could undo the renaming but not the deletion.
         force(store.resolveSibling("."));
-        delete(store);
+        FileUtils.deleteFully(store);
         Files.move(received, store, StandardCopyOption.ATOMIC_MOVE);
         force(store.resolveSibling("."));
-    }
-
-    private static void delete(Path directory) throws IOException {
-        if (!Files.exists(directory)) {
-            return;
-        }
-        List<Path> deepestFirst;
-        try (Stream<Path> found = Files.walk(directory)) {
-            deepestFirst = found.sorted(Comparator.reverseOrder()).toList();
-        }
-        for (Path each : deepestFirst) {
-            Files.delete(each);
-        }
     }
 
     /** Creates or replaces a file, which has all of the new content or its previous state after a crash. */
