@@ -39,12 +39,12 @@ enum ArchiveSabotage {
     THE_SNAPSHOT_PRUNED_BEFORE_THE_MANIFEST(
             edit(
                     "Pruning",
-                    "            KeptManifest rest = dryRun ? kept : archive.replace(kept, with(manifest, stay));\n",
+                    "            KeptManifest rest = dryRun ? kept : archive.replace(kept, without);\n",
                     ""),
             edit(
                     "Pruning",
                     "            return rest;\n",
-                    "            return dryRun ? kept : archive.replace(kept, with(manifest, stay));\n")),
+                    "            return dryRun ? kept : archive.replace(kept, without);\n")),
     WHAT_MAY_STILL_BE_COMMITTED_PRUNED(edit(
             "Pruning",
             "                boolean overtaken = key.generation() <= last &&",
