@@ -4,6 +4,8 @@ import java.nio.ByteBuffer;
 
 /** A file mapped into memory for reading. Writes to the file are visible in the memory at once. */
 public interface MappedFile {
+    /** Length of a cache line, in bytes. */
+    int LINE_BYTES = 64;
 
     /**
      * Returns the mapped memory as a little-endian buffer. It starts at file position 0 and extends at least to the end
@@ -20,6 +22,22 @@ public interface MappedFile {
     default void copy(int position, ByteBuffer target, int bytes) {
         target.put(target.position(), buffer(), position, bytes);
         target.position(target.position() + bytes);
+    }
+
+    /**
+     * Reads a byte of each cache line of these bytes. The processor loads the lines all at once, because no read depends
+     * on another one.
+     *
+     * @return a meaningless number; the compiler may omit the reads if it is not used
+     * @throws InternalError if the disk cannot read the bytes
+     */
+    default int load(int position, int bytes) {
+        ByteBuffer memory = buffer();
+        int sum = 0;
+        for (int at = position; at < position + bytes; at += LINE_BYTES) {
+            sum += memory.get(at);
+        }
+        return sum;
     }
 
     /**

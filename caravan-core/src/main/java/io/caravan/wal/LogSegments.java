@@ -35,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  * of an older segment, which recovery correctly treats as unused.
  */
 public final class LogSegments implements AutoCloseable {
+    /** The bytes of an entry that {@link #load} loads. The processor loads later bytes in time without help. */
+    private static final int LOADED_BYTES = 512;
+
     private final Storage storage;
     private final LogGeometry geometry;
     private final long storeId;
@@ -120,6 +123,33 @@ public final class LogSegments implements AutoCloseable {
         }
         lastRead = found;
         return true;
+    }
+
+    /**
+     * Loads entries into the processor's caches, all at once. Copying them one after the other would wait for the memory
+     * at each entry. Skips entries that cannot be read.
+     *
+     * @param regions the regions of the entries, at the indexes from {@code from} (inclusive) to {@code to} (exclusive)
+     * @param near a position near all entries of the log; see {@link Region#entryLsn}
+     * @return a meaningless number; the compiler may omit the reads if it is not used
+     */
+    public int load(long[] regions, int from, int to, long near) {
+        int sum = 0;
+        int at = from;
+        while (at < to) {
+            int start = at;
+            long number = segmentOf(regions[start], near);
+            while (at < to && segmentOf(regions[at], near) == number) {
+                at++;
+            }
+            LogSegment segment = files.get(number);
+            sum += segment == null ? 0 : segment.load(geometry, regions, start, at, near);
+        }
+        return sum;
+    }
+
+    private long segmentOf(long region, long near) {
+        return geometry.segmentOf(Region.entryLsn(region, near));
     }
 
     /**
@@ -378,8 +408,7 @@ public final class LogSegments implements AutoCloseable {
 
         /** Copies bytes of the segment, starting at an offset, to a buffer. Returns false if the segment is closed. */
         boolean copy(int offset, ByteBuffer target, int bytes) {
-            // Successive threads get locks that are not next to each other in memory.
-            StampedLock lock = readers[(int) (Thread.currentThread().getId() * 7 % LOCKS)];
+            StampedLock lock = lockOfThread();
             long stamp = lock.tryReadLock();
             if (stamp == 0) {
                 return false;
@@ -390,6 +419,31 @@ public final class LogSegments implements AutoCloseable {
             } finally {
                 lock.unlockRead(stamp);
             }
+        }
+
+        /** Loads entries of the segment if it is open; see {@link LogSegments#load}. */
+        int load(LogGeometry geometry, long[] regions, int from, int to, long near) {
+            StampedLock lock = lockOfThread();
+            long stamp = lock.tryReadLock();
+            int sum = 0;
+            try {
+                for (int i = from; i < to && stamp != 0; i++) {
+                    int offset = geometry.offsetOf(Region.entryLsn(regions[i], near));
+                    sum += mapping.load(offset, Math.min(Region.entryBytes(regions[i]), LOADED_BYTES));
+                }
+            } catch (InternalError unreadable) {
+                // Copying the entry fails, too, and reports it.
+            } finally {
+                if (stamp != 0) {
+                    lock.unlockRead(stamp);
+                }
+            }
+            return sum;
+        }
+
+        /** Successive threads get locks that are not next to each other in memory. */
+        private StampedLock lockOfThread() {
+            return readers[(int) (Thread.currentThread().getId() * 7 % LOCKS)];
         }
 
         /** Closes the segment. May be called again after a failure. */

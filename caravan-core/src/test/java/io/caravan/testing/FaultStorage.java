@@ -382,10 +382,20 @@ public final class FaultStorage implements Storage {
 
                 @Override
                 public void copy(int at, ByteBuffer target, int bytes) {
+                    requireReadable(at, bytes);
+                    mapping.copy(at, target, bytes);
+                }
+
+                @Override
+                public int load(int at, int bytes) {
+                    requireReadable(at, bytes);
+                    return mapping.load(at, bytes);
+                }
+
+                private void requireReadable(int at, int bytes) {
                     if (name.equals(unreadableFile) && at <= unreadablePosition && unreadablePosition < at + bytes) {
                         throw new InternalError("a fault occurred in an unsafe memory access operation");
                     }
-                    mapping.copy(at, target, bytes);
                 }
 
                 @Override
