@@ -11,6 +11,7 @@ import io.caravan.StoreDirectoryException;
 import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
 import io.caravan.ValueTooLargeException;
+import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
@@ -39,6 +40,7 @@ import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -340,6 +342,9 @@ public final class WholeRestore {
                     || local.nextSequence() >= generation.nextSequence();
         }
         if (same && local.firstSequence() < generation.firstSequence()) {
+            if (isPartOf(manifest, generation, local, mark)) {
+                return true;
+            }
             throw notReplaceable(manifest, local, mark, "trimmed");
         }
         boolean forked = local.archived() && local.attributes().forks() > 0;
@@ -347,6 +352,30 @@ public final class WholeRestore {
             throw notReplaceable(manifest, local, mark, "changed");
         }
         return false;
+    }
+
+    /**
+     * Whether the document has changed since its mark only because an interrupted restore has appended some of the
+     * generation's values.
+     */
+    private boolean isPartOf(Manifest manifest, Generation generation, DocumentInfo local, ArchiveMark mark) {
+        return !isServed()
+                && local.attributes().forks() == 0
+                && local.firstSequence() == mark.firstSequence()
+                && local.attributes().portableHash() == mark.attributesHash()
+                && generation.firstSequence() <= mark.nextSequence()
+                && local.nextSequence() <= generation.nextSequence()
+                && hasSameValues(
+                        manifest,
+                        generation,
+                        generation.firstSequence(),
+                        local.nextSequence(),
+                        attributes -> true);
+    }
+
+    /** Whether a server has used the store with an archive, which need not be this one. */
+    private boolean isServed() {
+        return documents.store().info(StoreIdentity.ARCHIVE_LIST_ID) != null;
     }
 
     /** Whether the document is unchanged, and has no forks, for which its values and its name would have to stay. */
@@ -362,8 +391,7 @@ public final class WholeRestore {
      * @param copied the generation of which the document is a copy, or null
      */
     private boolean isUnchanged(DocumentInfo local, @Nullable Generation copied) {
-        boolean served = documents.store().info(StoreIdentity.ARCHIVE_LIST_ID) != null;
-        return served ? local.archived() && copied != null : local.archived() || copied != null;
+        return isServed() ? local.archived() && copied != null : local.archived() || copied != null;
     }
 
     /** Returns the generation of which the document is an unchanged copy, or null. */
@@ -383,17 +411,23 @@ public final class WholeRestore {
         }
         // A document that was restored from an older generation has the mark of a new document.
         return mark.generation() == 0
-                ? hasSameContent(manifest, generation, local)
+                ? hasSameValues(
+                        manifest,
+                        generation,
+                        0,
+                        Long.MAX_VALUE,
+                        local.attributes().portable()::equals)
                 : local.archived() && mark.equals(Archive.mark(generation, local.attributes()));
     }
 
-    /** Whether a document with the sequences of the generation also has its values and attributes. */
-    private boolean hasSameContent(Manifest manifest, Generation generation, DocumentInfo local) {
-        SequenceHash here = new SequenceHash(0, Long.MAX_VALUE, info -> true);
-        SequenceHash archived = new SequenceHash(0, Long.MAX_VALUE, info -> true);
+    /** Whether the document has the values that the generation has in a range, and the generation these attributes. */
+    private boolean hasSameValues(
+            Manifest manifest, Generation generation, long from, long to, Predicate<Attributes> attributes) {
+        SequenceHash here = new SequenceHash(from, to, info -> true);
+        SequenceHash archived = new SequenceHash(from, to, info -> true);
         try (SnapshotReader reader = archive.read(manifest.name(), generation)) {
             archived.addAll(reader);
-            return reader.header().attributes().equals(local.attributes().portable())
+            return attributes.test(reader.header().attributes())
                     && documents.snapshot(manifest.name(), here)
                     && here.finish().equals(archived.finish());
         } catch (ArchiveException | ObjectStoreException problem) {

@@ -250,16 +250,44 @@ class RepeatedRestoreTest {
         }
     }
 
-    /** The values that the archive has trimmed must not stay unnoticed. */
+    /** Restores a document of which an earlier restore has appended only some values. */
     @Test
-    void trimAfterInterruptedAppendIsReported() {
+    void trimAfterInterruptedAppendIsRestored() {
         restore();
         interruptAppend();
+        archive.put("a", 7, 5, LONG_COUNT + 1);
+        assertThat(restore().faults).isEmpty();
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 5, LONG_COUNT + 1));
+        }
+    }
+
+    /** A value that a client has written must not be lost, although the document looks like an interrupted append. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void trimAfterClientsAppendIsReported(boolean interrupted) {
+        restore();
+        if (interrupted) {
+            interruptAppend();
+        }
+        try (TestStore here = open()) {
+            here.push("a", WRITTEN);
+        }
         archive.put("a", 7, 5, LONG_COUNT + 1);
         assertThat(restore().faults)
                 .singleElement()
                 .satisfies(fault -> assertThat(fault.why())
                         .contains("is trimmed in the archive", "or only some of the values of a generation"));
+        assertClientsValueStays();
+    }
+
+    /** The values between the mark and the generation cannot be compared with the archive. */
+    @Test
+    void trimBeyondMarkAfterInterruptedAppendIsReported() {
+        restore();
+        interruptAppend();
+        archive.put("a", 7, 11, LONG_COUNT + 1);
+        assertThat(restore().faults).hasSize(1);
     }
 
     @Test
