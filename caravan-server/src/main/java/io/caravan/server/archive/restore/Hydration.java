@@ -17,19 +17,18 @@ import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -182,11 +181,8 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     private final class Fetch implements Runnable {
         private final DocumentName name;
-        /**
-         * The callers that wait for the document, in order of arrival; guarded by the lock that the map holds while it
-         * computes the value for this name.
-         */
-        private final Queue<Outcome<DocumentName>> waiting = new ArrayDeque<>();
+        /** The callers that wait for the document, in order of arrival. Added while the map computes this fetch. */
+        private final Queue<Outcome<DocumentName>> waiting = new ConcurrentLinkedQueue<>();
 
         Fetch(DocumentName name) {
             this.name = name;
@@ -195,8 +191,9 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         @Override
         public void run() {
             CaravanException problem = tryFetch();
-            for (Outcome<DocumentName> next = next(); next != null; next = next()) {
-                notify(next, problem);
+            // No caller can be added between the check and the removal of this fetch from the map.
+            while (fetches.computeIfPresent(name, (same, self) -> waiting.isEmpty() ? null : self) != null) {
+                notify(waiting.remove(), problem);
             }
         }
 
@@ -220,16 +217,6 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                         "document '{}' was not fetched from the archive because of an error in the server", name, bug);
                 return unavailable("document '" + name + "' cannot be fetched, see the server's log: " + bug, bug);
             }
-        }
-
-        /** Returns the next caller, or null if there is none, in which case this fetch is over. */
-        private @Nullable Outcome<DocumentName> next() {
-            AtomicReference<@Nullable Outcome<DocumentName>> next = new AtomicReference<>();
-            fetches.computeIfPresent(name, (same, self) -> {
-                next.set(waiting.poll());
-                return next.get() == null ? null : self;
-            });
-            return next.get();
         }
 
         private void notify(Outcome<DocumentName> outcome, @Nullable CaravanException problem) {

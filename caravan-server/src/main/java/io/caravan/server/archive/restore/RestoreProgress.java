@@ -1,7 +1,6 @@
 package io.caravan.server.archive.restore;
 
 import io.caravan.catalog.DocumentName;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,15 +8,15 @@ import org.jspecify.annotations.Nullable;
  * restore. Any thread may read the counts.
  */
 public class RestoreProgress {
-    private volatile long total = -1;
-    private final LongAdder restored = new LongAdder();
-    private final LongAdder present = new LongAdder();
-    private final LongAdder deleted = new LongAdder();
-    private final LongAdder faults = new LongAdder();
-    private final LongAdder missing = new LongAdder();
-    private final LongAdder values = new LongAdder();
-    private final LongAdder valueBytes = new LongAdder();
-    private final LongAdder movedBytes = new LongAdder();
+    private long total = -1;
+    private long restored;
+    private long present;
+    private long deleted;
+    private long faults;
+    private long missing;
+    private long values;
+    private long valueBytes;
+    private long movedBytes;
 
     /**
      * The counts of a restore so far.
@@ -60,53 +59,46 @@ public class RestoreProgress {
             String why,
             @Nullable Restored instead) {}
 
-    void total(long manifests) {
+    synchronized void total(long manifests) {
         total = manifests;
     }
 
-    void moved(long bytes) {
-        movedBytes.add(bytes);
+    synchronized void moved(long bytes) {
+        movedBytes += bytes;
     }
 
     /** Records that a document exists and is durable. An exception ends the restore. */
     protected void restored(Restored document) {
-        (document.changed() ? restored : present).increment();
-        count(document);
+        count(false, document);
     }
 
-    void deleted() {
-        deleted.increment();
+    synchronized void deleted() {
+        deleted++;
     }
 
     /** Records that a document, or its latest generation, could not be restored. An exception ends the restore. */
     protected void fault(RestoreFault fault) {
-        faults.increment();
-        if (fault.instead() == null) {
-            missing.increment();
-        } else {
-            count(fault.instead());
-        }
+        count(true, fault.instead());
     }
 
-    private void count(Restored document) {
-        values.add(document.added());
-        valueBytes.add(document.addedBytes());
+    private synchronized void count(boolean fault, @Nullable Restored document) {
+        faults += fault ? 1 : 0;
+        if (document == null) {
+            missing++;
+            return;
+        }
+        restored += !fault && document.changed() ? 1 : 0;
+        present += !fault && !document.changed() ? 1 : 0;
+        values += document.added();
+        valueBytes += document.addedBytes();
     }
 
     /** Returns the number of documents that could not be restored from any permitted generation. */
-    public final long missing() {
-        return missing.sum();
+    public final synchronized long missing() {
+        return missing;
     }
 
-    public final Figures figures() {
-        return new Figures(
-                total,
-                restored.sum(),
-                present.sum(),
-                deleted.sum(),
-                faults.sum(),
-                values.sum(),
-                valueBytes.sum(),
-                movedBytes.sum());
+    public final synchronized Figures figures() {
+        return new Figures(total, restored, present, deleted, faults, values, valueBytes, movedBytes);
     }
 }
