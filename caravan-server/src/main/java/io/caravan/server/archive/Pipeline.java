@@ -1,21 +1,20 @@
 package io.caravan.server.archive;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionService;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs tasks on several threads, and passes their results to a consumer on the submitting thread, in the order of
- * completion, so that no result waits for a slow task. The number of tasks without a consumed result is limited. Not
- * thread-safe.
+ * Runs tasks on several threads, and passes their results to a consumer on the submitting thread. The number of tasks
+ * without a consumed result is limited. Not thread-safe.
  *
  * @param <R> a result
  */
@@ -24,27 +23,46 @@ public final class Pipeline<R> implements AutoCloseable {
     private static final int TIMEOUT_SECONDS = 60;
 
     private final ExecutorService executor;
-    private final CompletionService<R> tasks;
+    private final boolean inOrder;
     private final Consumer<R> results;
     private final int limit;
+    /** The tasks whose results are consumed next: all tasks in the order of submission, or those that have ended. */
+    private final BlockingQueue<FutureTask<R>> next = new LinkedBlockingQueue<>();
+
     private int inProgress;
 
-    /** Creates a pipeline with up to eight tasks per thread. */
-    public Pipeline(int threads, Consumer<R> results) {
+    /**
+     * Creates a pipeline with up to eight tasks per thread.
+     *
+     * @param inOrder whether results are passed on in the order of submission; otherwise, in the order of completion,
+     *     so that no result waits for a slow task
+     */
+    public Pipeline(int threads, boolean inOrder, Consumer<R> results) {
         this.executor = Executors.newFixedThreadPool(threads, new DefaultThreadFactory("caravan-archive", true));
-        this.tasks = new ExecutorCompletionService<>(executor);
+        this.inOrder = inOrder;
         this.results = results;
         this.limit = threads * AHEAD;
     }
 
     /**
-     * Submits a task. Then passes on the results of tasks that have ended, and waits while there are too many tasks.
-     * Throws the exception of a task or of the consumer of its result.
+     * Submits a task. First passes on the results of tasks that have ended, and waits while there are too many tasks.
+     * Throws the exception of an earlier task or of the consumer of its result.
      */
-    public void submit(Callable<R> task) {
-        tasks.submit(task);
+    public void submit(Callable<R> callable) {
+        passOn(limit - 1);
+        FutureTask<R> task = new FutureTask<>(callable) {
+            @Override
+            protected void done() {
+                if (!inOrder) {
+                    next.add(this);
+                }
+            }
+        };
+        if (inOrder) {
+            next.add(task);
+        }
         inProgress++;
-        passOn(limit);
+        executor.execute(task);
     }
 
     /** Waits for all results. Throws the exception of a task or of the consumer of its result. */
@@ -55,11 +73,9 @@ public final class Pipeline<R> implements AutoCloseable {
     /** Passes on the results that are complete, and waits for more while too many tasks are in progress. */
     private void passOn(int most) {
         try {
-            Future<R> next = inProgress > most ? tasks.take() : tasks.poll();
-            while (next != null) {
+            while (inProgress > most || hasEnded(next.peek())) {
                 inProgress--;
-                results.accept(next.get());
-                next = inProgress > most ? tasks.take() : tasks.poll();
+                results.accept(next.take().get());
             }
         } catch (ExecutionException failed) {
             throw unchecked(failed.getCause());
@@ -69,8 +85,15 @@ public final class Pipeline<R> implements AutoCloseable {
         }
     }
 
-    /** Returns another thread's exception as an unchecked one, to be rethrown. */
+    private static boolean hasEnded(@Nullable FutureTask<?> task) {
+        return task != null && task.isDone();
+    }
+
+    /** Returns another thread's exception as an unchecked one, to be rethrown; throws an {@link Error} at once. */
     static RuntimeException unchecked(@Nullable Throwable cause) {
+        if (cause instanceof Error error) {
+            throw error;
+        }
         return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
     }
 

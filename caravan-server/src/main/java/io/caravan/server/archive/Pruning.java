@@ -85,7 +85,7 @@ public final class Pruning {
     }
 
     private PruneReport run(int jobs, long settledMillis, Predicate<NamedObjects> chosen) {
-        try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, this::report)) {
+        try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, true, this::report)) {
             ArchiveWalk.forEach(objects, listed -> {
                 documents++;
                 if (chosen.test(listed)) {

@@ -13,11 +13,25 @@ import org.junit.jupiter.api.Timeout;
 class PipelineTest {
     private final List<String> results = new ArrayList<>();
 
+    @Test
+    void deliversResultsInSubmissionOrder() {
+        CompletableFuture<String> late = new CompletableFuture<>();
+        try (Pipeline<String> pipeline = new Pipeline<>(2, true, results::add)) {
+            pipeline.submit(late::join);
+            pipeline.submit(() -> {
+                late.complete("first");
+                return "second";
+            });
+            pipeline.finish();
+        }
+        assertThat(results).containsExactly("first", "second");
+    }
+
     /** A slow task must not delay the results of later tasks, even if their number exceeds the concurrency limit. */
     @Test
     void slowTaskDelaysNoOtherResult() {
         CompletableFuture<String> late = new CompletableFuture<>();
-        try (Pipeline<String> pipeline = new Pipeline<>(2, results::add)) {
+        try (Pipeline<String> pipeline = new Pipeline<>(2, false, results::add)) {
             pipeline.submit(late::join);
             for (int i = 0; i < 50; i++) {
                 pipeline.submit(() -> "soon");
@@ -31,7 +45,7 @@ class PipelineTest {
 
     @Test
     void finishThrowsTaskException() {
-        try (Pipeline<String> pipeline = new Pipeline<>(1, results::add)) {
+        try (Pipeline<String> pipeline = new Pipeline<>(1, false, results::add)) {
             pipeline.submit(() -> {
                 throw new IllegalStateException("failed");
             });
@@ -39,7 +53,7 @@ class PipelineTest {
             pipeline.submit(() -> {
                 throw new AssertionError("broken");
             });
-            assertThatThrownBy(pipeline::finish).hasRootCauseMessage("broken");
+            assertThatThrownBy(pipeline::finish).hasMessage("broken");
         }
     }
 }

@@ -163,7 +163,7 @@ public final class WholeRestore {
      * @throws CaravanException the error that ended the restore before all documents were tried
      */
     public void run() {
-        try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs, this::reportWhenDurable)) {
+        try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs, false, this::reportWhenDurable)) {
             pipeline.submit(this::count);
             archive.manifests(key -> {
                 pipeline.submit(() -> restore(key));
@@ -213,6 +213,8 @@ public final class WholeRestore {
             return restore(kept.manifest());
         } catch (CaravanException problem) {
             return fault(name, key, problem, problem);
+        } catch (Error bug) {
+            throw new IllegalStateException("restoring has failed: " + bug, bug);
         }
     }
 
@@ -366,11 +368,7 @@ public final class WholeRestore {
                 && generation.firstSequence() <= mark.nextSequence()
                 && local.nextSequence() <= generation.nextSequence()
                 && hasSameValues(
-                        manifest,
-                        generation,
-                        generation.firstSequence(),
-                        local.nextSequence(),
-                        attributes -> true);
+                        manifest, generation, generation.firstSequence(), local.nextSequence(), attributes -> true);
     }
 
     /** Whether a server has used the store with an archive, which need not be this one. */

@@ -69,7 +69,7 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
 
     private void listAll(Archive archive, ManifestPrinter printer) throws IOException {
         // The results print the manifests, in the order of the keys.
-        try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs(), Runnable::run)) {
+        try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs(), true, Runnable::run)) {
             archive.manifests(key -> {
                 pipeline.submit(() -> {
                     try {

@@ -37,10 +37,7 @@ enum ArchiveSabotage {
             "            deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));\n",
             "")),
     THE_SNAPSHOT_PRUNED_BEFORE_THE_MANIFEST(
-            edit(
-                    "Pruning",
-                    "            KeptManifest rest = dryRun ? kept : archive.replace(kept, without);\n",
-                    ""),
+            edit("Pruning", "            KeptManifest rest = dryRun ? kept : archive.replace(kept, without);\n", ""),
             edit(
                     "Pruning",
                     "            return rest;\n",
