@@ -114,7 +114,8 @@ public final class Verification {
     }
 
     private VerificationReport run(int jobs) {
-        try (Pipeline<List<String>> pipeline = new Pipeline<>(jobs, true, messages -> messages.forEach(faultListener))) {
+        try (Pipeline<List<String>> pipeline =
+                new Pipeline<>(jobs, true, messages -> messages.forEach(faultListener))) {
             ArchiveWalk.forEach(archive.objects(), listed -> pipeline.submit(() -> verify(listed)));
             pipeline.finish();
         }
